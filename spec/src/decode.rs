@@ -1,0 +1,357 @@
+//! The packed form to a program.
+//!
+//! Reading checks the form alone: lengths, counts, tags, UTF-8. A count is compared with the bytes that are left before
+//! anything is reserved, so memory is at most a small multiple of the input. Whether the indexes fit is the verifier's
+//! question. The first error is reported, always the same one.
+
+use crate::encode::{MAGIC, Section, VERSION};
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::isa::Op;
+use crate::limits;
+use crate::operand::{Operand, ToolId};
+use crate::program::{CallShape, Debug, Function, Key, Map, Number, Parameter, Position, Program, Strings};
+use crate::types::{Base, Output, Type};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+
+/// Bytes being read.
+#[derive(Debug)]
+pub struct Reader<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    end: usize,
+}
+
+type Result<T> = core::result::Result<T, DecodeError>;
+
+impl<'b> Reader<'b> {
+    /// A reader over the whole of `bytes`.
+    pub fn new(bytes: &'b [u8]) -> Reader<'b> {
+        Reader { bytes, at: 0, end: bytes.len() }
+    }
+
+    /// The offset of the next byte.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.end - self.at
+    }
+
+    fn error<T>(&self, kind: DecodeErrorKind) -> Result<T> {
+        Err(DecodeError { offset: self.at, kind })
+    }
+
+    /// The error of an instruction number that was just read.
+    #[cold]
+    pub(crate) fn unknown_instruction(&self, found: u8) -> DecodeError {
+        DecodeError { offset: self.at - 1, kind: DecodeErrorKind::Instruction { found } }
+    }
+
+    /// One byte.
+    #[inline]
+    pub fn byte(&mut self) -> Result<u8> {
+        if self.at >= self.end {
+            return self.error(DecodeErrorKind::Truncated);
+        }
+        match self.bytes.get(self.at) {
+            Some(&byte) => {
+                self.at += 1;
+                Ok(byte)
+            }
+            None => self.error(DecodeErrorKind::Truncated),
+        }
+    }
+
+    /// That many bytes as they are.
+    pub fn raw(&mut self, count: usize) -> Result<&'b [u8]> {
+        if count > self.left() {
+            return self.error(DecodeErrorKind::Truncated);
+        }
+        let bytes = self.bytes.get(self.at..self.at + count).unwrap_or_default();
+        self.at += count;
+        Ok(bytes)
+    }
+
+    /// An unsigned integer in its shortest form.
+    #[inline]
+    pub fn varint(&mut self) -> Result<u64> {
+        let first = self.byte()?;
+        if first < 0x80 { Ok(first.into()) } else { self.long_varint(first) }
+    }
+
+    fn long_varint(&mut self, first: u8) -> Result<u64> {
+        let mut value = u64::from(first & 0x7f);
+        for shift in (7..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if (shift == 63 && bits > 1) || byte == 0 {
+                return self.error(DecodeErrorKind::Varint);
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        self.error(DecodeErrorKind::Varint)
+    }
+
+    /// An unsigned integer of 16 bits.
+    #[inline]
+    pub fn varint16(&mut self) -> Result<u16> {
+        let value = self.varint()?;
+        u16::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
+    }
+
+    /// An unsigned integer of 32 bits.
+    #[inline]
+    pub fn varint32(&mut self) -> Result<u32> {
+        let value = self.varint()?;
+        u32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
+    }
+
+    /// A signed integer.
+    pub fn zigzag64(&mut self) -> Result<i64> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    /// A signed integer of 32 bits.
+    pub fn zigzag32(&mut self) -> Result<i32> {
+        let value = self.zigzag64()?;
+        i32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
+    }
+
+    /// A count of things that take at least `least` bytes each.
+    pub fn count(&mut self, what: &'static str, ceiling: usize, least: usize) -> Result<usize> {
+        let start = self.at;
+        let found = self.varint()?;
+        let limit = ceiling.min(self.left() / least.max(1)) as u64;
+        match usize::try_from(found) {
+            Ok(count) if found <= limit => Ok(count),
+            _ => Err(DecodeError { offset: start, kind: DecodeErrorKind::Count { what, found, limit } }),
+        }
+    }
+
+    /// A count and its items.
+    fn list<T>(
+        &mut self,
+        what: &'static str,
+        ceiling: usize,
+        least: usize,
+        mut item: impl FnMut(&mut Reader<'b>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let count = self.count(what, ceiling, least)?;
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    fn operand<T: Operand>(&mut self) -> Result<T> {
+        T::decode(self)
+    }
+}
+
+/// Reads a program.
+///
+/// # Errors
+/// The first place where the bytes are not of the form.
+pub fn decode(bytes: &[u8]) -> Result<Program> {
+    let mut reader = Reader::new(bytes);
+    if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
+        return reader.error(DecodeErrorKind::Magic);
+    }
+    reader.at = MAGIC.len();
+    let found = reader.byte()?;
+    if found != VERSION {
+        reader.at -= 1;
+        return reader.error(DecodeErrorKind::Version { found });
+    }
+    let mut program = Program::default();
+    let mut last = 0;
+    while reader.left() > 0 {
+        let found = reader.byte()?;
+        let known = Section::ALL.into_iter().find(|&s| s as u8 == found && found > last);
+        let Some(section) = known else {
+            reader.at -= 1;
+            return reader.error(DecodeErrorKind::Section { found });
+        };
+        last = found;
+        let length = reader.count("bytes", usize::MAX, 1)?;
+        reader.end = reader.at + length;
+        read_section(&mut program, section, &mut reader)?;
+        if reader.at != reader.end {
+            return reader.error(DecodeErrorKind::SectionLength);
+        }
+        reader.end = bytes.len();
+    }
+    Ok(program)
+}
+
+fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> Result<()> {
+    match section {
+        Section::Strings => strings(program, r)?,
+        Section::Numbers => program.numbers = r.list("numbers", limits::NUMBERS, 2, number)?,
+        Section::Shapes => {
+            program.shapes = r.list("shapes", limits::SHAPES, 1, |r| {
+                r.list("fields", limits::FIELDS, 1, Reader::operand)
+            })?;
+        }
+        Section::Tools => program.tools = r.list("tools", limits::TOOLS, 1, Reader::operand)?,
+        Section::Calls => {
+            program.calls = r.list("calls", limits::CALLS, 2, |r| {
+                Ok(CallShape { tool: ToolId(r.varint16()?), shape: r.operand()? })
+            })?;
+        }
+        Section::Maps => program.maps = r.list("maps", limits::MAPS, 2, map)?,
+        Section::Functions => functions(program, r)?,
+        Section::Code => {
+            program.code.reserve_exact(r.left());
+            while r.left() > 0 {
+                program.code.push(Op::decode(r)?);
+            }
+            program.code.shrink_to_fit();
+        }
+        Section::Positions => {
+            let list = positions(r)?;
+            program.debug.get_or_insert_with(Debug::default).positions = list;
+        }
+        Section::Source => {
+            let bytes = r.raw(r.left())?;
+            let source = core::str::from_utf8(bytes).or_else(|_| r.error(DecodeErrorKind::Utf8))?;
+            source.clone_into(&mut program.debug.get_or_insert_with(Debug::default).source);
+        }
+    }
+    Ok(())
+}
+
+fn strings(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
+    program.fields = r.varint16()?;
+    let mut end = 0_u32;
+    let start = r.at;
+    let ends = r.list("strings", limits::STRINGS, 1, |r| {
+        let length = r.varint32()?;
+        end = match end.checked_add(length) {
+            Some(end) => end,
+            None => return r.error(DecodeErrorKind::Varint),
+        };
+        Ok(end)
+    })?;
+    if usize::from(program.fields) > ends.len() {
+        let kind = DecodeErrorKind::Count {
+            what: "field names",
+            found: program.fields.into(),
+            limit: ends.len() as u64,
+        };
+        return Err(DecodeError { offset: start, kind });
+    }
+    let offset = r.at;
+    let bytes = r.raw(r.left())?;
+    let not_utf8 = DecodeError { offset, kind: DecodeErrorKind::Utf8 };
+    let text = core::str::from_utf8(bytes).map_err(|_| not_utf8)?.to_owned();
+    program.strings = match Strings::from_parts(text, ends) {
+        Some(strings) => strings,
+        None if usize::try_from(end).ok() == Some(bytes.len()) => return Err(not_utf8),
+        None => return r.error(DecodeErrorKind::SectionLength),
+    };
+    Ok(())
+}
+
+fn number(r: &mut Reader<'_>) -> Result<Number> {
+    match r.byte()? {
+        0 => Ok(Number::Int(r.zigzag64()?)),
+        1 => {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(r.raw(8)?);
+            let double = f64::from_le_bytes(bytes);
+            if double.is_finite() { Ok(Number::Double(double)) } else { r.error(DecodeErrorKind::NotFinite) }
+        }
+        found => {
+            r.at -= 1;
+            r.error(DecodeErrorKind::Tag { what: "kind of number", found })
+        }
+    }
+}
+
+fn map(r: &mut Reader<'_>) -> Result<Map> {
+    let cases = r.list("cases", limits::FUNCTION_CODE, 2, |r| {
+        let key = match r.byte()? {
+            0 => Key::Nil,
+            1 => Key::Bool(false),
+            2 => Key::Bool(true),
+            3 => Key::Number(r.operand()?),
+            4 => Key::Text(r.operand()?),
+            found => {
+                r.at -= 1;
+                return r.error(DecodeErrorKind::Tag { what: "kind of key", found });
+            }
+        };
+        Ok((key, r.varint16()?))
+    })?;
+    let default = match r.varint()?.checked_sub(1) {
+        None => None,
+        Some(target) => Some(u16::try_from(target).or_else(|_| r.error(DecodeErrorKind::Varint))?),
+    };
+    Ok(Map { cases, default })
+}
+
+fn functions(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
+    let mut start = 0_u32;
+    program.functions = r.list("functions", limits::FUNCTIONS, 6, |r| {
+        let name = r.operand()?;
+        let parameters =
+            r.list("parameters", limits::REGISTERS, 2, |r| Ok(Parameter { name: r.operand()?, ty: ty(r)? }))?;
+        let output = output(r)?;
+        let registers = r.varint16()?;
+        let length = r.varint32()?;
+        let Some(end) = start.checked_add(length) else {
+            return r.error(DecodeErrorKind::Varint);
+        };
+        let function = Function { name, parameters, output, registers, start, end };
+        start = end;
+        Ok(function)
+    })?;
+    Ok(())
+}
+
+fn ty(r: &mut Reader<'_>) -> Result<Type> {
+    let start = r.at;
+    let value = r.varint()?;
+    let [low, ..] = value.to_le_bytes();
+    let lists = u8::try_from(value >> 3).ok().filter(|&n| usize::from(n) <= limits::TYPE_LISTS);
+    match (lists, Base::from_number(low & 7)) {
+        (Some(lists), Some(base)) => Ok(Type { lists, base }),
+        _ => Err(DecodeError { offset: start, kind: DecodeErrorKind::Tag { what: "type", found: low } }),
+    }
+}
+
+fn output(r: &mut Reader<'_>) -> Result<Output> {
+    match r.byte()? {
+        0 => Ok(Output { ok: ty(r)?, err: None }),
+        1 => Ok(Output { ok: ty(r)?, err: Some(ty(r)?) }),
+        found => {
+            r.at -= 1;
+            r.error(DecodeErrorKind::Tag { what: "kind of output", found })
+        }
+    }
+}
+
+fn positions(r: &mut Reader<'_>) -> Result<Vec<Position>> {
+    let (mut pc, mut line) = (0_u32, 0_i64);
+    r.list("positions", limits::FUNCTIONS * limits::FUNCTION_CODE, 3, |r| {
+        let step = r.varint32()?;
+        line = line.saturating_add(r.zigzag64()?);
+        let column = r.varint32()?;
+        match (pc.checked_add(step), u32::try_from(line)) {
+            (Some(next), Ok(line)) => {
+                pc = next;
+                Ok(Position { pc, line, column })
+            }
+            _ => r.error(DecodeErrorKind::Varint),
+        }
+    })
+}

@@ -1,0 +1,232 @@
+//! A program to its packed form.
+//!
+//! `69 6C 6F 62`, a version byte, then sections in rising order, each a number, a length and that many bytes; an empty
+//! section is left out. Integers are LEB128, signed ones zigzagged; strings are UTF-8. Sections from 0x80 carry what
+//! `--strip` leaves out. The layout of each section is written in one function here, read by its mirror in
+//! [`crate::decode`], and described in the specification.
+
+use crate::operand::Operand as _;
+use crate::program::{Key, Map, Number, Program};
+use crate::types::{Output, Type};
+use alloc::vec::Vec;
+
+/// The first four bytes.
+pub const MAGIC: [u8; 4] = *b"ilob";
+/// The version of the format that this build writes and reads.
+pub const VERSION: u8 = 1;
+
+/// The sections, in the order in which they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "each is the table of `Program` of that name")]
+pub enum Section {
+    Strings = 1,
+    Numbers = 2,
+    Shapes = 3,
+    Tools = 4,
+    Calls = 5,
+    Maps = 6,
+    Functions = 7,
+    Code = 8,
+    Positions = 0x80,
+    Source = 0x81,
+}
+
+impl Section {
+    /// Every section in order.
+    pub const ALL: [Section; 10] = [
+        Section::Strings,
+        Section::Numbers,
+        Section::Shapes,
+        Section::Tools,
+        Section::Calls,
+        Section::Maps,
+        Section::Functions,
+        Section::Code,
+        Section::Positions,
+        Section::Source,
+    ];
+}
+
+/// Bytes being written.
+#[derive(Debug, Default)]
+pub struct Sink {
+    bytes: Vec<u8>,
+}
+
+impl Sink {
+    /// One byte.
+    #[inline]
+    pub fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    /// An unsigned integer, seven bits a byte, low ones first.
+    pub fn varint(&mut self, mut value: u64) {
+        loop {
+            let [low, ..] = value.to_le_bytes();
+            value >>= 7;
+            if value == 0 {
+                return self.bytes.push(low & 0x7f);
+            }
+            self.bytes.push(low | 0x80);
+        }
+    }
+
+    /// A length or index.
+    pub fn size(&mut self, value: usize) {
+        self.varint(value as u64);
+    }
+
+    /// A signed integer.
+    pub fn zigzag(&mut self, value: i64) {
+        self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
+    }
+
+    /// Bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
+/// The packed form of a program.
+pub fn encode(program: &Program) -> Vec<u8> {
+    let mut out = Sink::default();
+    out.raw(&MAGIC);
+    out.byte(VERSION);
+    let mut content = Sink::default();
+    for section in Section::ALL {
+        content.bytes.clear();
+        write_section(program, section, &mut content);
+        if !content.bytes.is_empty() {
+            out.byte(section as u8);
+            out.size(content.bytes.len());
+            out.raw(&content.bytes);
+        }
+    }
+    out.bytes
+}
+
+fn write_section(program: &Program, section: Section, out: &mut Sink) {
+    match section {
+        Section::Strings => strings(program, out),
+        Section::Numbers => list(&program.numbers, out, number),
+        Section::Shapes => list(&program.shapes, out, |shape, out| {
+            out.size(shape.len());
+            for field in shape {
+                field.encode(out);
+            }
+        }),
+        Section::Tools => list(&program.tools, out, |tool, out| tool.encode(out)),
+        Section::Calls => list(&program.calls, out, |call, out| {
+            out.varint(call.tool.0.into());
+            call.shape.encode(out);
+        }),
+        Section::Maps => list(&program.maps, out, map),
+        Section::Functions => list(&program.functions, out, |function, out| {
+            function.name.encode(out);
+            out.size(function.parameters.len());
+            for parameter in &function.parameters {
+                parameter.name.encode(out);
+                ty(parameter.ty, out);
+            }
+            output(function.output, out);
+            out.varint(function.registers.into());
+            out.varint(u64::from(function.end.saturating_sub(function.start)));
+        }),
+        Section::Code => program.code.iter().for_each(|op| op.encode(out)),
+        Section::Positions => positions(program, out),
+        Section::Source => {
+            if let Some(debug) = &program.debug {
+                out.raw(debug.source.as_bytes());
+            }
+        }
+    }
+}
+
+/// A count and its items; nothing at all where there are none.
+fn list<T>(items: &[T], out: &mut Sink, mut item: impl FnMut(&T, &mut Sink)) {
+    if !items.is_empty() {
+        out.size(items.len());
+        for one in items {
+            item(one, out);
+        }
+    }
+}
+
+/// How many are field names, how many there are, their lengths, their bytes.
+fn strings(program: &Program, out: &mut Sink) {
+    if program.strings.is_empty() {
+        return;
+    }
+    out.varint(program.fields.into());
+    out.size(program.strings.len());
+    program.strings.iter().for_each(|text| out.size(text.len()));
+    out.raw(program.strings.bytes().as_bytes());
+}
+
+fn number(number: &Number, out: &mut Sink) {
+    match *number {
+        Number::Int(int) => {
+            out.byte(0);
+            out.zigzag(int);
+        }
+        Number::Double(double) => {
+            out.byte(1);
+            out.raw(&double.to_le_bytes());
+        }
+    }
+}
+
+fn map(map: &Map, out: &mut Sink) {
+    out.size(map.cases.len());
+    for &(key, target) in &map.cases {
+        match key {
+            Key::Nil => out.byte(0),
+            Key::Bool(false) => out.byte(1),
+            Key::Bool(true) => out.byte(2),
+            Key::Number(id) => {
+                out.byte(3);
+                id.encode(out);
+            }
+            Key::Text(id) => {
+                out.byte(4);
+                id.encode(out);
+            }
+        }
+        out.varint(target.into());
+    }
+    // One more than the target, so that 0 says there is no default.
+    out.varint(map.default.map_or(0, |target| u64::from(target) + 1));
+}
+
+/// The base in the low three bits; above it how many `list` stand before it.
+fn ty(ty: Type, out: &mut Sink) {
+    out.varint(u64::from(ty.lists) << 3 | ty.base as u64);
+}
+
+/// Whether it is a result, the value's type, and in a result the failure's.
+fn output(output: Output, out: &mut Sink) {
+    out.byte(u8::from(output.err.is_some()));
+    ty(output.ok, out);
+    if let Some(err) = output.err {
+        ty(err, out);
+    }
+}
+
+/// Differences, since both instructions and lines mostly rise.
+fn positions(program: &Program, out: &mut Sink) {
+    let Some(debug) = &program.debug else { return };
+    if debug.positions.is_empty() {
+        return;
+    }
+    out.size(debug.positions.len());
+    let (mut pc, mut line) = (0, 0);
+    for position in &debug.positions {
+        out.varint(u64::from(position.pc.saturating_sub(pc)));
+        out.zigzag(i64::from(position.line) - line);
+        out.varint(position.column.into());
+        pc = position.pc;
+        line = i64::from(position.line);
+    }
+}

@@ -1,0 +1,228 @@
+//! Every error code, in one table, and the errors of decoding.
+//!
+//! A code is public and stable: hosts match on it, models learn it, `explain` describes it. Numbers are append-only
+//! within their hundred: 1 text, 2 headers and registries, 3 names, 4 flow, 5 types, 6 limits, 7 bytecode, 8 faults,
+//! 9 the host.
+
+use core::fmt;
+
+/// How bad a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The program works; something in it is not what it seems.
+    Warning,
+    /// The program is refused.
+    Error,
+}
+
+macro_rules! codes {
+    ($($number:literal $name:ident $code:literal $severity:ident $meaning:literal;)*) => {
+        /// A stable code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Code { $(#[doc = $meaning] $name = $number,)* }
+
+        impl Code {
+            /// Every code, in the order of the numbers.
+            pub const ALL: &[Code] = &[$(Code::$name),*];
+
+            /// The code as it is written.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)* }
+            }
+
+            /// Whether it refuses the program; a fault always ends the run.
+            pub const fn severity(self) -> Severity {
+                match self { $(Code::$name => Severity::$severity,)* }
+            }
+
+            /// What it means, in one line.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Code::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    101 NotUtf8 "not-utf8" Error "the source is not UTF-8";
+    102 BadCharacter "bad-character" Error "a character that begins no token";
+    103 BadString "bad-string" Error "a string that is not a JSON string: not closed, a bad escape, a lone surrogate";
+    104 BadNumber "bad-number" Error "a number that is not a JSON number";
+    105 NumberRange "number-range" Error "an integer beyond 64 bits, or a number that is not finite";
+    106 UnknownInstruction "unknown-instruction" Error "a word that is no instruction";
+    107 ExpectedOperand "expected-operand" Error "an operand is missing, or something else stands in its place";
+    108 ExpectedStatement "expected-statement" Error "a statement is missing, or something else stands in its place";
+    109 ExpectedId "expected-id" Error "a slot, tool or field number is missing, or something else stands in its place";
+    110 ExpectedCount "expected-count" Error "a count is missing, or something else stands in its place";
+    111 ExpectedArm "expected-arm" Error "an ERR or OK arm is missing, or something else stands in its place";
+    112 IdRange "id-range" Error "a slot, tool or field number that is not from 0 to 4294967295";
+    113 CountRange "count-range" Error "a count that is negative or larger than the file";
+    114 MixedIndent "mixed-indent" Error "two indents of which neither begins the other, such as a tab and blanks";
+    115 IncompleteBlock "incomplete-block" Error "a block that ends early, by its indent and by its count";
+    116 CountMismatch "count-mismatch" Warning "a count that differs from the indented lines, which decide";
+    117 BadLiteral "bad-literal" Error "a LIT whose kind and value do not go together";
+    118 DuplicateArm "duplicate-arm" Error "a MATCH with two arms of one kind";
+    119 DuplicateField "duplicate-field" Error "a field or argument given twice";
+    120 DuplicateCase "duplicate-case" Error "two equal keys, or two defaults, in a MATCH_MAP";
+    121 OrphanElse "orphan-else" Error "an ELSE without an IF that is open";
+    122 UnexpectedText "unexpected-text" Error "something after the end of a statement or program";
+
+    201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
+    202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
+    203 BadType "bad-type" Error "a type that is not a type, or `result` where a value's type belongs";
+    204 TypeSynonym "type-synonym" Warning "a type's name from another language, understood as ilo's";
+    205 BadRegistry "bad-registry" Error "a registry entry that is not `id=name`";
+    206 DuplicateId "duplicate-id" Error "an id with two names in one registry";
+    207 UnnamedId "unnamed-id" Error "a tool or field id that no registry names";
+    208 DuplicateFunction "duplicate-function" Error "two functions of one name in a file";
+    209 DuplicateParameter "duplicate-parameter" Error "two parameters of one name";
+    210 EmptyFile "empty-file" Error "a file without a program";
+
+    301 UnknownTool "unknown-tool" Error "a tool that the catalogue does not have";
+    302 UnknownArgument "unknown-argument" Error "an argument that the tool or function does not take";
+    303 MissingArgument "missing-argument" Error "an argument that the tool or function needs";
+    304 CircularCall "circular-call" Error "functions that call themselves, directly or in a circle";
+    305 ToolNotAllowed "tool-not-allowed" Error "a tool that the function's own list of tools leaves out";
+    306 UnknownFunction "unknown-function" Error "a function that the program does not have";
+    307 NoSingleEntry "no-single-entry" Error "several functions that no other calls, and none asked for";
+
+    401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
+    402 UncheckedRead "unchecked-read" Error "a slot read while it holds a call's result that a MATCH takes apart";
+    403 MatchUnchecked "match-unchecked" Error "a MATCH on a slot that does not hold a call's result on every path";
+    404 DroppedResult "dropped-result" Error "a call's result bound over, or left behind, on a path without its MATCH";
+    405 MissingValue "missing-value" Error "a bound IF, MATCH or FOR with a path that gives no value";
+    406 MissingReturn "missing-return" Error "a path through a function that gives no value";
+    407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in one that is none";
+    408 Unreachable "unreachable" Warning "code that no path reaches";
+    409 ImplicitUndo "implicit-undo" Warning "a call in a branch of IF that is taken as a rollback; UNDO says so";
+
+    501 TypeMismatch "type-mismatch" Error "a value of a known type where another is needed";
+    502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
+
+    601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
+    602 LineTooLong "line-too-long" Error "a line longer than its limit";
+    603 TooDeep "too-deep" Error "nesting deeper than its limit";
+    604 TooManyRegisters "too-many-registers" Error "a function that needs more than 256 slots and temporaries";
+    605 FunctionTooLong "function-too-long" Error "a function of more than 65535 instructions";
+    606 TooManyEntries "too-many-entries" Error "more functions, tools, fields, shapes or constants than the format holds";
+
+    701 Malformed "malformed" Error "bytes that are not ilo bytecode of this version";
+    702 Unverified "unverified" Error "bytecode that breaks a rule of the verifier";
+
+    801 FaultToolFailed "tool-failed" Error "an unchecked failure reached the top of a function that is no result";
+    802 FaultOverflow "overflow" Error "an integer beyond 64 bits";
+    803 FaultDivisionByZero "division-by-zero" Error "DIV or MOD by zero";
+    804 FaultNotFinite "not-finite" Error "arithmetic on doubles without a finite result";
+    805 FaultTypeMismatch "type-mismatch" Error "an operand of a type that the instruction does not take";
+    806 FaultConditionType "condition-type" Error "a condition that is neither a bool nor nil";
+    807 FaultMissingField "missing-field" Error "a field that the record does not have";
+    808 FaultIndexOutOfRange "index-out-of-range" Error "an index that the list does not have";
+    809 FaultNoCase "no-case" Error "a value that meets no case, without a default";
+    810 FaultFuel "fuel" Error "the run used its fuel";
+    811 FaultMemory "memory" Error "the run used its memory";
+    812 FaultDepth "depth" Error "a value nested deeper than its limit";
+    813 FaultTooManyCalls "too-many-calls" Error "the run made all the tool calls that it may";
+    814 FaultTooLarge "too-large" Error "a text, list or result larger than its limit";
+    815 FaultTimedOut "timed-out" Error "the run passed its time limit";
+
+    901 BadUsage "bad-usage" Error "an option or file that cannot be used as asked";
+    902 BadToolsFile "bad-tools-file" Error "a tools file that breaks its form";
+    903 BadInput "bad-input" Error "an input that is not JSON";
+    904 MissingInput "missing-input" Error "a parameter without a value";
+    905 UnknownInput "unknown-input" Error "an input that the function does not take";
+    906 InputType "input-type" Error "an input whose type is not the parameter's";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where and why bytes are not a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// The byte at which reading stopped.
+    pub offset: usize,
+    /// Why.
+    pub kind: DecodeErrorKind,
+}
+
+/// Why bytes are not a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeErrorKind {
+    /// The bytes do not begin with the magic.
+    Magic,
+    /// A format version that this build does not read.
+    Version {
+        /// The version found.
+        found: u8,
+    },
+    /// The bytes end inside something.
+    Truncated,
+    /// A variable-length integer that is too long or past its kind's range.
+    Varint,
+    /// A section that is unknown, repeated or out of order.
+    Section {
+        /// Its number.
+        found: u8,
+    },
+    /// A section whose content ends before or after its length.
+    SectionLength,
+    /// A count larger than the bytes that are left could hold, or past the format's ceiling.
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// The count found.
+        found: u64,
+        /// The most that is possible here.
+        limit: u64,
+    },
+    /// An instruction number that the table does not have.
+    Instruction {
+        /// The number found.
+        found: u8,
+    },
+    /// A tag byte that is none of those listed.
+    Tag {
+        /// What the byte says.
+        what: &'static str,
+        /// The byte found.
+        found: u8,
+    },
+    /// Text that is not UTF-8.
+    Utf8,
+    /// A double that is not finite.
+    NotFinite,
+    /// Bytes after the last section.
+    Trailing,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: ", self.offset)?;
+        match self.kind {
+            DecodeErrorKind::Magic => f.write_str("expected the magic bytes of ilo bytecode"),
+            DecodeErrorKind::Version { found } => {
+                write!(f, "expected format version {}, found {found}", crate::encode::VERSION)
+            }
+            DecodeErrorKind::Truncated => f.write_str("the bytes end too early"),
+            DecodeErrorKind::Varint => f.write_str("a number that is too long or out of range"),
+            DecodeErrorKind::Section { found } => {
+                write!(f, "section {found} is unknown, repeated or out of order")
+            }
+            DecodeErrorKind::SectionLength => f.write_str("a section whose content does not fill its length"),
+            DecodeErrorKind::Count { what, found, limit } => {
+                write!(f, "expected at most {limit} {what}, found {found}")
+            }
+            DecodeErrorKind::Instruction { found } => write!(f, "no instruction has the number {found:#04x}"),
+            DecodeErrorKind::Tag { what, found } => write!(f, "{found} is no {what}"),
+            DecodeErrorKind::Utf8 => f.write_str("text that is not UTF-8"),
+            DecodeErrorKind::NotFinite => f.write_str("a number that is not finite"),
+            DecodeErrorKind::Trailing => f.write_str("bytes after the last section"),
+        }
+    }
+}
+
+impl core::error::Error for DecodeError {}

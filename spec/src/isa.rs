@@ -1,0 +1,239 @@
+//! The one table of bytecode instructions.
+//!
+//! A row gives the frozen number, the name, the mnemonic, the cost in fuel, the operands in packed order and one line
+//! of meaning. The in-memory [`Op`], packing, unpacking, listing, the verifier's view of the operands and the reference
+//! tables in the specification all derive from it. An [`Op`] is 8 bytes, so that a program is a flat array.
+//!
+//! Numbers are append-only: a test freezes them.
+
+use crate::encode::Sink;
+use crate::error::DecodeError;
+use crate::operand::{
+    Back, CallId, Count, FieldId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId, OnFail, Operand,
+    Out, Role, ShapeId, StringId, To,
+};
+
+/// What a table row says beyond the operands; the specification's table is printed from these.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The frozen number, which is also the packed first byte.
+    pub number: u8,
+    /// The word in listings.
+    pub mnemonic: &'static str,
+    /// Operand names and kinds, in packed order.
+    pub operands: &'static [(&'static str, &'static str)],
+    /// Fuel that one execution costs.
+    pub cost: u8,
+    /// What it does, in one line.
+    pub meaning: &'static str,
+}
+
+macro_rules! instructions {
+    ($($number:literal $name:ident $mnemonic:literal $cost:literal
+       { $($field:ident : $kind:ident),* $(,)? } $meaning:literal;)*) => {
+        /// A bytecode instruction in memory.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "the operands are named and described by the table")]
+        pub enum Op {
+            $(#[doc = $meaning] $name { $($field: $kind),* },)*
+        }
+
+        /// The rows in the order of their numbers.
+        pub const TABLE: &[Row] = &[$(Row {
+            number: $number,
+            mnemonic: $mnemonic,
+            operands: &[$((stringify!($field), stringify!($kind))),*],
+            cost: $cost,
+            meaning: $meaning,
+        }),*];
+
+        impl Op {
+            /// The frozen number.
+            #[inline]
+            pub const fn number(&self) -> u8 {
+                match self { $(Op::$name { .. } => $number,)* }
+            }
+
+            /// The row of the table.
+            pub fn row(&self) -> &'static Row {
+                const fn position(number: u8) -> usize {
+                    let mut at = 0;
+                    while at < TABLE.len() {
+                        if TABLE[at].number == number {
+                            return at;
+                        }
+                        at += 1;
+                    }
+                    0
+                }
+                match self { $(Op::$name { .. } => const { &TABLE[position($number)] },)* }
+            }
+
+            /// Writes the packed form: the number, then each operand.
+            pub fn encode(&self, sink: &mut Sink) {
+                match *self { $(Op::$name { $($field),* } => {
+                    sink.byte($number);
+                    $($field.encode(sink);)*
+                })* }
+            }
+
+            /// Reads the packed form.
+            #[inline]
+            pub fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Op, DecodeError> {
+                match reader.byte()? {
+                    $($number => Ok(Op::$name { $($field: Operand::decode(reader)?),* }),)*
+                    number => Err(reader.unknown_instruction(number)),
+                }
+            }
+
+            /// Hands every operand's role, with its name, to `each`, in packed order.
+            #[inline]
+            pub fn roles(&self, mut each: impl FnMut(&'static str, Role)) {
+                match *self { $(Op::$name { $($field),* } => {
+                    $(each(stringify!($field), $field.role());)*
+                    let _ = &mut each;
+                })* }
+            }
+        }
+    };
+}
+
+instructions! {
+    // Constants and moves.
+    0x00 Nil "nil" 1 { dst: Out } "`dst` becomes nil";
+    0x01 False "false" 1 { dst: Out } "`dst` becomes false";
+    0x02 True "true" 1 { dst: Out } "`dst` becomes true";
+    0x03 Int "int" 1 { dst: Out, value: Imm } "`dst` becomes a small integer";
+    0x04 Number "number" 1 { dst: Out, number: NumberId } "`dst` becomes a number constant";
+    0x05 Text "text" 1 { dst: Out, text: StringId } "`dst` becomes a constant text";
+    0x06 Move "move" 1 { dst: Out, src: In } "`dst` becomes the value of `src`";
+
+    // Arithmetic on numbers.
+    0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`";
+    0x11 Sub "sub" 1 { dst: Out, a: In, b: In } "`a` - `b`";
+    0x12 Mul "mul" 1 { dst: Out, a: In, b: In } "`a` * `b`";
+    0x13 Div "div" 1 { dst: Out, a: In, b: In } "`a` / `b`; an integer where two integers divide";
+    0x14 Mod "mod" 1 { dst: Out, a: In, b: In } "`a` mod `b`, with the sign of `a`";
+    0x15 AddC "add.c" 1 { dst: Out, a: In, number: NumberId } "`a` + constant";
+    0x16 SubC "sub.c" 1 { dst: Out, a: In, number: NumberId } "`a` - constant";
+    0x17 MulC "mul.c" 1 { dst: Out, a: In, number: NumberId } "`a` * constant";
+    0x18 DivC "div.c" 1 { dst: Out, a: In, number: NumberId } "`a` / constant";
+    0x19 ModC "mod.c" 1 { dst: Out, a: In, number: NumberId } "`a` mod constant";
+
+    // Comparison and logic, to a bool.
+    0x20 Eq "eq" 1 { dst: Out, a: In, b: In } "whether `a` equals `b`, any two values";
+    0x21 Ne "ne" 1 { dst: Out, a: In, b: In } "whether `a` differs from `b`";
+    0x22 Lt "lt" 1 { dst: Out, a: In, b: In } "`a` < `b`, two numbers or two texts";
+    0x23 Le "le" 1 { dst: Out, a: In, b: In } "`a` <= `b`";
+    0x24 Gt "gt" 1 { dst: Out, a: In, b: In } "`a` > `b`";
+    0x25 Ge "ge" 1 { dst: Out, a: In, b: In } "`a` >= `b`";
+    0x26 Not "not" 1 { dst: Out, src: In } "true for false and nil, false for true; else fault condition-type";
+    0x27 Truth "truth" 1 { dst: Out, src: In } "false for false and nil, true for true; else fault condition-type";
+
+    // Text, records and lists.
+    0x28 Concat "concat" 1 { dst: Out, first: First, count: Count } "the window rendered and joined to one text";
+    0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId } "a record of the window under the shape";
+    0x31 Merge "merge" 1 { dst: Out, src: In, first: First, shape: ShapeId }
+        "the record `src` with the window's fields set: old fields keep their place, new ones follow";
+    0x32 Field "field" 1 { dst: Out, src: In, field: FieldId } "the field of the record `src`";
+    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId } "whether the record `src` has the field";
+    0x34 HasName "has.name" 1 { dst: Out, src: In, name: In } "whether the record `src` has the field named by a text";
+    0x38 List "list" 1 { dst: Out, first: First, count: Count } "a list of the window";
+    0x39 Append "append" 1 { dst: Out, list: In, item: In } "the list with one more item, in amortised constant time";
+    0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index from 0";
+    0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
+
+    // Jumps. There are no jumps back but `next`, so code between loops runs once.
+    0x40 Jump "jump" 1 { to: To } "goes forward";
+    0x41 JumpIf "jump.if" 1 { src: In, to: To } "goes forward on true; neither bool nor nil is fault condition-type";
+    0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "goes forward on false and nil";
+    0x44 UnlessEq "unless.eq" 1 { a: In, b: In, to: To } "goes forward unless `a` equals `b`";
+    0x45 UnlessNe "unless.ne" 1 { a: In, b: In, to: To } "goes forward unless `a` differs from `b`";
+    0x46 UnlessLt "unless.lt" 1 { a: In, b: In, to: To } "goes forward unless `a` < `b`";
+    0x47 UnlessLe "unless.le" 1 { a: In, b: In, to: To } "goes forward unless `a` <= `b`";
+    0x48 UnlessGt "unless.gt" 1 { a: In, b: In, to: To } "goes forward unless `a` > `b`";
+    0x49 UnlessGe "unless.ge" 1 { a: In, b: In, to: To } "goes forward unless `a` >= `b`";
+    0x4a UnlessEqC "unless.eq.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` equals the constant";
+    0x4b UnlessNeC "unless.ne.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` differs from it";
+    0x4c UnlessLtC "unless.lt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` < constant";
+    0x4d UnlessLeC "unless.le.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` <= constant";
+    0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` > constant";
+    0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` >= constant";
+    0x50 UnlessField "unless.field" 1 { src: In, field: FieldId, to: To }
+        "goes forward where the field of the record `src` is false or nil";
+    0x51 IfField "if.field" 1 { src: In, field: FieldId, to: To }
+        "goes forward where the field of the record `src` is true";
+    0x52 Switch "switch" 1 { src: In, map: MapId }
+        "goes forward to the case of the map that equals `src`, else to its default, else fault no-case";
+
+    // Loops. Three registers from `base` hold the list, the index and what is collected; only these touch them.
+    0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects; goes forward to its `next`";
+    0x61 Each "each" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects nothing";
+    0x62 Next "next" 1 { base: LoopBase, item: Out, back: Back }
+        "takes the next item and goes back to the loop's body; falls through after the last";
+    0x63 Yield "yield" 1 { base: LoopBase, src: In } "adds `src` to what the loop collects";
+    0x64 YieldRecord "yield.record" 1 { base: LoopBase, first: First, shape: ShapeId }
+        "adds a record of the window to what the loop collects";
+    0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list that the loop collected";
+
+    // Calls. The arguments are a window; a failure arrives in `dst` as well.
+    0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "hands a tool call to the host";
+    0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
+        "calls a function of the program, which has a lower number than the caller";
+    0x72 Note "note" 1 { src: In, tool: StringId } "records `src` as the failure of a compensation";
+
+    // Ends of a function.
+    0x78 Return "return" 1 { src: In } "ends the function with a value";
+    0x79 ReturnNil "return.nil" 1 {} "ends the function with nil";
+    0x7a Fail "fail" 1 { src: In } "ends the function with a failure";
+    0x7b ReturnAdd "return.add" 1 { a: In, b: In } "ends the function with `a` + `b`";
+
+    // Fused pairs, each for a figure in the benches.
+    0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
+        "`dst` = `a` * constant, then goes forward unless `dst` >= constant";
+}
+
+/// A number constant among the first 256, for instructions that have no room for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NumberByte(pub u8);
+
+impl Operand for NumberByte {
+    #[inline]
+    fn encode(self, sink: &mut Sink) {
+        sink.byte(self.0);
+    }
+    #[inline]
+    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+        reader.byte().map(NumberByte)
+    }
+    #[inline]
+    fn role(self) -> Role {
+        Role::Number(u16::from(self.0))
+    }
+}
+
+const _: () = assert!(size_of::<Op>() == 8, "an instruction is 8 bytes");
+const _: () = {
+    let mut at = 1;
+    while at < TABLE.len() {
+        assert!(TABLE[at - 1].number < TABLE[at].number, "rows stand in the order of their numbers");
+        at += 1;
+    }
+};
+
+impl Op {
+    /// Whether the next instruction is never reached from this one.
+    pub const fn ends(&self) -> bool {
+        matches!(
+            self,
+            Op::Jump { .. }
+                | Op::Switch { .. }
+                | Op::Return { .. }
+                | Op::ReturnNil {}
+                | Op::Fail { .. }
+                | Op::ReturnAdd { .. }
+                | Op::For { .. }
+                | Op::Each { .. }
+        )
+    }
+}

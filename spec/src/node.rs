@@ -1,0 +1,167 @@
+//! The one table of text instructions of the integer-ID notation.
+//!
+//! A row gives the mnemonic, what follows it, whether it stands in the original language or was added, where it may
+//! stand, and one line of meaning. The lexer's keywords, the parser's choice of what to read, the formatter and the
+//! specification's table all derive from it.
+
+/// What follows a mnemonic, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A slot number.
+    Slot,
+    /// An expression.
+    Expr,
+    /// An expression, or an IF, MATCH or FOR whose value is bound.
+    Bound,
+    /// A literal's kind and value.
+    Literal,
+    /// A slot number, REF, FIELD or AT: what a field is read from.
+    Path,
+    /// A field number.
+    Field,
+    /// A field number, or an expression that gives a name.
+    FieldOrName,
+    /// A tool number.
+    Tool,
+    /// A count, then that many pairs of a field number and an expression.
+    Pairs,
+    /// Pairs of a field number and an expression, as long as an integer follows.
+    OpenPairs,
+    /// A count, then that many expressions.
+    Exprs,
+    /// A count, then that many pairs of a key and an expression, or ELSE and an expression.
+    Cases,
+    /// A count of statements, then these.
+    Block,
+    /// A count of arms, then these.
+    Arms,
+    /// ELSE with a count and statements, or nothing.
+    Otherwise,
+    /// A CALL.
+    Call,
+}
+
+/// Where a mnemonic may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// As a statement.
+    Statement,
+    /// As an operand, and as a statement whose value is the block's.
+    Expression,
+    /// As a statement, and bound by LET.
+    Control,
+    /// Inside another instruction.
+    Part,
+}
+
+/// Where a mnemonic comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The original language.
+    Seed,
+    /// Added in the same style.
+    Added,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The instruction.
+    pub word: Word,
+    /// Its mnemonic.
+    pub mnemonic: &'static str,
+    /// What follows it.
+    pub operands: &'static [Shape],
+    /// Where it may stand.
+    pub place: Place,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What it does, in one line.
+    pub meaning: &'static str,
+}
+
+macro_rules! words {
+    ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*) => {
+        /// A text instruction. The numbers are frozen.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Word { $(#[doc = $meaning] $name = $number,)* }
+
+        /// The rows in the order of their numbers.
+        pub const TABLE: &[Row] = &[$(Row {
+            word: Word::$name,
+            mnemonic: $mnemonic,
+            operands: &[$(Shape::$shape),*],
+            place: Place::$place,
+            origin: Origin::$origin,
+            meaning: $meaning,
+        }),*];
+
+        impl Word {
+            /// The instruction with this mnemonic.
+            pub fn from_mnemonic(text: &str) -> Option<Word> {
+                match text { $($mnemonic => Some(Word::$name),)* _ => None }
+            }
+
+            /// The mnemonic.
+            pub const fn mnemonic(self) -> &'static str {
+                match self { $(Word::$name => $mnemonic,)* }
+            }
+
+            /// The row of the table.
+            pub fn row(self) -> &'static Row {
+                &TABLE[self as usize]
+            }
+        }
+    };
+}
+
+words! {
+    0 Let "LET" Statement Seed [Slot Bound] "binds a slot to a value";
+    1 Call "CALL" Expression Seed [Tool Pairs] "calls a tool, or a function of the file, with named arguments";
+    2 Ret "RET" Statement Seed [Expr] "returns a plain value";
+    3 RetOk "RET_OK" Statement Seed [Expr] "returns success from a result function";
+    4 RetErr "RET_ERR" Statement Seed [Expr] "returns failure from a result function";
+    5 If "IF" Control Seed [Expr Block Otherwise] "runs its block when the condition is true";
+    6 Match "MATCH" Control Seed [Slot Arms] "takes a call's result apart";
+    7 Err "ERR" Part Seed [Slot Block] "the arm of MATCH for failure, bound to a slot";
+    8 Ok "OK" Part Seed [Slot Block] "the arm of MATCH for success, bound to a slot";
+    9 For "FOR" Control Seed [Slot Expr Block] "runs its block for each item and collects what it yields";
+    10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases] "the value of the case that equals the first operand";
+    11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
+    12 Merge "MERGE" Expression Seed [Expr OpenPairs] "a record with these fields set or added";
+    13 Add "ADD" Expression Seed [Expr Expr] "the sum";
+    14 Sub "SUB" Expression Seed [Expr Expr] "the difference";
+    15 Mul "MUL" Expression Seed [Expr Expr] "the product";
+    16 Gte "GTE" Expression Seed [Expr Expr] "whether the first is at least the second";
+    17 Not "NOT" Expression Seed [Expr] "true for false and nil, false for true";
+    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered as one text";
+    19 Ref "REF" Expression Seed [Slot] "the value of a slot";
+    20 Lit "LIT" Expression Seed [Literal] "a constant: 0 text, 1 number, 2 nil, 3 bool";
+    21 Field "FIELD" Expression Seed [Path Field] "a field of a record";
+    22 Div "DIV" Expression Added [Expr Expr] "the quotient; an integer where two integers divide";
+    23 Mod "MOD" Expression Added [Expr Expr] "the remainder, with the sign of the first";
+    24 Eq "EQ" Expression Added [Expr Expr] "whether two values are equal";
+    25 Neq "NEQ" Expression Added [Expr Expr] "whether two values differ";
+    26 Gt "GT" Expression Added [Expr Expr] "whether the first is greater";
+    27 Lt "LT" Expression Added [Expr Expr] "whether the first is less";
+    28 Lte "LTE" Expression Added [Expr Expr] "whether the first is at most the second";
+    29 And "AND" Expression Added [Expr Expr] "whether both are true; the second is read only after a true first";
+    30 Or "OR" Expression Added [Expr Expr] "whether one is true; the second is read only after a false first";
+    31 List "LIST" Expression Added [Exprs] "a list of these items";
+    32 Append "APPEND" Expression Added [Expr Expr] "the list with one more item";
+    33 At "AT" Expression Added [Expr Expr] "the item of a list at an index from 0";
+    34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
+    35 Has "HAS" Expression Added [Expr FieldOrName] "whether a record has a field";
+    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
+    37 Undo "UNDO" Statement Added [Call] "a rollback: its own failure is recorded and the rest goes on";
+    38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
+}
+
+const _: () = {
+    let mut at = 0;
+    while at < TABLE.len() {
+        assert!(TABLE[at].word as usize == at, "a row's number is its place");
+        at += 1;
+    }
+};

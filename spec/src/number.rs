@@ -1,0 +1,199 @@
+//! The one reader and the one writer of numbers (specification: numbers).
+//!
+//! Reading keeps integers exact: a JSON number without point and exponent is a 64-bit integer or refused. Writing uses
+//! the shortest digits that read back to the same double, positional where `1e-5 <= |x| < 1e16`, else `d.ddde16`; a
+//! double always shows a point or an exponent, so that it reads back as a double.
+
+use crate::program::Number;
+use core::fmt::{self, Write};
+
+/// Why a text is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberError {
+    /// Not the form of a JSON number.
+    Form,
+    /// An integer outside -9223372036854775808 to 9223372036854775807.
+    Beyond64Bits,
+    /// A double whose magnitude passes 1.7976931348623157e308.
+    NotFinite,
+}
+
+/// Reads a JSON number.
+///
+/// `-0` keeps its sign and so is the double -0.0; every other text without point and exponent is an integer.
+///
+/// # Errors
+/// [`NumberError`] says whether the form or the magnitude is wrong.
+pub fn parse(text: &str) -> Result<Number, NumberError> {
+    let integral = check_form(text.as_bytes())?;
+    if text == "-0" {
+        return Ok(Number::Double(-0.0));
+    }
+    if integral {
+        return text.parse().map(Number::Int).map_err(|_| NumberError::Beyond64Bits);
+    }
+    let double: f64 = text.parse().map_err(|_| NumberError::Form)?;
+    if double.is_finite() { Ok(Number::Double(double)) } else { Err(NumberError::NotFinite) }
+}
+
+/// Whether the number is integral, given that it has the form of a JSON number.
+fn check_form(text: &[u8]) -> Result<bool, NumberError> {
+    let digits = |from: &[u8]| from.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut rest = text.strip_prefix(b"-").unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.first() == Some(&b'0')) {
+        return Err(NumberError::Form);
+    }
+    rest = rest.get(whole..).unwrap_or_default();
+    let mut integral = true;
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        integral = false;
+        let count = digits(fraction);
+        if count == 0 {
+            return Err(NumberError::Form);
+        }
+        rest = fraction.get(count..).unwrap_or_default();
+    }
+    if let Some(exponent) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
+        integral = false;
+        let exponent =
+            exponent.strip_prefix(b"+").or_else(|| exponent.strip_prefix(b"-")).unwrap_or(exponent);
+        let count = digits(exponent);
+        if count == 0 {
+            return Err(NumberError::Form);
+        }
+        rest = exponent.get(count..).unwrap_or_default();
+    }
+    if rest.is_empty() { Ok(integral) } else { Err(NumberError::Form) }
+}
+
+/// A buffer for the longest number: a sign, 17 digits, a point, an exponent, or 5 leading zeros.
+struct Digits {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Write for Digits {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let end = self.len + s.len();
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(s.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+/// Writes a number as every outcome, text and listing shows it.
+///
+/// # Errors
+/// Those of the sink.
+pub fn write(number: Number, out: &mut impl Write) -> fmt::Result {
+    let double = match number {
+        Number::Int(int) => return write!(out, "{int}"),
+        Number::Double(double) => double,
+    };
+    let mut buffer = Digits { bytes: [0; 32], len: 0 };
+    write!(buffer, "{double:e}")?;
+    let text =
+        core::str::from_utf8(buffer.bytes.get(..buffer.len).unwrap_or_default()).map_err(|_| fmt::Error)?;
+    let (mantissa, exponent) = text.split_once('e').ok_or(fmt::Error)?;
+    let exponent: i32 = exponent.parse().map_err(|_| fmt::Error)?;
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let (head, tail) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    out.write_str(sign)?;
+    if double == 0.0 {
+        return out.write_str("0.0");
+    }
+    match exponent {
+        -5..0 => {
+            out.write_str("0.")?;
+            for _ in exponent..-1 {
+                out.write_char('0')?;
+            }
+            out.write_str(head)?;
+            out.write_str(tail)
+        }
+        0..16 => positional(head, tail, usize::try_from(exponent).map_err(|_| fmt::Error)?, out),
+        _ => {
+            out.write_str(head)?;
+            if !tail.is_empty() {
+                out.write_char('.')?;
+                out.write_str(tail)?;
+            }
+            write!(out, "e{exponent}")
+        }
+    }
+}
+
+/// Digits with the point moved `shift` places to the right.
+fn positional(head: &str, tail: &str, shift: usize, out: &mut impl Write) -> fmt::Result {
+    out.write_str(head)?;
+    let (before, after) = tail.split_at_checked(shift).unwrap_or((tail, ""));
+    out.write_str(before)?;
+    for _ in before.len()..shift {
+        out.write_char('0')?;
+    }
+    out.write_char('.')?;
+    out.write_str(if after.is_empty() { "0" } else { after })
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(*self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn shown(text: &str) -> alloc::string::String {
+        parse(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn integers_stay_exact() {
+        for text in ["0", "-1", "9007199254740993", "9223372036854775807", "-9223372036854775808"] {
+            assert_eq!(shown(text), text);
+        }
+        assert_eq!(parse("9223372036854775808"), Err(NumberError::Beyond64Bits));
+        assert_eq!(parse("-9223372036854775809"), Err(NumberError::Beyond64Bits));
+    }
+
+    #[test]
+    fn doubles_show_a_point_or_an_exponent() {
+        let cases = [
+            ("1.0", "1.0"),
+            ("-0.0", "-0.0"),
+            ("-0", "-0.0"),
+            ("1e15", "1000000000000000.0"),
+            ("1e16", "1e16"),
+            ("1.25e16", "1.25e16"),
+            ("0.00001", "0.00001"),
+            ("0.000012", "0.000012"),
+            ("0.0000099", "9.9e-6"),
+            ("123456.789", "123456.789"),
+            ("20.5", "20.5"),
+            ("1e2", "100.0"),
+            ("5e-324", "5e-324"),
+            ("1.7976931348623157e308", "1.7976931348623157e308"),
+            ("9007199254740993.0", "9007199254740992.0"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn form_is_that_of_json() {
+        for text in [
+            "", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x1", "1 ", " 1", "NaN", "Infinity", "--1",
+            "1.2.3",
+        ] {
+            assert_eq!(parse(text), Err(NumberError::Form), "{text}");
+        }
+        assert_eq!(parse("1e400"), Err(NumberError::NotFinite));
+        assert_eq!(parse("-1e400"), Err(NumberError::NotFinite));
+        assert_eq!(parse("1e-400"), Ok(Number::Double(0.0)));
+    }
+}

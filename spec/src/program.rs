@@ -1,0 +1,218 @@
+//! A program in memory: tables of names and constants, and functions of instructions.
+//!
+//! This is what an assembler makes, the packed form carries and a verifier reads. It promises nothing: only a verifier
+//! says that the indexes fit. Functions stand in an order in which every call goes to a lower number, so no call is
+//! circular.
+
+use crate::isa::Op;
+use crate::operand::{FieldId, NumberId, ShapeId, StringId, ToolId};
+use crate::types::{Output, Type};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A number constant: exact integer or finite double.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// An exact 64-bit integer.
+    Int(i64),
+    /// A finite double.
+    Double(f64),
+}
+
+impl PartialEq for Number {
+    /// Same kind and same bits: constants are told apart where programs could (`1` and `1.0`, `0.0` and `-0.0`).
+    fn eq(&self, other: &Number) -> bool {
+        match (self, other) {
+            (Number::Int(a), Number::Int(b)) => a == b,
+            (Number::Double(a), Number::Double(b)) => a.to_bits() == b.to_bits(),
+            _ => false,
+        }
+    }
+}
+
+/// All strings of a program in one buffer: field names first, then every other name and text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strings {
+    bytes: String,
+    ends: Vec<u32>,
+}
+
+impl Strings {
+    /// Adds a string; `None` where the buffer or the table is full.
+    pub fn push(&mut self, text: &str) -> Option<StringId> {
+        let id = u32::try_from(self.ends.len()).ok()?;
+        let end = u32::try_from(self.bytes.len().checked_add(text.len())?).ok()?;
+        self.bytes.push_str(text);
+        self.ends.push(end);
+        Some(StringId(id))
+    }
+
+    /// Takes a buffer and the end of each string in it; `None` unless the ends rise to the buffer's and meet characters.
+    pub fn from_parts(bytes: String, ends: Vec<u32>) -> Option<Strings> {
+        let mut last = 0;
+        for &end in &ends {
+            if end < last || !bytes.is_char_boundary(usize::try_from(end).ok()?) {
+                return None;
+            }
+            last = end;
+        }
+        (usize::try_from(last).ok()? == bytes.len()).then_some(Strings { bytes, ends })
+    }
+
+    /// The string, or `None` where there is none of that number.
+    #[inline]
+    pub fn get(&self, id: StringId) -> Option<&str> {
+        let (start, end) = self.range(id)?;
+        self.bytes.get(start..end)
+    }
+
+    /// Where the string lies in [`Strings::bytes`].
+    #[inline]
+    pub fn range(&self, id: StringId) -> Option<(usize, usize)> {
+        let index = usize::try_from(id.0).ok()?;
+        let end = usize::try_from(*self.ends.get(index)?).ok()?;
+        let start = match index.checked_sub(1) {
+            None => 0,
+            Some(before) => usize::try_from(*self.ends.get(before)?).ok()?,
+        };
+        Some((start, end))
+    }
+
+    /// The whole buffer.
+    pub fn bytes(&self) -> &str {
+        &self.bytes
+    }
+
+    /// How many strings there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Every string in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let end = end as usize;
+            let text = self.bytes.get(start..end).unwrap_or_default();
+            start = end;
+            text
+        })
+    }
+}
+
+/// A tool with the names of its arguments, in the order of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallShape {
+    /// The tool.
+    pub tool: ToolId,
+    /// The argument names.
+    pub shape: ShapeId,
+}
+
+/// What a switch compares with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// nil.
+    Nil,
+    /// A bool.
+    Bool(bool),
+    /// A number constant; 1 and 1.0 are one key.
+    Number(NumberId),
+    /// A constant text.
+    Text(StringId),
+}
+
+/// The cases of a switch. A target counts forward from the instruction after the switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Map {
+    /// Keys, all different, each with its target.
+    pub cases: Vec<(Key, u16)>,
+    /// Where any other value goes; without it, a fault.
+    pub default: Option<u16>,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: FieldId,
+    /// Its type, checked when a host starts the function.
+    pub ty: Type,
+}
+
+/// A function: its code is `code[start..end]` of the program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The name that hosts and outcomes use.
+    pub name: StringId,
+    /// The parameters, which fill the first registers in order.
+    pub parameters: Vec<Parameter>,
+    /// What it gives back.
+    pub output: Output,
+    /// Registers in its frame, at most [`crate::limits::REGISTERS`].
+    pub registers: u16,
+    /// The first of its instructions in the program's code.
+    pub start: u32,
+    /// One past its last instruction.
+    pub end: u32,
+}
+
+/// A place in a source, for faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The instruction, counted over the whole program.
+    pub pc: u32,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+/// What a stripped program leaves out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Debug {
+    /// Where instructions come from, in the order of `pc`. An instruction has the position of the last entry at or
+    /// before it.
+    pub positions: Vec<Position>,
+    /// The syntax tree, as canonical integer-ID text, from which any notation can be printed again.
+    pub source: String,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// Names and texts; the first [`Program::fields`] of them are the field table.
+    pub strings: Strings,
+    /// How many of the strings are field names.
+    pub fields: u16,
+    /// Number constants.
+    pub numbers: Vec<Number>,
+    /// Ordered field lists, without duplicates in one.
+    pub shapes: Vec<Vec<FieldId>>,
+    /// The names of the tools that the program may call.
+    pub tools: Vec<StringId>,
+    /// Tools with argument shapes.
+    pub calls: Vec<CallShape>,
+    /// The cases of the switches, each of one switch, in the order of the code.
+    pub maps: Vec<Map>,
+    /// The functions; a call goes to a lower number.
+    pub functions: Vec<Function>,
+    /// The instructions of all functions, one after the other.
+    pub code: Vec<Op>,
+    /// Positions and source, unless stripped.
+    pub debug: Option<Debug>,
+}
+
+impl Program {
+    /// Where an instruction comes from, where the program still knows.
+    pub fn position(&self, pc: u32) -> Option<Position> {
+        let positions = &self.debug.as_ref()?.positions;
+        let after = positions.partition_point(|p| p.pc <= pc);
+        positions.get(after.checked_sub(1)?).copied()
+    }
+}

@@ -1,0 +1,151 @@
+//! The types that a program declares: a base under any number of `list`.
+//!
+//! A type is flat on purpose: `list list number` is a base and a count, so nothing that reads, compares or prints a
+//! type recurses. `result` is no type but a form of [`Output`].
+
+use core::fmt;
+
+/// What stands under the `list`s of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Base {
+    /// Any value: a record type that nothing declares, or a type that is not known.
+    Any = 0,
+    /// An exact 64-bit integer or a finite double.
+    Number = 1,
+    /// UTF-8 text.
+    Text = 2,
+    /// `true` or `false`.
+    Bool = 3,
+    /// `nil`.
+    Nil = 4,
+}
+
+impl Base {
+    /// Every base with its canonical name; the one list of type names.
+    pub const ALL: [(Base, &'static str); 5] = [
+        (Base::Any, "any"),
+        (Base::Number, "number"),
+        (Base::Text, "text"),
+        (Base::Bool, "bool"),
+        (Base::Nil, "nil"),
+    ];
+
+    /// The base with this number, as the packed form writes it.
+    pub fn from_number(number: u8) -> Option<Base> {
+        Base::ALL.iter().map(|&(base, _)| base).find(|&base| base as u8 == number)
+    }
+
+    /// The canonical name.
+    pub fn name(self) -> &'static str {
+        Base::ALL.iter().find(|&&(base, _)| base == self).map_or("any", |&(_, name)| name)
+    }
+}
+
+/// A type: `lists` times `list`, then a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// How many `list` stand before the base, at most [`crate::limits::TYPE_LISTS`].
+    pub lists: u8,
+    /// What stands under them.
+    pub base: Base,
+}
+
+impl Type {
+    /// Any value.
+    pub const ANY: Type = Type::plain(Base::Any);
+    /// A number.
+    pub const NUMBER: Type = Type::plain(Base::Number);
+    /// A text.
+    pub const TEXT: Type = Type::plain(Base::Text);
+    /// A bool.
+    pub const BOOL: Type = Type::plain(Base::Bool);
+    /// Nil.
+    pub const NIL: Type = Type::plain(Base::Nil);
+
+    /// A type without `list`.
+    pub const fn plain(base: Base) -> Type {
+        Type { lists: 0, base }
+    }
+
+    /// `list` of this type; `None` past [`crate::limits::TYPE_LISTS`].
+    pub fn list(self) -> Option<Type> {
+        let lists = self.lists.checked_add(1).filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
+        Some(Type { lists, base: self.base })
+    }
+
+    /// The type of the items, where this is a list; `Any` for `Any`.
+    pub fn item(self) -> Option<Type> {
+        match (self.lists, self.base) {
+            (0, Base::Any) => Some(Type::ANY),
+            (0, _) => None,
+            (n, base) => Some(Type { lists: n - 1, base }),
+        }
+    }
+
+    /// Whether some value could have both types: `Any` meets everything, at whatever depth of lists it stands.
+    pub fn meets(self, other: Type) -> bool {
+        let (shallow, deep) = if self.lists <= other.lists { (self, other) } else { (other, self) };
+        shallow.base == Base::Any
+            || (shallow.lists == deep.lists && (shallow.base == deep.base || deep.base == Base::Any))
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for _ in 0..self.lists {
+            f.write_str("list ")?;
+        }
+        f.write_str(self.base.name())
+    }
+}
+
+/// What a function gives back: a plain value, or in a `result` function a value or a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// The type of the value.
+    pub ok: Type,
+    /// The type of the failure, where the function's type is `result`.
+    pub err: Option<Type>,
+}
+
+impl Output {
+    /// A plain value of this type.
+    pub const fn plain(ok: Type) -> Output {
+        Output { ok, err: None }
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.err {
+            None => self.ok.fmt(f),
+            Some(err) => write!(f, "result {}, {err}", self.ok),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_meets_everything_at_its_depth() {
+        let list = |t: Type| t.list().unwrap();
+        assert!(Type::ANY.meets(list(Type::TEXT)));
+        assert!(list(Type::ANY).meets(list(list(Type::NUMBER))));
+        assert!(!list(Type::ANY).meets(Type::NUMBER));
+        assert!(!list(Type::TEXT).meets(list(Type::NUMBER)));
+        assert!(!Type::TEXT.meets(list(Type::TEXT)));
+        assert!(list(Type::TEXT).meets(list(Type::ANY)));
+    }
+
+    #[test]
+    fn list_depth_stops_at_its_ceiling() {
+        let mut t = Type::NIL;
+        for _ in 0..crate::limits::TYPE_LISTS {
+            t = t.list().unwrap();
+        }
+        assert_eq!(t.list(), None);
+    }
+}
