@@ -1,0 +1,380 @@
+//! The syntax tree that every notation becomes.
+//!
+//! Nodes live in a [`bumpalo`] arena and borrow names from it or from the source. Slots are dense: the reader numbers
+//! them by first appearance, parameters first. Calls and loops carry dense numbers, so that what checking finds out about
+//! them is a plain array. A reader promises that nesting is at most [`ilo_spec::limits::NESTING`], which is what lets
+//! passes over the tree recurse.
+
+use crate::span::Span;
+use ilo_spec::program::Number;
+use ilo_spec::types::{Base, Output, Type};
+
+/// A name with its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Name<'a> {
+    /// The name.
+    pub text: &'a str,
+    /// Where it was written, or the id that stands for it.
+    pub span: Span,
+}
+
+/// A slot of a function, dense from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// A CALL of a function, dense from 0 in the order of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallId(pub u32);
+
+/// A FOR of a function, dense from 0 in the order of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LoopId(pub u32);
+
+/// All programs of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The functions in the order of the source.
+    pub functions: &'a [Function<'a>],
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// Its parameters, which fill slots 0, 1, ….
+    pub parameters: &'a [Parameter<'a>],
+    /// What it gives back.
+    pub output: OutputName<'a>,
+    /// What is known of each slot.
+    pub slots: &'a [SlotInfo<'a>],
+    /// The complete list of what it may call, where it gives one.
+    pub allowed: Option<&'a [Name<'a>]>,
+    /// Its statements.
+    pub body: Block<'a>,
+    /// How many CALLs it has.
+    pub calls: u32,
+    /// How many FORs it has.
+    pub loops: u32,
+    /// The header.
+    pub span: Span,
+}
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotInfo<'a> {
+    /// The number in the source, where the notation numbers slots.
+    pub number: u32,
+    /// The name, where it has one.
+    pub name: Option<&'a str>,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'a> {
+    /// Its name.
+    pub name: Name<'a>,
+    /// Its type.
+    pub ty: TypeName<'a>,
+}
+
+/// A type as it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeName<'a> {
+    /// What it means.
+    pub ty: Type,
+    /// The name under the `list`s: canonical for a base, else the record type's.
+    pub name: &'a str,
+    /// Where it was written.
+    pub span: Span,
+}
+
+impl TypeName<'_> {
+    /// A base type that was not written anywhere.
+    pub fn implied(base: Base, span: Span) -> TypeName<'static> {
+        TypeName { ty: Type::plain(base), name: base.name(), span }
+    }
+}
+
+/// An output type as it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputName<'a> {
+    /// The type of the value.
+    pub ok: TypeName<'a>,
+    /// The type of the failure, in a result function.
+    pub err: Option<TypeName<'a>>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+impl OutputName<'_> {
+    /// What it means.
+    pub fn output(&self) -> Output {
+        Output { ok: self.ok.ty, err: self.err.map(|err| err.ty) }
+    }
+}
+
+/// Statements in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The statements.
+    pub statements: &'a [Stmt<'a>],
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Stmt<'a> {
+    /// Which.
+    pub kind: StmtKind<'a>,
+    /// From its first token to its last.
+    pub span: Span,
+}
+
+/// A statement's kind.
+#[derive(Clone, Copy, Debug)]
+pub enum StmtKind<'a> {
+    /// Binds a slot.
+    Let {
+        /// The slot.
+        slot: Slot,
+        /// Where the slot was written.
+        slot_span: Span,
+        /// What it is bound to.
+        value: Bound<'a>,
+    },
+    /// An expression; the block's value where it comes last.
+    Value(Expr<'a>),
+    /// RET, `RET_OK` or `RET_ERR`.
+    Return(ReturnKind, Expr<'a>),
+    /// FAIL.
+    Fail(Expr<'a>),
+    /// UNDO.
+    Undo(&'a Call<'a>),
+    /// IF, MATCH or FOR.
+    Control(Control<'a>),
+}
+
+/// What LET binds.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound<'a> {
+    /// An expression.
+    Expr(Expr<'a>),
+    /// The value of a block.
+    Control(Control<'a>),
+}
+
+/// The three ways out of a function with a value or a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReturnKind {
+    /// A plain value.
+    Plain,
+    /// Success of a result function.
+    Ok,
+    /// Failure of a result function.
+    Err,
+}
+
+/// A statement with blocks of its own.
+#[derive(Clone, Copy, Debug)]
+pub enum Control<'a> {
+    /// IF.
+    If(&'a If<'a>),
+    /// MATCH.
+    Match(&'a Match<'a>),
+    /// FOR.
+    For(&'a For<'a>),
+}
+
+impl Control<'_> {
+    /// The place of the word that begins it.
+    pub fn span(&self) -> Span {
+        match self {
+            Control::If(node) => node.span,
+            Control::Match(node) => node.span,
+            Control::For(node) => node.span,
+        }
+    }
+}
+
+/// IF … ELSE ….
+#[derive(Clone, Copy, Debug)]
+pub struct If<'a> {
+    /// The condition.
+    pub condition: Expr<'a>,
+    /// What runs when it is true.
+    pub then: Block<'a>,
+    /// What runs when it is false or nil.
+    pub otherwise: Option<Block<'a>>,
+    /// The word IF.
+    pub span: Span,
+}
+
+/// MATCH on a call's result. At least one arm is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Match<'a> {
+    /// The slot that holds the result.
+    pub slot: Slot,
+    /// Where the slot was written.
+    pub slot_span: Span,
+    /// The arm of failure.
+    pub err: Option<Arm<'a>>,
+    /// The arm of success.
+    pub ok: Option<Arm<'a>>,
+    /// The word MATCH.
+    pub span: Span,
+}
+
+/// An arm of MATCH.
+#[derive(Clone, Copy, Debug)]
+pub struct Arm<'a> {
+    /// The slot that takes the value or the failure.
+    pub bind: Slot,
+    /// Where the slot was written.
+    pub bind_span: Span,
+    /// What runs.
+    pub body: Block<'a>,
+    /// The word ERR or OK.
+    pub span: Span,
+}
+
+/// FOR over the items of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct For<'a> {
+    /// Its number in the function.
+    pub id: LoopId,
+    /// The slot that takes each item.
+    pub item: Slot,
+    /// Where the slot was written.
+    pub item_span: Span,
+    /// The list.
+    pub list: Expr<'a>,
+    /// What runs for each item.
+    pub body: Block<'a>,
+    /// The word FOR.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Expr<'a> {
+    /// Which.
+    pub kind: ExprKind<'a>,
+    /// From its first token to its last.
+    pub span: Span,
+}
+
+/// An expression's kind.
+#[derive(Clone, Copy, Debug)]
+pub enum ExprKind<'a> {
+    /// The value of a slot. The expression's span ends with the slot's number.
+    Ref(Slot),
+    /// A constant.
+    Literal(Literal<'a>),
+    /// A field of a record.
+    Field(&'a Expr<'a>, Name<'a>),
+    /// A call.
+    Call(&'a Call<'a>),
+    /// An operator of one operand.
+    Unary(Unary, &'a Expr<'a>),
+    /// An operator of two operands.
+    Binary(Binary, &'a Expr<'a>, &'a Expr<'a>),
+    /// Whether a record has a field.
+    Has(&'a Expr<'a>, Name<'a>),
+    /// `MATCH_MAP`.
+    MatchMap(&'a MatchMap<'a>),
+    /// OBJ.
+    Record(&'a [Field<'a>]),
+    /// MERGE.
+    Merge(&'a Expr<'a>, &'a [Field<'a>]),
+    /// LIST.
+    List(&'a [Expr<'a>]),
+}
+
+/// A constant.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal<'a> {
+    /// nil.
+    Nil,
+    /// true or false.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    Text(&'a str),
+}
+
+/// An operator of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the text instruction of that name")]
+pub enum Unary {
+    Not,
+    Len,
+}
+
+/// An operator of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the text instruction of that name")]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Eq,
+    Neq,
+    Gt,
+    Gte,
+    Lt,
+    Lte,
+    And,
+    Or,
+    Concat,
+    Append,
+    At,
+    /// HAS with an expression that gives the name.
+    HasName,
+}
+
+/// A call of a tool or of a function of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Its number in the function.
+    pub id: CallId,
+    /// What is called.
+    pub tool: Name<'a>,
+    /// The arguments, no name twice.
+    pub arguments: &'a [Field<'a>],
+    /// The word CALL.
+    pub span: Span,
+}
+
+/// A named value: an argument of a call, a field of a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    /// The name.
+    pub name: Name<'a>,
+    /// The value.
+    pub value: Expr<'a>,
+}
+
+/// `MATCH_MAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchMap<'a> {
+    /// What is compared.
+    pub subject: Expr<'a>,
+    /// The cases; no two keys are equal.
+    pub cases: &'a [Case<'a>],
+    /// The value where no key is equal.
+    pub default: Option<Expr<'a>>,
+}
+
+/// A case of `MATCH_MAP`.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// The key.
+    pub key: Literal<'a>,
+    /// Where the key was written.
+    pub key_span: Span,
+    /// The value, evaluated when the case is picked.
+    pub value: Expr<'a>,
+}

@@ -1,0 +1,219 @@
+//! Diagnostics as data: what is wrong with a source, where, and what to write instead.
+//!
+//! A diagnostic knows nothing of its file's name or of how it is shown. Rendering for a terminal and as JSON, and
+//! applying the mends, are separate.
+
+use crate::span::Span;
+use ilo_spec::error::{Code, Severity};
+use ilo_spec::limits;
+
+/// One thing that is wrong or doubtful.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: Code,
+    /// Where.
+    pub span: Span,
+    /// What is wrong, in lower case and without a full stop.
+    pub message: String,
+    /// What was expected, where that is a thing.
+    pub expected: Option<String>,
+    /// What was found, where that is a thing.
+    pub found: Option<String>,
+    /// The nearest valid name, where a name is wrong.
+    pub nearest: Option<String>,
+    /// Other places that matter, each with what happens there.
+    pub related: Vec<(Span, String)>,
+    /// What to write instead, in words.
+    pub help: Option<String>,
+    /// The mend, where there is exactly one.
+    pub fix: Option<Fix>,
+}
+
+/// Edits that mend one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What the edits do, such as "write `3`".
+    pub title: String,
+    /// The edits, none overlapping another.
+    pub edits: Vec<Edit>,
+}
+
+/// Text in place of a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty to insert.
+    pub span: Span,
+    /// The new text.
+    pub text: String,
+}
+
+impl Diagnostic {
+    /// A diagnostic with a code, a place and a message.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            code,
+            span,
+            message: message.into(),
+            expected: None,
+            found: None,
+            nearest: None,
+            related: Vec::new(),
+            help: None,
+            fix: None,
+        }
+    }
+
+    /// Says what was expected and what was found.
+    #[must_use]
+    pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Diagnostic {
+        self.expected = Some(expected.into());
+        self.found = Some(found.into());
+        self
+    }
+
+    /// Says which valid name is nearest, where one is near.
+    #[must_use]
+    pub fn nearest(mut self, nearest: Option<&str>) -> Diagnostic {
+        self.nearest = nearest.map(str::to_owned);
+        self
+    }
+
+    /// Points to another place.
+    #[must_use]
+    pub fn related(mut self, span: Span, what: impl Into<String>) -> Diagnostic {
+        self.related.push((span, what.into()));
+        self
+    }
+
+    /// Says what to write instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Gives the one mend: `text` in place of `span`.
+    #[must_use]
+    pub fn replace(self, span: Span, text: impl Into<String>) -> Diagnostic {
+        let text = text.into();
+        let title =
+            if text.is_empty() { "remove this".to_owned() } else { format!("write `{}`", text.trim()) };
+        self.fix(Fix { title, edits: vec![Edit { span, text }] })
+    }
+
+    /// Gives the one mend.
+    #[must_use]
+    pub fn fix(mut self, fix: Fix) -> Diagnostic {
+        self.fix = Some(fix);
+        self
+    }
+
+    /// Whether it refuses the program.
+    pub fn is_error(&self) -> bool {
+        self.code.severity() == Severity::Error
+    }
+}
+
+/// The diagnostics of one source, in the order in which they were found, up to a number.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    errors: usize,
+    dropped: usize,
+}
+
+impl Diagnostics {
+    /// Adds one; past [`limits::DIAGNOSTICS`] it is only counted.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.errors += usize::from(diagnostic.is_error());
+        if self.list.len() < limits::DIAGNOSTICS {
+            self.list.push(diagnostic);
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Whether one of them refuses the program.
+    pub fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// How many were left out of the list.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// All that were kept.
+    pub fn as_slice(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// Sorts them by place, errors before warnings at the same one.
+    pub fn sort(&mut self) {
+        self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));
+    }
+}
+
+/// The name among `candidates` that `name` most likely stands for: equal but for case, hyphens and underscores, or at
+/// most a third of its letters away.
+pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    const LONGEST: usize = 64;
+    let plain = |text: &str| -> Vec<char> {
+        let kept = text.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
+        kept.flat_map(char::to_lowercase).take(LONGEST + 1).collect()
+    };
+    let wanted = plain(name);
+    if wanted.len() > LONGEST {
+        return None;
+    }
+    let allowed = (wanted.len() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let letters = plain(candidate);
+            if letters.len() > LONGEST || letters.len().abs_diff(wanted.len()) > allowed {
+                return None;
+            }
+            let distance = edit_distance(&wanted, &letters);
+            (distance <= allowed && distance < wanted.len().max(letters.len()))
+                .then_some((distance, candidate))
+        })
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, changes and swaps of neighbours between two words.
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &y) in b.iter().enumerate() {
+            let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_forgives_case_separators_and_few_letters() {
+        let names = ["get-user", "send-email", "verified"];
+        assert_eq!(nearest("getUser", names), Some("get-user"));
+        assert_eq!(nearest("GET_USER", names), Some("get-user"));
+        assert_eq!(nearest("verifed", names), Some("verified"));
+        assert_eq!(nearest("sned-email", names), Some("send-email"));
+        assert_eq!(nearest("charge", names), None);
+        assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("b", ["a"]), None);
+    }
+}

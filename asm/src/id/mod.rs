@@ -1,0 +1,1 @@
+//! The integer-ID notation: text to the syntax tree, and its canonical layout.
