@@ -378,3 +378,31 @@ pub struct Case<'a> {
     /// The value, evaluated when the case is picked.
     pub value: Expr<'a>,
 }
+
+impl<'a> Expr<'a> {
+    /// Hands each operand to `each`, in the order of evaluation.
+    pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
+        match self.kind {
+            ExprKind::Ref(_) | ExprKind::Literal(_) => {}
+            ExprKind::Field(operand, _) | ExprKind::Has(operand, _) | ExprKind::Unary(_, operand) => {
+                each(operand);
+            }
+            ExprKind::Binary(_, a, b) => {
+                each(a);
+                each(b);
+            }
+            ExprKind::Call(call) => call.arguments.iter().for_each(|argument| each(&argument.value)),
+            ExprKind::MatchMap(map) => {
+                each(&map.subject);
+                map.cases.iter().for_each(|case| each(&case.value));
+                map.default.iter().for_each(each);
+            }
+            ExprKind::Record(fields) => fields.iter().for_each(|field| each(&field.value)),
+            ExprKind::Merge(base, fields) => {
+                each(base);
+                fields.iter().for_each(|field| each(&field.value));
+            }
+            ExprKind::List(items) => items.iter().for_each(each),
+        }
+    }
+}

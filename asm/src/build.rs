@@ -1,1 +1,121 @@
-//! x
+//! The whole way from source to program, in one call.
+
+use crate::ast::File;
+use crate::catalog::Catalog;
+use crate::check::{Checked, check};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::lower::lower;
+use crate::span::Span;
+use crate::{id, print};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::program::Program;
+use std::fmt;
+use std::str::FromStr;
+
+/// A notation that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// Integer-ID instruction text.
+    Id,
+}
+
+impl Notation {
+    /// Every notation with its name; the one list of them.
+    pub const ALL: [(Notation, &'static str); 1] = [(Notation::Id, "id")];
+
+    /// The notation of a source, from how it begins; `None` where it begins like none that this build reads.
+    ///
+    /// Integer-ID text begins with a comment or a mnemonic; a brace begins JSON.
+    pub fn detect(source: &str) -> Option<Notation> {
+        let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        (!start.starts_with(['{', '['])).then_some(Notation::Id)
+    }
+}
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Notation::ALL.iter().find(|(notation, _)| notation == self).map_or("", |(_, name)| name))
+    }
+}
+
+impl FromStr for Notation {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Notation, String> {
+        let found = Notation::ALL.iter().find(|(_, known)| *known == name);
+        found
+            .map(|&(notation, _)| notation)
+            .ok_or_else(|| format!("`{name}` is no notation that this build reads"))
+    }
+}
+
+/// How to build.
+#[derive(Clone, Debug, Default)]
+pub struct Options<'c> {
+    /// The notation; found from the source where it is not given.
+    pub from: Option<Notation>,
+    /// Limits of reading.
+    pub reading: id::Options,
+    /// The tools that there are; without it any tool may be called with any arguments.
+    pub catalog: Option<&'c Catalog>,
+    /// Leaves out positions and the printed syntax tree.
+    pub strip: bool,
+}
+
+/// Reads a source into a syntax tree, without checking it.
+pub fn read<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    match options.from.or_else(|| Notation::detect(source)) {
+        Some(Notation::Id) => id::parse(source, arena, &options.reading, diagnostics),
+        None => {
+            let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::BadUsage,
+                    Span::new(start, start + 1),
+                    "a JSON notation, which this build does not read",
+                )
+                .expected("integer-ID text, which begins with `; fn name(…) -> type`", "JSON"),
+            );
+            File { functions: &[] }
+        }
+    }
+}
+
+/// Reads and checks a source: everything that is wrong with it goes to `diagnostics`.
+pub fn read_and_check<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> (File<'a>, Checked) {
+    let file = read(source, arena, options, diagnostics);
+    // A tree with holes would only give errors that follow from those already found.
+    let checked = if diagnostics.has_errors() {
+        Checked::default()
+    } else {
+        check(&file, options.catalog, diagnostics)
+    };
+    diagnostics.sort();
+    (file, checked)
+}
+
+/// Builds the program of a source; `None` where an error is among the diagnostics.
+pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let (file, checked) = read_and_check(source, &arena, options, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let mut program = lower(&file, &checked, (!options.strip).then_some(source), &mut diagnostics);
+    if let Some(debug) = program.as_mut().and_then(|program| program.debug.as_mut()) {
+        debug.source = print::id(&file);
+    }
+    (program, diagnostics)
+}

@@ -21,6 +21,7 @@ impl Span {
     }
 
     /// From the start of this to the end of `last`.
+    #[must_use]
     pub const fn to(self, last: Span) -> Span {
         Span { start: self.start, end: last.end }
     }

@@ -355,3 +355,28 @@ fn positions(r: &mut Reader<'_>) -> Result<Vec<Position>> {
         }
     })
 }
+
+/// Where each instruction begins in the packed form, for listings and for what a verifier found.
+///
+/// # Errors
+/// Those of [`decode`], as far as the code.
+pub fn instruction_offsets(bytes: &[u8]) -> Result<Vec<usize>> {
+    let mut reader = Reader::new(bytes);
+    reader.raw(MAGIC.len() + 1)?;
+    let mut offsets = Vec::new();
+    while reader.left() > 0 {
+        let section = reader.byte()?;
+        let length = reader.count("bytes", usize::MAX, 1)?;
+        if section != Section::Code as u8 {
+            reader.raw(length)?;
+            continue;
+        }
+        reader.end = reader.at + length;
+        while reader.left() > 0 {
+            offsets.push(reader.at);
+            Op::decode(&mut reader)?;
+        }
+        break;
+    }
+    Ok(offsets)
+}

@@ -1,1 +1,218 @@
-//! x
+//! The syntax tree to a program.
+//!
+//! Functions are made callees first. Slots that are read get registers in the order of their first binding; code that
+//! cannot be reached is left out; an arm that cannot fall through is moved behind the function, so that the code does not
+//! show how deeply its source was nested. Nothing here reports what checking should have: the only errors left are the
+//! format's ceilings.
+
+mod emit;
+mod expr;
+mod function;
+mod slots;
+mod tables;
+
+use crate::ast::File;
+use crate::check::Checked;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::StringId;
+use ilo_spec::program::{self, Debug, Key, Position, Program};
+use tables::{Full, Tables};
+
+/// Makes the program of a checked file.
+///
+/// Positions are those of `source`; without it the program has none. The printed syntax tree is left to the caller.
+/// `None` where the program does not fit the format, which is then among the diagnostics.
+pub fn lower(
+    file: &File<'_>,
+    checked: &Checked,
+    source: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
+    let mut lowering = Lowering::new(file, checked);
+    for (number, &index) in checked.order.iter().enumerate() {
+        let Some(function) = file.functions.get(index as usize) else { continue };
+        if let Err(problem) = lowering.function(number, index as usize) {
+            diagnostics.push(problem.diagnostic(function.name.span, function.name.text));
+        }
+    }
+    if diagnostics.has_errors() {
+        return None;
+    }
+    match lowering.finish(source) {
+        Ok(program) => Some(program),
+        Err(full) => {
+            diagnostics.push(Problem::Full(full).diagnostic(Span::default(), ""));
+            None
+        }
+    }
+}
+
+/// Why a function does not fit the format.
+enum Problem {
+    Full(Full),
+    Registers(u16),
+    TooLong(usize),
+}
+
+impl From<Full> for Problem {
+    fn from(full: Full) -> Problem {
+        Problem::Full(full)
+    }
+}
+
+impl Problem {
+    fn diagnostic(&self, span: Span, name: &str) -> Diagnostic {
+        match *self {
+            Problem::Full(Full { what, limit }) => Diagnostic::new(
+                Code::TooManyEntries,
+                span,
+                format!("more than {limit} {what} in one program"),
+            )
+            .expected(format!("at most {limit} {what}"), "more")
+            .help("split the file into several programs"),
+            Problem::Registers(needed) => Diagnostic::new(
+                Code::TooManyRegisters,
+                span,
+                format!("`{name}` needs {needed} slots and temporaries at once"),
+            )
+            .expected(format!("at most {}", limits::REGISTERS), needed.to_string())
+            .help("move a part of it into a function of its own, or collect values in a record"),
+            Problem::TooLong(length) => {
+                Diagnostic::new(Code::FunctionTooLong, span, format!("`{name}` has {length} instructions"))
+                    .expected(format!("at most {}", limits::FUNCTION_CODE), length.to_string())
+                    .help("move a part of it into a function of its own")
+            }
+        }
+    }
+}
+
+/// The program being made.
+struct Lowering<'a, 'c> {
+    file: &'c File<'a>,
+    checked: &'c Checked,
+    /// Where each function of the file stands in the program.
+    numbers: Vec<u16>,
+    tables: Tables<'a>,
+    program: Program,
+    /// Where instructions come from: instruction of the program, offset in the source.
+    positions: Vec<(u32, u32)>,
+}
+
+impl<'a, 'c> Lowering<'a, 'c> {
+    fn new(file: &'c File<'a>, checked: &'c Checked) -> Lowering<'a, 'c> {
+        let mut numbers = vec![0; file.functions.len()];
+        for (number, &index) in (0_u16..).zip(&checked.order) {
+            if let Some(slot) = numbers.get_mut(index as usize) {
+                *slot = number;
+            }
+        }
+        let program = Program::default();
+        Lowering { file, checked, numbers, tables: Tables::new(), program, positions: Vec::new() }
+    }
+
+    fn function(&mut self, number: usize, index: usize) -> Result<(), Problem> {
+        if number >= limits::FUNCTIONS {
+            return Err(Problem::Full(Full { what: "functions", limit: limits::FUNCTIONS }));
+        }
+        let function = &self.file.functions[index];
+        let name = self.tables.text(function.name.text)?;
+        let mut parameters = Vec::with_capacity(function.parameters.len());
+        for parameter in function.parameters {
+            let field = self.tables.field(parameter.name.text)?;
+            parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
+        }
+        let code = function::lower(self, index)?;
+        if !code.fits() {
+            return Err(Problem::Registers(code.registers()));
+        }
+        if code.too_long || code.here() > limits::FUNCTION_CODE {
+            return Err(Problem::TooLong(code.here()));
+        }
+        self.append(code, name, parameters, function.output.output())
+    }
+
+    fn append(
+        &mut self,
+        code: emit::Code,
+        name: StringId,
+        parameters: Vec<program::Parameter>,
+        output: ilo_spec::types::Output,
+    ) -> Result<(), Problem> {
+        let full = Full { what: "instructions", limit: u32::MAX as usize };
+        let start = u32::try_from(self.program.code.len()).map_err(|_| full)?;
+        let end = u32::try_from(self.program.code.len() + code.here()).map_err(|_| full)?;
+        let first_map = u32::try_from(self.program.maps.len()).map_err(|_| full)?;
+        let registers = code.registers();
+        self.positions.extend(code.positions.iter().map(|&(pc, offset)| (start + pc, offset)));
+        self.program.maps.extend(code.maps);
+        self.program.code.extend(code.ops.into_iter().map(|mut op| {
+            if let Op::Switch { map, .. } = &mut op {
+                map.0 += first_map;
+            }
+            op
+        }));
+        let function = program::Function { name, parameters, output, registers, start, end };
+        self.program.functions.push(function);
+        Ok(())
+    }
+
+    fn finish(mut self, source: Option<&str>) -> Result<Program, Full> {
+        let (strings, fields, final_numbers) = self.tables.finish()?;
+        let last = |id: &mut StringId| *id = final_numbers[id.0 as usize];
+        let program = &mut self.program;
+        for op in &mut program.code {
+            match op {
+                Op::Text { text, .. } => last(text),
+                Op::Note { tool, .. } => last(tool),
+                _ => {}
+            }
+        }
+        for map in &mut program.maps {
+            for (key, _) in &mut map.cases {
+                if let Key::Text(text) = key {
+                    last(text);
+                }
+            }
+        }
+        program.functions.iter_mut().for_each(|function| last(&mut function.name));
+        self.tables.tool_list.iter_mut().for_each(last);
+        program.strings = strings;
+        program.fields = fields;
+        program.numbers = self.tables.number_list;
+        program.shapes = self.tables.shape_list;
+        program.tools = self.tables.tool_list;
+        program.calls = self.tables.call_list;
+        if let Some(source) = source {
+            let positions = positions(&self.positions, source);
+            program.debug = Some(Debug { positions, source: String::new() });
+        }
+        Ok(self.program)
+    }
+}
+
+/// Offsets to lines and columns, in one sweep over the source.
+fn positions(offsets: &[(u32, u32)], source: &str) -> Vec<Position> {
+    let mut by_offset: Vec<(u32, u32)> = offsets.iter().map(|&(pc, offset)| (offset, pc)).collect();
+    by_offset.sort_unstable();
+    let mut places = Vec::with_capacity(by_offset.len());
+    let mut wanted = by_offset.into_iter().peekable();
+    let (mut line, mut column) = (1, 1);
+    let bytes = source.as_bytes();
+    for (at, character) in source.char_indices() {
+        while let Some((_, pc)) = wanted.next_if(|&(offset, _)| offset as usize <= at) {
+            places.push(Position { pc, line, column });
+        }
+        let ends = character == '\n' || (character == '\r' && bytes.get(at + 1) != Some(&b'\n'));
+        (line, column) = if ends { (line + 1, 1) } else { (line, column + 1) };
+        if wanted.peek().is_none() {
+            break;
+        }
+    }
+    places.extend(wanted.map(|(_, pc)| Position { pc, line, column }));
+    places.sort_unstable_by_key(|place| place.pc);
+    places
+}

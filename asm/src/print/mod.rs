@@ -1,1 +1,5 @@
-//! x
+//! The syntax tree back to text, in each notation.
+
+mod id;
+
+pub use id::print as id;

@@ -1,0 +1,246 @@
+//! The code of one function being made: instructions, jumps to places that are not reached yet, registers, positions.
+//!
+//! Every jump goes forward, except a loop's own. A [`Label`] collects the jumps to a place; binding it there fills them
+//! in. Registers above the slots are a stack: what an expression needs is above what is in use.
+
+use ilo_spec::isa::{NumberByte, Op};
+use ilo_spec::limits;
+use ilo_spec::operand::{Back, In, LoopBase, OnFail, Out, To};
+use ilo_spec::program::Map;
+use smallvec::SmallVec;
+
+/// A register. Wider than the format's so that a function that needs too many is noticed at its end, not in its middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reg(pub(super) u16);
+
+impl Reg {
+    /// As an instruction has it. Past the last register the function is refused, whatever stands here.
+    pub(super) fn byte(self) -> u8 {
+        u8::try_from(self.0).unwrap_or(u8::MAX)
+    }
+
+    pub(super) fn read(self) -> In {
+        In(self.byte())
+    }
+
+    pub(super) fn write(self) -> Out {
+        Out(self.byte())
+    }
+}
+
+/// Jumps to a place that is not reached yet.
+#[derive(Debug, Default)]
+pub(super) struct Label {
+    jumps: SmallVec<[Jump; 4]>,
+}
+
+impl Label {
+    /// Whether nothing jumps there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.jumps.is_empty()
+    }
+}
+
+/// A jump that waits for its target.
+#[derive(Clone, Copy, Debug)]
+enum Jump {
+    /// The instruction's own target.
+    Op(usize),
+    /// A case of the map of the switch at an instruction.
+    Case { switch: usize, map: usize, case: usize },
+    /// Its default.
+    Default { switch: usize, map: usize },
+}
+
+/// The code of a function.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    /// The instructions so far.
+    pub(super) ops: Vec<Op>,
+    /// Where instructions that can fault come from: instruction, offset in the source.
+    pub(super) positions: Vec<(u32, u32)>,
+    /// The maps of the switches so far.
+    pub(super) maps: Vec<Map>,
+    /// The first register that is free.
+    top: u16,
+    /// The most registers in use at once.
+    most: u16,
+    /// The last instruction that some label was bound to, so that no pair across it is fused.
+    bound: usize,
+    /// A jump was wider than the format allows.
+    pub(super) too_long: bool,
+}
+
+impl Code {
+    /// Code for a function whose slots fill the first registers.
+    pub(super) fn with_slots(slots: u16) -> Code {
+        Code { top: slots, most: slots, ..Code::default() }
+    }
+
+    /// The number of the next instruction.
+    pub(super) fn here(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// How many registers the frame needs.
+    pub(super) fn registers(&self) -> u16 {
+        self.most
+    }
+
+    /// Adds an instruction that cannot fault.
+    pub(super) fn emit(&mut self, op: Op) {
+        self.ops.push(op);
+    }
+
+    /// Adds an instruction that can fault, which comes from this place.
+    pub(super) fn emit_at(&mut self, op: Op, offset: u32) {
+        let pc = u32::try_from(self.ops.len()).unwrap_or(u32::MAX);
+        if self.positions.last().is_none_or(|&(_, last)| last != offset) {
+            self.positions.push((pc, offset));
+        }
+        self.ops.push(op);
+    }
+
+    /// Adds a forward jump to a label.
+    pub(super) fn jump(&mut self, op: Op, offset: u32, label: &mut Label) {
+        if let Some(fused) = self.fused(op) {
+            self.ops.pop();
+            label.jumps.push(Jump::Op(self.here()));
+            return self.ops.push(fused);
+        }
+        label.jumps.push(Jump::Op(self.here()));
+        if matches!(op, Op::Jump { .. }) {
+            self.emit(op);
+        } else {
+            self.emit_at(op, offset);
+        }
+    }
+
+    /// The pair of the last instruction and this one as one, where the format has it and no jump goes between them.
+    fn fused(&self, op: Op) -> Option<Op> {
+        if self.bound == self.here() {
+            return None;
+        }
+        match (*self.ops.last()?, op) {
+            (Op::MulC { dst, a, number }, Op::UnlessGeC { a: tested, number: least, to })
+                if dst.0 == tested.0 =>
+            {
+                let byte = |n: u16| u8::try_from(n).ok().map(NumberByte);
+                Some(Op::MulCUnlessGeC { dst, a, by: byte(number.0)?, least: byte(least.0)?, to })
+            }
+            _ => None,
+        }
+    }
+
+    /// Begins a switch; its cases are added with [`Code::case`].
+    pub(super) fn switch(&mut self, op: impl FnOnce(u32) -> Op, offset: u32, map: Map) -> usize {
+        let number = self.maps.len();
+        self.maps.push(map);
+        let at = self.here();
+        self.emit_at(op(u32::try_from(number).unwrap_or(u32::MAX)), offset);
+        at
+    }
+
+    /// A label with the jump of one case of the switch at `switch`, which has the last map; `None` is the default.
+    pub(super) fn case(&mut self, switch: usize, case: Option<usize>) -> Label {
+        let map = self.maps.len() - 1;
+        let jump = match case {
+            Some(case) => Jump::Case { switch, map, case },
+            None => Jump::Default { switch, map },
+        };
+        Label { jumps: SmallVec::from_iter([jump]) }
+    }
+
+    /// Lets every jump to the label land here.
+    pub(super) fn bind(&mut self, label: Label) {
+        let here = self.here();
+        if !label.jumps.is_empty() {
+            self.bound = here;
+        }
+        for jump in label.jumps {
+            let from = match jump {
+                Jump::Op(at) => at,
+                Jump::Case { switch, .. } | Jump::Default { switch, .. } => switch,
+            };
+            let Ok(distance) = u16::try_from(here - from - 1) else {
+                self.too_long = true;
+                continue;
+            };
+            match jump {
+                Jump::Op(at) => set_target(&mut self.ops[at], distance),
+                Jump::Case { map, case, .. } => self.maps[map].cases[case].1 = distance,
+                Jump::Default { map, .. } => self.maps[map].default = Some(distance),
+            }
+        }
+    }
+
+    /// Says that the next instruction is where a loop goes back to.
+    pub(super) fn enter_loop(&mut self) {
+        self.bound = self.here();
+    }
+
+    /// Closes the loop that began at `start`: everything after it is its body.
+    pub(super) fn close_loop(&mut self, start: usize, base: LoopBase, item: Out) {
+        let here = self.here();
+        match (u16::try_from(here - start - 1), u16::try_from(here - start)) {
+            (Ok(distance), Ok(back)) => {
+                set_target(&mut self.ops[start], distance);
+                self.emit(Op::Next { base, item, back: Back(back) });
+            }
+            _ => self.too_long = true,
+        }
+        self.bound = self.here();
+    }
+
+    /// The next free registers, side by side.
+    pub(super) fn take(&mut self, count: usize) -> Reg {
+        let first = self.top;
+        let count = u16::try_from(count).unwrap_or(u16::MAX);
+        self.top = self.top.saturating_add(count);
+        self.most = self.most.max(self.top);
+        Reg(first)
+    }
+
+    /// The first free register, to give registers back with [`Code::give_back`].
+    pub(super) fn mark(&self) -> u16 {
+        self.top
+    }
+
+    /// Frees every register from a mark on.
+    pub(super) fn give_back(&mut self, mark: u16) {
+        self.top = mark;
+    }
+
+    /// Whether the function fits the format.
+    pub(super) fn fits(&self) -> bool {
+        usize::from(self.most) <= limits::REGISTERS
+    }
+}
+
+/// Sets where a jump goes.
+fn set_target(op: &mut Op, distance: u16) {
+    match op {
+        Op::Jump { to }
+        | Op::JumpIf { to, .. }
+        | Op::JumpUnless { to, .. }
+        | Op::UnlessEq { to, .. }
+        | Op::UnlessNe { to, .. }
+        | Op::UnlessLt { to, .. }
+        | Op::UnlessLe { to, .. }
+        | Op::UnlessGt { to, .. }
+        | Op::UnlessGe { to, .. }
+        | Op::UnlessEqC { to, .. }
+        | Op::UnlessNeC { to, .. }
+        | Op::UnlessLtC { to, .. }
+        | Op::UnlessLeC { to, .. }
+        | Op::UnlessGtC { to, .. }
+        | Op::UnlessGeC { to, .. }
+        | Op::UnlessField { to, .. }
+        | Op::IfField { to, .. }
+        | Op::MulCUnlessGeC { to, .. }
+        | Op::For { to, .. }
+        | Op::Each { to, .. } => *to = To(distance),
+        Op::Tool { fail, .. } | Op::Invoke { fail, .. } => *fail = OnFail(distance),
+        other => debug_assert!(false, "no jump: {other:?}"),
+    }
+}

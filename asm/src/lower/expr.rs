@@ -1,0 +1,500 @@
+//! Expressions to instructions.
+//!
+//! An expression is asked for in [`Want::Any`] register, where a slot's own will do, or [`Want::Into`] one, which is then
+//! written by the last instruction only, after every operand was read.
+
+use super::emit::{Label, Reg};
+use super::function::Body;
+use super::tables::Full;
+use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Unary};
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::{Count, First, FunctionId, Imm, MapId, NumberId, OnFail, To};
+use ilo_spec::program::{Key, Map, Number};
+use smallvec::SmallVec;
+
+/// Where an expression's value is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Want {
+    /// Wherever it is.
+    Any,
+    /// In this register.
+    Into(Reg),
+}
+
+type Lowered<T> = Result<T, Full>;
+
+impl<'a> Body<'a, '_, '_> {
+    /// Evaluates an expression, and says where its value is.
+    pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
+        if let ExprKind::Ref(slot) = expr.kind {
+            let source = self.slot(slot);
+            if let Want::Into(dst) = want
+                && dst != source
+            {
+                self.code.emit(Op::Move { dst: dst.write(), src: source.read() });
+                return Ok(dst);
+            }
+            return Ok(source);
+        }
+        let dst = match want {
+            Want::Into(dst) => dst,
+            Want::Any => self.code.take(1),
+        };
+        let mark = self.code.mark();
+        self.value(expr, dst)?;
+        self.code.give_back(mark);
+        Ok(dst)
+    }
+
+    /// Evaluates an expression that is no REF into a register.
+    fn value(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
+        let at = expr.span.start;
+        match expr.kind {
+            ExprKind::Ref(_) => {
+                self.expr(expr, Want::Into(dst))?;
+            }
+            ExprKind::Literal(literal) => self.literal(literal, dst)?,
+            ExprKind::Field(record, name) => {
+                let src = self.expr(record, Want::Any)?.read();
+                let field = self.tables().field(name.text)?;
+                self.code.emit_at(Op::Field { dst: dst.write(), src, field }, at);
+            }
+            ExprKind::Has(record, name) => {
+                let src = self.expr(record, Want::Any)?.read();
+                let field = self.tables().field(name.text)?;
+                self.code.emit_at(Op::Has { dst: dst.write(), src, field }, at);
+            }
+            ExprKind::Call(call) => self.call(call, dst, None)?,
+            ExprKind::Unary(operator, operand) => {
+                let src = self.expr(operand, Want::Any)?.read();
+                let dst = dst.write();
+                let op = match operator {
+                    Unary::Not => Op::Not { dst, src },
+                    Unary::Len => Op::Len { dst, src },
+                };
+                self.code.emit_at(op, at);
+            }
+            ExprKind::Binary(Binary::And, a, b) => self.logic(a, b, true, dst)?,
+            ExprKind::Binary(Binary::Or, a, b) => self.logic(a, b, false, dst)?,
+            ExprKind::Binary(Binary::Concat, ..) => self.concat(expr, dst)?,
+            ExprKind::Binary(operator, a, b) => self.binary(operator, a, b, dst, at)?,
+            ExprKind::MatchMap(map) => self.match_map(map, dst, at)?,
+            ExprKind::Record(fields) => self.record(fields, dst, at)?,
+            ExprKind::Merge(base, fields) => {
+                let src = self.expr(base, Want::Any)?;
+                self.merge(src, fields, dst, at)?;
+            }
+            ExprKind::List(items) => self.list(items, dst, at)?,
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, literal: Literal<'a>, dst: Reg) -> Lowered<()> {
+        let dst = dst.write();
+        let op = match literal {
+            Literal::Nil => Op::Nil { dst },
+            Literal::Bool(false) => Op::False { dst },
+            Literal::Bool(true) => Op::True { dst },
+            Literal::Text(text) => Op::Text { dst, text: self.tables().text(text)? },
+            Literal::Number(number) => match small(number) {
+                Some(value) => Op::Int { dst, value: Imm(value) },
+                None => Op::Number { dst, number: self.tables().number(number)? },
+            },
+        };
+        self.code.emit(op);
+        Ok(())
+    }
+
+    fn binary(&mut self, operator: Binary, a: &Expr<'a>, b: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
+        let first = self.expr(a, Want::Any)?;
+        let (dst, a) = (dst.write(), first.read());
+        if let Some(number) = self.constant(operator, b)? {
+            let op = match operator {
+                Binary::Add => Op::AddC { dst, a, number },
+                Binary::Sub => Op::SubC { dst, a, number },
+                Binary::Mul => Op::MulC { dst, a, number },
+                Binary::Div => Op::DivC { dst, a, number },
+                _ => Op::ModC { dst, a, number },
+            };
+            self.code.emit_at(op, at);
+            return Ok(());
+        }
+        let b = self.expr(b, Want::Any)?.read();
+        let op = match operator {
+            Binary::Add => Op::Add { dst, a, b },
+            Binary::Sub => Op::Sub { dst, a, b },
+            Binary::Mul => Op::Mul { dst, a, b },
+            Binary::Div => Op::Div { dst, a, b },
+            Binary::Mod => Op::Mod { dst, a, b },
+            Binary::Eq => Op::Eq { dst, a, b },
+            Binary::Neq => Op::Ne { dst, a, b },
+            Binary::Gt => Op::Gt { dst, a, b },
+            Binary::Gte => Op::Ge { dst, a, b },
+            Binary::Lt => Op::Lt { dst, a, b },
+            Binary::Lte => Op::Le { dst, a, b },
+            Binary::Append => Op::Append { dst, list: a, item: b },
+            Binary::At => Op::At { dst, list: a, index: b },
+            Binary::HasName => Op::HasName { dst, src: a, name: b },
+            // These three were taken apart by the caller.
+            Binary::And | Binary::Or | Binary::Concat => return Ok(()),
+        };
+        self.code.emit_at(op, at);
+        Ok(())
+    }
+
+    /// The second operand as a constant, where the operator has a form for it.
+    fn constant(&mut self, operator: Binary, b: &Expr<'a>) -> Lowered<Option<NumberId>> {
+        let takes = matches!(operator, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod);
+        match b.kind {
+            ExprKind::Literal(Literal::Number(number)) if takes => Ok(Some(self.tables().number(number)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// AND and OR as a bool. Their operands may read what `dst` holds, so the first goes elsewhere unless `dst` is free.
+    fn logic(&mut self, a: &Expr<'a>, b: &Expr<'a>, and: bool, dst: Reg) -> Lowered<()> {
+        let held = if self.is_slot(dst) { self.code.take(1) } else { dst };
+        let mut end = Label::default();
+        self.truth(a, held)?;
+        let (src, to) = (held.read(), To(0));
+        let op = if and { Op::JumpUnless { src, to } } else { Op::JumpIf { src, to } };
+        self.code.jump(op, a.span.start, &mut end);
+        self.truth(b, held)?;
+        self.code.bind(end);
+        if held != dst {
+            self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
+        }
+        Ok(())
+    }
+
+    /// Evaluates a condition to a bool.
+    fn truth(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
+        if gives_bool(expr) {
+            self.expr(expr, Want::Into(dst))?;
+        } else {
+            let mark = self.code.mark();
+            let src = self.expr(expr, Want::Any)?.read();
+            self.code.give_back(mark);
+            self.code.emit_at(Op::Truth { dst: dst.write(), src }, expr.span.start);
+        }
+        Ok(())
+    }
+
+    /// Goes to `label` where the condition is not `wanted`, and falls through where it is.
+    pub(super) fn branch(&mut self, expr: &Expr<'a>, wanted: bool, label: &mut Label) -> Lowered<()> {
+        let mark = self.code.mark();
+        let at = expr.span.start;
+        let to = To(0);
+        match expr.kind {
+            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, !wanted, label)?,
+            ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
+                if (operator == Binary::And) == wanted {
+                    self.branch(a, wanted, label)?;
+                    self.branch(b, wanted, label)?;
+                } else {
+                    // The first alone can decide for what is wanted.
+                    let mut here = Label::default();
+                    self.branch(a, !wanted, &mut here)?;
+                    self.branch(b, wanted, label)?;
+                    self.code.bind(here);
+                }
+            }
+            ExprKind::Binary(
+                operator @ (Binary::Eq | Binary::Neq | Binary::Lt | Binary::Lte | Binary::Gt | Binary::Gte),
+                a,
+                b,
+            ) => {
+                let operator = if wanted { operator } else { opposite(operator) };
+                self.compare(operator, a, b, at, label)?;
+            }
+            ExprKind::Field(record, name) => {
+                let src = self.expr(record, Want::Any)?.read();
+                let field = self.tables().field(name.text)?;
+                let op =
+                    if wanted { Op::UnlessField { src, field, to } } else { Op::IfField { src, field, to } };
+                self.code.jump(op, at, label);
+            }
+            _ => {
+                let src = self.expr(expr, Want::Any)?.read();
+                let op = if wanted { Op::JumpUnless { src, to } } else { Op::JumpIf { src, to } };
+                self.code.jump(op, at, label);
+            }
+        }
+        self.code.give_back(mark);
+        Ok(())
+    }
+
+    fn compare(
+        &mut self,
+        operator: Binary,
+        a: &Expr<'a>,
+        b: &Expr<'a>,
+        at: u32,
+        label: &mut Label,
+    ) -> Lowered<()> {
+        let a = self.expr(a, Want::Any)?.read();
+        let to = To(0);
+        let op = if let ExprKind::Literal(Literal::Number(number)) = b.kind {
+            let number = self.tables().number(number)?;
+            match operator {
+                Binary::Eq => Op::UnlessEqC { a, number, to },
+                Binary::Neq => Op::UnlessNeC { a, number, to },
+                Binary::Lt => Op::UnlessLtC { a, number, to },
+                Binary::Lte => Op::UnlessLeC { a, number, to },
+                Binary::Gt => Op::UnlessGtC { a, number, to },
+                _ => Op::UnlessGeC { a, number, to },
+            }
+        } else {
+            let b = self.expr(b, Want::Any)?.read();
+            match operator {
+                Binary::Eq => Op::UnlessEq { a, b, to },
+                Binary::Neq => Op::UnlessNe { a, b, to },
+                Binary::Lt => Op::UnlessLt { a, b, to },
+                Binary::Lte => Op::UnlessLe { a, b, to },
+                Binary::Gt => Op::UnlessGt { a, b, to },
+                _ => Op::UnlessGe { a, b, to },
+            }
+        };
+        self.code.jump(op, at, label);
+        Ok(())
+    }
+
+    /// A tree of CONCATs as one instruction over its leaves, so that no text is copied twice.
+    fn concat(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
+        let mut leaves: Vec<&Expr<'a>> = Vec::new();
+        let mut rest = vec![expr];
+        while let Some(next) = rest.pop() {
+            match next.kind {
+                ExprKind::Binary(Binary::Concat, a, b) => rest.extend([b, a]),
+                _ => leaves.push(next),
+            }
+        }
+        let at = expr.span.start;
+        let mut chunks = leaves.chunks(limits::CHUNK);
+        let first = chunks.next().unwrap_or_default();
+        if leaves.len() <= limits::CHUNK {
+            return self.concat_window(first, None, dst, at);
+        }
+        let held = self.code.take(1);
+        self.concat_window(first, None, held, at)?;
+        for chunk in chunks {
+            self.concat_window(chunk, Some(held), held, at)?;
+        }
+        self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
+        Ok(())
+    }
+
+    fn concat_window(&mut self, leaves: &[&Expr<'a>], before: Option<Reg>, dst: Reg, at: u32) -> Lowered<()> {
+        let mark = self.code.mark();
+        let total = leaves.len() + usize::from(before.is_some());
+        let first = self.code.take(total);
+        let mut next = first;
+        if let Some(before) = before {
+            self.code.emit(Op::Move { dst: next.write(), src: before.read() });
+            next = Reg(next.0.saturating_add(1));
+        }
+        for leaf in leaves {
+            self.expr(leaf, Want::Into(next))?;
+            next = Reg(next.0.saturating_add(1));
+        }
+        self.code.give_back(mark);
+        let count = Count(u8::try_from(total).unwrap_or(u8::MAX));
+        self.code.emit_at(Op::Concat { dst: dst.write(), first: First(first.byte()), count }, at);
+        Ok(())
+    }
+
+    fn match_map(&mut self, node: &MatchMap<'a>, dst: Reg, at: u32) -> Lowered<()> {
+        let mark = self.code.mark();
+        let src = self.expr(&node.subject, Want::Any)?.read();
+        self.code.give_back(mark);
+        let mut map = Map::default();
+        for case in node.cases {
+            map.cases.push((self.key(case.key)?, 0));
+        }
+        let switch = self.code.switch(|map| Op::Switch { src, map: MapId(map) }, at, map);
+        let labels: Vec<Label> =
+            (0..node.cases.len()).map(|case| self.code.case(switch, Some(case))).collect();
+        let default = node.default.as_ref().map(|value| (value, self.code.case(switch, None)));
+        let arms = node.cases.iter().map(|case| &case.value).zip(labels).chain(default);
+        let last = node.cases.len() + usize::from(node.default.is_some());
+        let mut end = Label::default();
+        for (number, (value, label)) in (1..).zip(arms) {
+            self.code.bind(label);
+            self.expr(value, Want::Into(dst))?;
+            if number < last {
+                self.code.jump(Op::Jump { to: To(0) }, value.span.start, &mut end);
+            }
+        }
+        self.code.bind(end);
+        Ok(())
+    }
+
+    fn key(&mut self, literal: Literal<'a>) -> Lowered<Key> {
+        Ok(match literal {
+            Literal::Nil => Key::Nil,
+            Literal::Bool(value) => Key::Bool(value),
+            Literal::Number(number) => Key::Number(self.tables().number(number)?),
+            Literal::Text(text) => Key::Text(self.tables().text(text)?),
+        })
+    }
+
+    /// Evaluates fields side by side, and names their shape.
+    pub(super) fn fields(&mut self, fields: &[Field<'a>]) -> Lowered<(First, ilo_spec::operand::ShapeId)> {
+        let mut names = SmallVec::<[_; 16]>::new();
+        for field in fields {
+            names.push(self.tables().field(field.name.text)?);
+        }
+        let shape = self.tables().shape(&names)?;
+        let values: SmallVec<[&Expr<'a>; 16]> = fields.iter().map(|field| &field.value).collect();
+        Ok((self.window(&values)?, shape))
+    }
+
+    /// Evaluates values side by side. Slots that already are stay where they are.
+    fn window(&mut self, values: &[&Expr<'a>]) -> Lowered<First> {
+        let mut slots = values.iter().map(|value| match value.kind {
+            ExprKind::Ref(slot) => Some(self.slot(slot).0),
+            _ => None,
+        });
+        if let Some(Some(first)) = slots.next()
+            && (first + 1..).zip(slots).all(|(expected, slot)| slot == Some(expected))
+        {
+            return Ok(First(Reg(first).byte()));
+        }
+        let first = self.code.take(values.len());
+        for (register, value) in (first.0..).zip(values) {
+            self.expr(value, Want::Into(Reg(register)))?;
+        }
+        Ok(First(first.byte()))
+    }
+
+    fn record(&mut self, fields: &[Field<'a>], dst: Reg, at: u32) -> Lowered<()> {
+        if fields.len() <= limits::CHUNK {
+            let (first, shape) = self.fields(fields)?;
+            self.code.emit_at(Op::Record { dst: dst.write(), first, shape }, at);
+            return Ok(());
+        }
+        let (head, rest) = fields.split_at(limits::CHUNK);
+        let held = self.code.take(1);
+        self.record(head, held, at)?;
+        self.merge(held, rest, dst, at)
+    }
+
+    /// Merges fields into the record in `src`, some at a time.
+    fn merge(&mut self, src: Reg, fields: &[Field<'a>], dst: Reg, at: u32) -> Lowered<()> {
+        let held = if fields.len() > limits::CHUNK { self.code.take(1) } else { dst };
+        let mut src = src;
+        let mut rest = fields;
+        loop {
+            let (chunk, after) = rest.split_at_checked(limits::CHUNK).unwrap_or((rest, &[]));
+            let mark = self.code.mark();
+            let (first, shape) = self.fields(chunk)?;
+            self.code.give_back(mark);
+            let last = after.is_empty();
+            let to = if last { dst } else { held };
+            self.code.emit_at(Op::Merge { dst: to.write(), src: src.read(), first, shape }, at);
+            if last {
+                return Ok(());
+            }
+            (src, rest) = (held, after);
+        }
+    }
+
+    fn list(&mut self, items: &[Expr<'a>], dst: Reg, at: u32) -> Lowered<()> {
+        let (head, rest) = items.split_at_checked(limits::CHUNK).unwrap_or((items, &[]));
+        let values: SmallVec<[&Expr<'a>; 16]> = head.iter().collect();
+        let held = if rest.is_empty() { dst } else { self.code.take(1) };
+        let mark = self.code.mark();
+        let first = if values.is_empty() { First(0) } else { self.window(&values)? };
+        self.code.give_back(mark);
+        let count = Count(u8::try_from(head.len()).unwrap_or(u8::MAX));
+        self.code.emit_at(Op::List { dst: held.write(), first, count }, at);
+        for item in rest {
+            let mark = self.code.mark();
+            let item = self.expr(item, Want::Any)?.read();
+            self.code.give_back(mark);
+            self.code.emit_at(Op::Append { dst: held.write(), list: held.read(), item }, at);
+        }
+        if held != dst {
+            self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
+        }
+        Ok(())
+    }
+
+    /// Calls a tool or function. A failure goes to `on_fail`, or is passed on where there is none.
+    pub(super) fn call(&mut self, call: &Call<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
+        let mark = self.code.mark();
+        let at = call.span.start;
+        let (dst, fail) = (dst.write(), OnFail(0));
+        let op = match self.callee(call) {
+            Some((number, parameters)) => {
+                // The callee's frame begins at its arguments, so they stand above everything in use.
+                let first = self.code.take(parameters.len());
+                for argument in call.arguments {
+                    let place = parameters.iter().position(|p| p.name.text == argument.name.text);
+                    let place = u16::try_from(place.unwrap_or_default()).unwrap_or(u16::MAX);
+                    self.expr(&argument.value, Want::Into(Reg(first.0.saturating_add(place))))?;
+                }
+                Op::Invoke { dst, first: First(first.byte()), function: FunctionId(number), fail }
+            }
+            None => {
+                let (first, shape) = self.arguments(call)?;
+                let call = self.tables().call(call.tool.text, shape)?;
+                Op::Tool { dst, first, call, fail }
+            }
+        };
+        match on_fail {
+            Some(label) => self.code.jump(op, at, label),
+            None => self.code.emit_at(op, at),
+        }
+        self.code.give_back(mark);
+        Ok(())
+    }
+
+    fn arguments(&mut self, call: &Call<'a>) -> Lowered<(First, ilo_spec::operand::ShapeId)> {
+        if call.arguments.is_empty() {
+            let shape = self.tables().shape(&[])?;
+            return Ok((First(0), shape));
+        }
+        self.fields(call.arguments)
+    }
+}
+
+/// An integer that fits in an instruction.
+fn small(number: Number) -> Option<i32> {
+    match number {
+        Number::Int(int) => i32::try_from(int).ok(),
+        Number::Double(_) => None,
+    }
+}
+
+/// The comparison that is true where this one is false. Numbers are never NaN, so there always is one.
+fn opposite(operator: Binary) -> Binary {
+    match operator {
+        Binary::Eq => Binary::Neq,
+        Binary::Neq => Binary::Eq,
+        Binary::Lt => Binary::Gte,
+        Binary::Lte => Binary::Gt,
+        Binary::Gt => Binary::Lte,
+        _ => Binary::Lt,
+    }
+}
+
+/// Whether an expression gives a bool or a fault.
+fn gives_bool(expr: &Expr<'_>) -> bool {
+    match expr.kind {
+        ExprKind::Literal(Literal::Bool(_)) | ExprKind::Has(..) | ExprKind::Unary(Unary::Not, _) => true,
+        ExprKind::Binary(operator, ..) => !matches!(
+            operator,
+            Binary::Add
+                | Binary::Sub
+                | Binary::Mul
+                | Binary::Div
+                | Binary::Mod
+                | Binary::Concat
+                | Binary::Append
+                | Binary::At
+        ),
+        _ => false,
+    }
+}

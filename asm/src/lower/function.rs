@@ -1,0 +1,404 @@
+//! Statements to instructions.
+//!
+//! A block is made for what its value is wanted for ([`Then`]). What makes one says whether its end is reached; what
+//! cannot be reached is not made. An arm that never falls through goes behind the function ([`Deferred`]), the other arm
+//! is simply followed by what comes next.
+
+use super::emit::{Code, Label, Reg};
+use super::expr::Want;
+use super::slots::{Registers, matched_call};
+use super::tables::{Full, Tables};
+use super::{Lowering, Problem};
+use crate::ast::{
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, Match, Parameter, Slot, Stmt,
+    StmtKind,
+};
+use crate::check::{CallFacts, Facts};
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::{LoopBase, To};
+use ilo_spec::types::Type;
+use std::collections::VecDeque;
+
+/// What a block's value is wanted for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Then {
+    /// Nothing.
+    Drop,
+    /// To be put into a register.
+    Put(Reg),
+    /// To be returned.
+    Return,
+    /// To be collected by a loop.
+    Yield(LoopBase),
+}
+
+/// Whether the end of what was made is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Reached,
+    Never,
+}
+
+/// A block that stands behind the function.
+struct Deferred<'c, 'a> {
+    entry: Label,
+    arm: Option<Reg>,
+    from: Reg,
+    block: Option<&'c Block<'a>>,
+    mark: u16,
+}
+
+/// A function being made.
+pub(super) struct Body<'a, 'c, 'l> {
+    lowering: &'l mut Lowering<'a, 'c>,
+    facts: &'c Facts,
+    registers: Registers,
+    pub(super) code: Code,
+    deferred: VecDeque<Deferred<'c, 'a>>,
+}
+
+/// Makes the code of a function of the file.
+pub(super) fn lower<'a>(lowering: &mut Lowering<'a, '_>, index: usize) -> Result<Code, Problem> {
+    let function = &lowering.file.functions[index];
+    let facts = &lowering.checked.functions[index];
+    let registers = Registers::assign(function, facts);
+    let code = Code::with_slots(registers.count);
+    let mut body = Body { lowering, facts, registers, code, deferred: VecDeque::new() };
+    let nothing = function.output.ok.ty == Type::NIL;
+    let then = if nothing { Then::Drop } else { Then::Return };
+    if body.block(&function.body, then)? == End::Reached {
+        body.code.emit(Op::ReturnNil {});
+    }
+    while let Some(next) = body.deferred.pop_front() {
+        body.deferred(next)?;
+    }
+    Ok(body.code)
+}
+
+type Lowered<T> = Result<T, Full>;
+
+impl<'a, 'c> Body<'a, 'c, '_> {
+    pub(super) fn tables(&mut self) -> &mut Tables<'a> {
+        &mut self.lowering.tables
+    }
+
+    /// The register of a slot that is read.
+    pub(super) fn slot(&self, slot: Slot) -> Reg {
+        self.registers.get(slot).unwrap_or(Reg(0))
+    }
+
+    pub(super) fn is_slot(&self, register: Reg) -> bool {
+        register.0 < self.registers.count
+    }
+
+    /// The number and the parameters of the function that a call goes to.
+    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'c [Parameter<'a>])> {
+        let index = self.facts_of(call).function? as usize;
+        let number = *self.lowering.numbers.get(index)?;
+        Some((number, self.lowering.file.functions.get(index)?.parameters))
+    }
+
+    fn facts_of(&self, call: &Call<'a>) -> CallFacts {
+        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
+        let mut rest = block.statements;
+        while let Some((statement, after)) = rest.split_first() {
+            let mark = self.code.mark();
+            let (end, taken) = match matched_call(statement, after.first()) {
+                Some(matched) => {
+                    let then = match matched.bound {
+                        Some(slot) => self.put(slot),
+                        None if after.len() == 1 => then,
+                        None => Then::Drop,
+                    };
+                    (self.call_and_match(matched.call, matched.node, then)?, 2)
+                }
+                None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
+            };
+            self.code.give_back(mark);
+            if end == End::Never {
+                return Ok(End::Never);
+            }
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+        Ok(End::Reached)
+    }
+
+    /// What a value bound to a slot is wanted for.
+    fn put(&mut self, slot: Slot) -> Then {
+        Then::Put(self.registers.get(slot).unwrap_or_else(|| self.code.take(1)))
+    }
+
+    fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
+        match statement.kind {
+            StmtKind::Let { slot, value: Bound::Expr(value), .. } => self.bind(slot, &value)?,
+            StmtKind::Let { slot, value: Bound::Control(control), .. } => {
+                let then = self.put(slot);
+                return self.control(control, then);
+            }
+            StmtKind::Value(value) => return self.give(&value, then),
+            StmtKind::Return(crate::ast::ReturnKind::Err, value) | StmtKind::Fail(value) => {
+                let src = self.expr(&value, Want::Any)?.read();
+                self.code.emit_at(Op::Fail { src }, statement.span.start);
+                return Ok(End::Never);
+            }
+            StmtKind::Return(_, value) => return self.give(&value, Then::Return),
+            StmtKind::Undo(call) => self.undo(call)?,
+            StmtKind::Control(control) => return self.control(control, then),
+        }
+        Ok(End::Reached)
+    }
+
+    /// Evaluates an expression for what it is wanted for.
+    fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
+        match (then, value.kind) {
+            (Then::Drop, ExprKind::Call(call)) if self.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, _) => {
+                self.expr(value, Want::Any)?;
+            }
+            (Then::Put(register), _) => {
+                self.expr(value, Want::Into(register))?;
+            }
+            (Then::Return, ExprKind::Literal(Literal::Nil)) => {
+                self.code.emit(Op::ReturnNil {});
+                return Ok(End::Never);
+            }
+            (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
+                let a = self.expr(a, Want::Any)?.read();
+                let b = self.expr(b, Want::Any)?.read();
+                self.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
+                return Ok(End::Never);
+            }
+            (Then::Return, _) => {
+                let src = self.expr(value, Want::Any)?.read();
+                self.code.emit(Op::Return { src });
+                return Ok(End::Never);
+            }
+            (Then::Yield(base), ExprKind::Record(fields)) if fields.len() <= limits::CHUNK => {
+                let (first, shape) = self.fields(fields)?;
+                self.code.emit_at(Op::YieldRecord { base, first, shape }, value.span.start);
+            }
+            (Then::Yield(base), _) => {
+                let src = self.expr(value, Want::Any)?.read();
+                self.code.emit_at(Op::Yield { base, src }, value.span.start);
+            }
+        }
+        Ok(End::Reached)
+    }
+
+    fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
+        if let ExprKind::Call(call) = value.kind {
+            let facts = self.facts_of(call);
+            if facts.undo {
+                return self.undo(call);
+            }
+            if facts.checked {
+                return self.checked_call(slot, call);
+            }
+            if facts.unread {
+                self.expr(value, Want::Any)?;
+                return Ok(());
+            }
+        }
+        let want = self.registers.get(slot).map_or(Want::Any, Want::Into);
+        self.expr(value, want)?;
+        Ok(())
+    }
+
+    /// A call whose MATCH stands elsewhere: a register remembers whether it failed.
+    fn checked_call(&mut self, slot: Slot, call: &Call<'a>) -> Lowered<()> {
+        let failed = self.registers.failed(slot);
+        let mut after = Label::default();
+        self.code.emit(Op::True { dst: failed.write() });
+        self.call(call, self.slot(slot), Some(&mut after))?;
+        self.code.emit(Op::False { dst: failed.write() });
+        self.code.bind(after);
+        Ok(())
+    }
+
+    /// A compensation: its failure is recorded, and either way the rest goes on.
+    fn undo(&mut self, call: &Call<'a>) -> Lowered<()> {
+        let dst = self.code.take(1);
+        let (mut failed, mut after) = (Label::default(), Label::default());
+        self.call(call, dst, Some(&mut failed))?;
+        self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
+        self.code.bind(failed);
+        let tool = self.tables().text(call.tool.text)?;
+        self.code.emit(Op::Note { src: dst.read(), tool });
+        self.code.bind(after);
+        Ok(())
+    }
+
+    fn control(&mut self, control: Control<'a>, then: Then) -> Lowered<End> {
+        match control {
+            Control::If(node) => self.if_(node, then),
+            Control::Match(node) => {
+                let mut failure = Label::default();
+                let failed = self.registers.failed(node.slot);
+                self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
+                self.arms(node, failure, then)
+            }
+            Control::For(node) => self.for_(node, then),
+        }
+    }
+
+    fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
+        let mut otherwise = Label::default();
+        self.branch(&node.condition, true, &mut otherwise)?;
+        let end = self.block(&node.then, then)?;
+        match &node.otherwise {
+            None => {
+                self.code.bind(otherwise);
+                Ok(End::Reached)
+            }
+            Some(block) if end == End::Never => {
+                self.code.bind(otherwise);
+                self.block(block, then)
+            }
+            Some(block) if !completes(block) => {
+                self.defer(otherwise, None, Reg(0), Some(block));
+                Ok(End::Reached)
+            }
+            Some(block) => {
+                let mut after = Label::default();
+                self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
+                self.code.bind(otherwise);
+                self.block(block, then)?;
+                self.code.bind(after);
+                Ok(End::Reached)
+            }
+        }
+    }
+
+    fn call_and_match(&mut self, call: &Call<'a>, node: &'c Match<'a>, then: Then) -> Lowered<End> {
+        let mut failure = Label::default();
+        let dst = self.slot(node.slot);
+        if node.err.is_none() {
+            self.call(call, dst, None)?;
+        } else {
+            self.call(call, dst, Some(&mut failure))?;
+        }
+        self.arms(node, failure, then)
+    }
+
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
+    fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
+        let result = self.slot(node.slot);
+        let success = match &node.ok {
+            Some(arm) => self.arm(arm, result, then)?,
+            None => End::Reached,
+        };
+        let Some(err) = &node.err else {
+            // Passed on; nothing jumps here where the call itself did so.
+            self.defer(failure, None, result, None);
+            return Ok(success);
+        };
+        if !completes(&err.body) {
+            let bind = self.registers.get(err.bind);
+            self.defer(failure, bind, result, Some(&err.body));
+            return Ok(success);
+        }
+        let mut after = Label::default();
+        if success == End::Reached {
+            self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
+        }
+        self.code.bind(failure);
+        self.arm(err, result, then)?;
+        self.code.bind(after);
+        Ok(End::Reached)
+    }
+
+    fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
+        self.take_result(self.registers.get(arm.bind), result);
+        self.block(&arm.body, then)
+    }
+
+    fn take_result(&mut self, bind: Option<Reg>, result: Reg) {
+        if let Some(dst) = bind.filter(|&dst| dst != result) {
+            self.code.emit(Op::Move { dst: dst.write(), src: result.read() });
+        }
+    }
+
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>) {
+        if !entry.is_empty() {
+            let mark = self.code.mark();
+            self.deferred.push_back(Deferred { entry, arm, from, block, mark });
+        }
+    }
+
+    /// Makes a block that was put behind the function; without one, passes the failure on.
+    fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
+        self.code.bind(deferred.entry);
+        self.code.give_back(deferred.mark);
+        match deferred.block {
+            Some(block) => {
+                self.take_result(deferred.arm, deferred.from);
+                let end = self.block(block, Then::Drop)?;
+                debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
+            }
+            None => self.code.emit(Op::Fail { src: deferred.from.read() }),
+        }
+        Ok(())
+    }
+
+    fn for_(&mut self, node: &'c For<'a>, then: Then) -> Lowered<End> {
+        let yields = self.facts.yields.get(node.id.0 as usize).copied().unwrap_or_default();
+        let collects = yields && !matches!(then, Then::Drop);
+        let mark = self.code.mark();
+        let list = self.expr(&node.list, Want::Any)?.read();
+        self.code.give_back(mark);
+        let base = LoopBase(self.code.take(3).byte());
+        let start = self.code.here();
+        let to = To(0);
+        let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
+        self.code.emit_at(op, node.list.span.start);
+        let item = self.registers.get(node.item).unwrap_or_else(|| self.code.take(1));
+        self.code.enter_loop();
+        self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
+        self.code.close_loop(start, base, item.write());
+        if !collects {
+            return Ok(End::Reached);
+        }
+        let dst = match then {
+            Then::Put(register) => register,
+            _ => self.code.take(1),
+        };
+        self.code.emit(Op::Collect { dst: dst.write(), base });
+        match then {
+            Then::Return => {
+                self.code.emit(Op::Return { src: dst.read() });
+                Ok(End::Never)
+            }
+            Then::Yield(outer) => {
+                self.code.emit_at(Op::Yield { base: outer, src: dst.read() }, node.span.start);
+                Ok(End::Reached)
+            }
+            Then::Put(_) | Then::Drop => Ok(End::Reached),
+        }
+    }
+}
+
+fn is_number(expr: &Expr<'_>) -> bool {
+    matches!(expr.kind, ExprKind::Literal(Literal::Number(_)))
+}
+
+/// Whether some path reaches the end of a block.
+fn completes(block: &Block<'_>) -> bool {
+    block.statements.iter().all(|statement| match statement.kind {
+        StmtKind::Return(..) | StmtKind::Fail(_) => false,
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => {
+                node.otherwise.as_ref().is_none_or(|block| completes(&node.then) || completes(block))
+            }
+            Control::Match(node) => {
+                let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| completes(&arm.body));
+                node.ok.is_none() || arm(&node.ok) || arm(&node.err)
+            }
+            Control::For(_) => true,
+        },
+        _ => true,
+    })
+}

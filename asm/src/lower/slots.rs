@@ -1,0 +1,190 @@
+//! Which register each slot lives in.
+//!
+//! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of first binding;
+//! a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound, both slots share a register,
+//! so that taking a result apart moves nothing: neither is set on a path where the other is read, since each has one
+//! binding and checking showed every read to be set. A slot whose call and MATCH stand apart has one register more, which
+//! says whether the call failed.
+
+use super::emit::Reg;
+use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
+use crate::check::{CallFacts, Facts};
+
+/// What is known of a slot's uses.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// Some expression reads it.
+    read: bool,
+    /// Some MATCH takes it.
+    matched: bool,
+    /// How often it is bound; a call that nothing reads does not bind.
+    bindings: u32,
+    /// The slot whose MATCH bound it last.
+    from: Option<Slot>,
+    /// A call bound to it is matched elsewhere than right behind.
+    apart: bool,
+}
+
+/// The registers of a function's slots.
+#[derive(Debug)]
+pub(super) struct Registers {
+    of: Vec<Option<u16>>,
+    failed: Vec<Option<u16>>,
+    /// How many registers the slots take.
+    pub(super) count: u16,
+}
+
+impl Registers {
+    pub(super) fn assign(function: &Function<'_>, facts: &Facts) -> Registers {
+        let mut scan = Scan { facts, uses: vec![Use::default(); function.slots.len()], order: Vec::new() };
+        scan.block(&function.body);
+        let parameters = function.parameters.len();
+        let mut registers = Registers {
+            of: vec![None; function.slots.len()],
+            failed: vec![None; function.slots.len()],
+            count: 0,
+        };
+        for slot in 0..parameters {
+            registers.give(slot);
+        }
+        for &slot in &scan.order {
+            let index = slot.0 as usize;
+            let Some(&used) = scan.uses.get(index) else { continue };
+            if registers.of[index].is_some() || !(used.read || used.matched) {
+                continue;
+            }
+            let shared = used.from.filter(|from| {
+                let call = scan.uses[from.0 as usize];
+                used.bindings == 1 && !used.matched && call.bindings == 1 && from.0 as usize >= parameters
+            });
+            match shared.and_then(|from| registers.of[from.0 as usize]) {
+                Some(register) => registers.of[index] = Some(register),
+                None => registers.give(index),
+            }
+        }
+        for (failed, used) in registers.failed.iter_mut().zip(&scan.uses) {
+            if used.apart {
+                *failed = Some(registers.count);
+                registers.count = registers.count.saturating_add(1);
+            }
+        }
+        registers
+    }
+
+    fn give(&mut self, slot: usize) {
+        if let Some(place) = self.of.get_mut(slot) {
+            *place = Some(self.count);
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    /// The register of a slot; `None` where nothing reads it.
+    pub(super) fn get(&self, slot: Slot) -> Option<Reg> {
+        self.of.get(slot.0 as usize).copied().flatten().map(Reg)
+    }
+
+    /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
+    pub(super) fn failed(&self, slot: Slot) -> Reg {
+        Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
+    }
+}
+
+/// A call and the MATCH right behind it.
+pub(super) struct Matched<'c, 'a> {
+    pub(super) call: &'c Call<'a>,
+    pub(super) node: &'c Match<'a>,
+    /// The slot that takes the value of the MATCH.
+    pub(super) bound: Option<Slot>,
+}
+
+/// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
+pub(super) fn matched_call<'c, 'a>(call: &Stmt<'a>, next: Option<&Stmt<'a>>) -> Option<Matched<'c, 'a>>
+where
+    'a: 'c,
+{
+    let StmtKind::Let { slot, value: Bound::Expr(value), .. } = call.kind else { return None };
+    let ExprKind::Call(call) = value.kind else { return None };
+    let (node, bound) = match next?.kind {
+        StmtKind::Control(Control::Match(node)) => (node, None),
+        StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (node, Some(slot)),
+        _ => return None,
+    };
+    (node.slot == slot).then_some(Matched { call, node, bound })
+}
+
+/// The walk that counts uses.
+struct Scan<'c> {
+    facts: &'c Facts,
+    uses: Vec<Use>,
+    /// Slots in the order of their bindings, with repeats.
+    order: Vec<Slot>,
+}
+
+impl Scan<'_> {
+    fn block(&mut self, block: &Block<'_>) {
+        let next = block.statements.iter().skip(1).map(Some).chain([None]);
+        for (statement, next) in block.statements.iter().zip(next) {
+            match &statement.kind {
+                StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                    self.expr(value);
+                    let facts = match value.kind {
+                        ExprKind::Call(call) => self.facts.calls[call.id.0 as usize],
+                        _ => CallFacts::default(),
+                    };
+                    if facts.checked && matched_call(statement, next).is_none() {
+                        self.uses[slot.0 as usize].apart = true;
+                    }
+                    if !facts.unread {
+                        self.bind(*slot, None);
+                    }
+                }
+                StmtKind::Let { slot, value: Bound::Control(control), .. } => {
+                    self.control(control);
+                    self.bind(*slot, None);
+                }
+                StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
+                    self.expr(value)
+                }
+                StmtKind::Undo(call) => call.arguments.iter().for_each(|argument| self.expr(&argument.value)),
+                StmtKind::Control(control) => self.control(control),
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'_>) {
+        match control {
+            Control::If(node) => {
+                self.expr(&node.condition);
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                self.uses[node.slot.0 as usize].matched = true;
+                // In the order in which code is made, so that a left-out arm changes no number.
+                for arm in [&node.ok, &node.err].into_iter().flatten() {
+                    self.bind(arm.bind, Some(node.slot));
+                    self.block(&arm.body);
+                }
+            }
+            Control::For(node) => {
+                self.expr(&node.list);
+                self.bind(node.item, None);
+                self.block(&node.body);
+            }
+        }
+    }
+
+    fn bind(&mut self, slot: Slot, from: Option<Slot>) {
+        let used = &mut self.uses[slot.0 as usize];
+        used.bindings += 1;
+        used.from = from;
+        self.order.push(slot);
+    }
+
+    fn expr(&mut self, expr: &Expr<'_>) {
+        if let ExprKind::Ref(slot) = expr.kind {
+            self.uses[slot.0 as usize].read = true;
+        }
+        expr.children(|child| self.expr(child));
+    }
+}

@@ -1,0 +1,157 @@
+//! The tables of the program being made: names, constants, shapes and calls, each entry once, in the order of first use.
+//!
+//! Field names and other strings are numbered apart while code is made, since field names come first in the packed
+//! table; [`Tables::finish`] joins them and says what each other string became.
+
+use hashbrown::HashMap;
+use ilo_spec::limits;
+use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
+use ilo_spec::program::{CallShape, Number, Strings};
+
+/// Which table of the format is full; its name for the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Full {
+    /// What there are too many of.
+    pub(super) what: &'static str,
+    /// How many fit.
+    pub(super) limit: usize,
+}
+
+/// Entries with their number, in the order of first use.
+#[derive(Debug)]
+struct Index<K> {
+    numbers: HashMap<K, u32>,
+    full: Full,
+}
+
+impl<K: std::hash::Hash + Eq> Index<K> {
+    fn new(what: &'static str, limit: usize) -> Index<K> {
+        Index { numbers: HashMap::new(), full: Full { what, limit } }
+    }
+
+    /// The number of an entry, and whether it is new.
+    fn number(&mut self, key: K) -> Result<(u32, bool), Full> {
+        let next = self.numbers.len();
+        if next >= self.full.limit {
+            return self.numbers.get(&key).map(|&known| (known, false)).ok_or(self.full);
+        }
+        let number = u32::try_from(next).map_err(|_| self.full)?;
+        let known = *self.numbers.entry(key).or_insert(number);
+        Ok((known, known == number))
+    }
+
+    /// The number of an entry, for a table with 16-bit indexes.
+    fn small(&mut self, key: K) -> Result<(u16, bool), Full> {
+        let (number, new) = self.number(key)?;
+        u16::try_from(number).map(|number| (number, new)).map_err(|_| self.full)
+    }
+}
+
+/// The bits of a number constant, which tell `1` from `1.0` and `0.0` from `-0.0`.
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct NumberKey(bool, u64);
+
+/// The tables.
+#[derive(Debug)]
+pub(super) struct Tables<'a> {
+    fields: Index<&'a str>,
+    texts: Index<&'a str>,
+    field_names: Vec<&'a str>,
+    text_names: Vec<&'a str>,
+    numbers: Index<NumberKey>,
+    shapes: Index<Box<[FieldId]>>,
+    tools: Index<StringId>,
+    calls: Index<CallShape>,
+    pub(super) number_list: Vec<Number>,
+    pub(super) shape_list: Vec<Vec<FieldId>>,
+    pub(super) tool_list: Vec<StringId>,
+    pub(super) call_list: Vec<CallShape>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new() -> Tables<'a> {
+        Tables {
+            fields: Index::new("field names", limits::FIELDS),
+            texts: Index::new("strings", limits::STRINGS - limits::FIELDS),
+            field_names: Vec::new(),
+            text_names: Vec::new(),
+            numbers: Index::new("number constants", limits::NUMBERS),
+            shapes: Index::new("record shapes", limits::SHAPES),
+            tools: Index::new("tools", limits::TOOLS),
+            calls: Index::new("pairs of a tool and its argument names", limits::CALLS),
+            number_list: Vec::new(),
+            shape_list: Vec::new(),
+            tool_list: Vec::new(),
+            call_list: Vec::new(),
+        }
+    }
+
+    pub(super) fn field(&mut self, name: &'a str) -> Result<FieldId, Full> {
+        let (number, new) = self.fields.small(name)?;
+        if new {
+            self.field_names.push(name);
+        }
+        Ok(FieldId(number))
+    }
+
+    /// A string that is no field; its number is provisional until [`Tables::finish`].
+    pub(super) fn text(&mut self, text: &'a str) -> Result<StringId, Full> {
+        let (number, new) = self.texts.number(text)?;
+        if new {
+            self.text_names.push(text);
+        }
+        Ok(StringId(number))
+    }
+
+    pub(super) fn number(&mut self, number: Number) -> Result<NumberId, Full> {
+        let key = match number {
+            Number::Int(int) => NumberKey(false, int.cast_unsigned()),
+            Number::Double(double) => NumberKey(true, double.to_bits()),
+        };
+        let (id, new) = self.numbers.small(key)?;
+        if new {
+            self.number_list.push(number);
+        }
+        Ok(NumberId(id))
+    }
+
+    pub(super) fn shape(&mut self, fields: &[FieldId]) -> Result<ShapeId, Full> {
+        let (id, new) = self.shapes.small(fields.into())?;
+        if new {
+            self.shape_list.push(fields.to_vec());
+        }
+        Ok(ShapeId(id))
+    }
+
+    pub(super) fn call(&mut self, tool: &'a str, shape: ShapeId) -> Result<CallId, Full> {
+        let name = self.text(tool)?;
+        let (tool, new) = self.tools.small(name)?;
+        if new {
+            self.tool_list.push(name);
+        }
+        let call = CallShape { tool: ToolId(tool), shape };
+        let (id, new) = self.calls.small(call)?;
+        if new {
+            self.call_list.push(call);
+        }
+        Ok(CallId(id))
+    }
+
+    /// The string table, the number of field names in it, and what each provisional string number became.
+    pub(super) fn finish(&self) -> Result<(Strings, u16, Vec<StringId>), Full> {
+        let full = Full { what: "bytes of strings", limit: u32::MAX as usize };
+        let mut strings = Strings::default();
+        for name in &self.field_names {
+            strings.push(name).ok_or(full)?;
+        }
+        let fields = u16::try_from(self.field_names.len()).map_err(|_| self.fields.full)?;
+        let mut final_numbers = Vec::with_capacity(self.text_names.len());
+        for text in &self.text_names {
+            final_numbers.push(match self.fields.numbers.get(text) {
+                Some(&field) => StringId(field),
+                None => strings.push(text).ok_or(full)?,
+            });
+        }
+        Ok((strings, fields, final_numbers))
+    }
+}

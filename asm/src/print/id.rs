@@ -1,0 +1,373 @@
+//! The syntax tree as canonical integer-ID text.
+//!
+//! Slots have the tree's own dense numbers; tools and fields are numbered by first use. A name that could be misread in
+//! a registry is quoted. Reading the text back gives the same tree.
+
+use crate::ast::{
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
+    Stmt, StmtKind, TypeName, Unary,
+};
+use hashbrown::HashMap;
+use ilo_spec::node::Word;
+use std::fmt::Write;
+
+/// Prints every function of a file.
+pub fn print(file: &File<'_>) -> String {
+    let mut out = String::new();
+    for (number, function) in file.functions.iter().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let mut body =
+            Printer { out: String::new(), depth: 0, tools: Names::default(), fields: Names::default() };
+        body.block(&function.body);
+        header(function, &body, &mut out);
+        out.push_str(&body.out);
+    }
+    out
+}
+
+/// Names numbered by first use.
+#[derive(Default)]
+struct Names<'a> {
+    numbers: HashMap<&'a str, usize>,
+    order: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn number(&mut self, name: &'a str) -> usize {
+        let next = self.order.len();
+        let number = *self.numbers.entry(name).or_insert(next);
+        if number == next {
+            self.order.push(name);
+        }
+        number
+    }
+}
+
+fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
+    out.push_str("; fn ");
+    name(function.name.text, out);
+    out.push('(');
+    for (at, parameter) in function.parameters.iter().enumerate() {
+        out.push_str(if at == 0 { "" } else { ", " });
+        name(parameter.name.text, out);
+        out.push_str(": ");
+        ty(&parameter.ty, out);
+    }
+    out.push_str(") -> ");
+    match &function.output.err {
+        None => ty(&function.output.ok, out),
+        Some(err) => {
+            out.push_str("result ");
+            ty(&function.output.ok, out);
+            out.push_str(", ");
+            ty(err, out);
+        }
+    }
+    out.push('\n');
+    let slots = function.slots.iter().enumerate().filter_map(|(number, slot)| Some((number, slot.name?)));
+    registry("Vars", slots, out);
+    registry("Tools", body.tools.order.iter().copied().enumerate(), out);
+    registry("Fields", body.fields.order.iter().copied().enumerate(), out);
+}
+
+fn registry<'n>(title: &str, entries: impl Iterator<Item = (usize, &'n str)>, out: &mut String) {
+    let mut entries = entries.peekable();
+    if entries.peek().is_none() {
+        return;
+    }
+    let _ = write!(out, "; {title}:");
+    for (number, text) in entries {
+        let _ = write!(out, " {number}=");
+        name(text, out);
+    }
+    out.push('\n');
+}
+
+fn ty(ty: &TypeName<'_>, out: &mut String) {
+    for _ in 0..ty.ty.lists {
+        out.push_str("list ");
+    }
+    out.push_str(ty.name);
+}
+
+/// A name as it stands in a header or registry.
+fn name(text: &str, out: &mut String) {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':');
+    let starts_plain = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    if starts_plain && text.chars().all(plain) && !text.ends_with(':') {
+        out.push_str(text);
+    } else {
+        quoted(text, out);
+    }
+}
+
+fn quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if u32::from(c) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+struct Printer<'a> {
+    out: String,
+    depth: usize,
+    tools: Names<'a>,
+    fields: Names<'a>,
+}
+
+impl<'a> Printer<'a> {
+    /// A mnemonic on a line of its own, so far.
+    fn line(&mut self, word: Word) {
+        for _ in 0..self.depth {
+            self.out.push_str("  ");
+        }
+        self.out.push_str(word.mnemonic());
+    }
+
+    fn word(&mut self, word: Word) {
+        self.out.push(' ');
+        self.out.push_str(word.mnemonic());
+    }
+
+    fn number(&mut self, number: impl std::fmt::Display) {
+        let _ = write!(self.out, " {number}");
+    }
+
+    /// A count, and the statements below it.
+    fn counted(&mut self, block: &Block<'a>) {
+        self.number(block.statements.len());
+        self.out.push('\n');
+        self.depth += 1;
+        self.block(block);
+        self.depth -= 1;
+    }
+
+    fn block(&mut self, block: &Block<'a>) {
+        for statement in block.statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>) {
+        match statement.kind {
+            StmtKind::Let { slot, value, .. } => {
+                self.line(Word::Let);
+                self.number(slot.0);
+                match value {
+                    Bound::Expr(value) => self.expr(&value),
+                    Bound::Control(control) => {
+                        self.out.push(' ');
+                        return self.control(&control);
+                    }
+                }
+            }
+            StmtKind::Value(value) => {
+                let start = self.out.len();
+                self.expr(&value);
+                // An expression begins with a blank; at the start of a line it is the indent instead.
+                let indent = "  ".repeat(self.depth);
+                self.out.replace_range(start..=start, &indent);
+            }
+            StmtKind::Return(kind, value) => {
+                self.line(match kind {
+                    ReturnKind::Plain => Word::Ret,
+                    ReturnKind::Ok => Word::RetOk,
+                    ReturnKind::Err => Word::RetErr,
+                });
+                self.expr(&value);
+            }
+            StmtKind::Fail(value) => {
+                self.line(Word::Fail);
+                self.expr(&value);
+            }
+            StmtKind::Undo(call) => {
+                self.line(Word::Undo);
+                self.call(call);
+            }
+            StmtKind::Control(control) => {
+                self.out.push_str(&"  ".repeat(self.depth));
+                return self.control(&control);
+            }
+        }
+        self.out.push('\n');
+    }
+
+    /// A control statement whose indent, or LET, stands already.
+    fn control(&mut self, control: &Control<'a>) {
+        match control {
+            Control::If(node) => {
+                self.out.push_str(Word::If.mnemonic());
+                self.expr(&node.condition);
+                self.counted(&node.then);
+                if let Some(otherwise) = &node.otherwise {
+                    self.line(Word::Else);
+                    self.counted(otherwise);
+                }
+            }
+            Control::Match(node) => {
+                self.out.push_str(Word::Match.mnemonic());
+                self.number(node.slot.0);
+                self.number(usize::from(node.err.is_some()) + usize::from(node.ok.is_some()));
+                self.out.push('\n');
+                self.depth += 1;
+                self.arm(Word::Err, node.err.as_ref());
+                self.arm(Word::Ok, node.ok.as_ref());
+                self.depth -= 1;
+            }
+            Control::For(node) => {
+                self.out.push_str(Word::For.mnemonic());
+                self.number(node.item.0);
+                self.expr(&node.list);
+                self.counted(&node.body);
+            }
+        }
+    }
+
+    fn arm(&mut self, word: Word, arm: Option<&Arm<'a>>) {
+        if let Some(arm) = arm {
+            self.line(word);
+            self.number(arm.bind.0);
+            self.counted(&arm.body);
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<'a>) {
+        match expr.kind {
+            ExprKind::Ref(slot) => {
+                self.word(Word::Ref);
+                self.number(slot.0);
+            }
+            ExprKind::Literal(literal) => {
+                self.word(Word::Lit);
+                self.number(match literal {
+                    Literal::Text(_) => 0,
+                    Literal::Number(_) => 1,
+                    Literal::Nil => 2,
+                    Literal::Bool(_) => 3,
+                });
+                self.literal(literal);
+            }
+            ExprKind::Field(record, field) => {
+                self.word(Word::Field);
+                match record.kind {
+                    ExprKind::Ref(slot) => self.number(slot.0),
+                    _ => self.expr(record),
+                }
+                self.field(field.text);
+            }
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::Unary(operator, operand) => {
+                self.word(match operator {
+                    Unary::Not => Word::Not,
+                    Unary::Len => Word::Len,
+                });
+                self.expr(operand);
+            }
+            ExprKind::Binary(operator, a, b) => {
+                self.word(binary(operator));
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Has(record, field) => {
+                self.word(Word::Has);
+                self.expr(record);
+                self.field(field.text);
+            }
+            ExprKind::MatchMap(map) => {
+                self.word(Word::MatchMap);
+                self.expr(&map.subject);
+                self.number(map.cases.len() + usize::from(map.default.is_some()));
+                for case in map.cases {
+                    self.literal(case.key);
+                    self.expr(&case.value);
+                }
+                if let Some(default) = &map.default {
+                    self.word(Word::Else);
+                    self.expr(default);
+                }
+            }
+            ExprKind::Record(fields) => {
+                self.word(Word::Obj);
+                self.number(fields.len());
+                self.pairs(fields);
+            }
+            ExprKind::Merge(base, fields) => {
+                self.word(Word::Merge);
+                self.expr(base);
+                self.pairs(fields);
+            }
+            ExprKind::List(items) => {
+                self.word(Word::List);
+                self.number(items.len());
+                items.iter().for_each(|item| self.expr(item));
+            }
+        }
+    }
+
+    fn literal(&mut self, literal: Literal<'_>) {
+        self.out.push(' ');
+        match literal {
+            Literal::Nil => self.out.push_str("nil"),
+            Literal::Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
+            Literal::Number(number) => {
+                let _ = write!(self.out, "{number}");
+            }
+            Literal::Text(text) => quoted(text, &mut self.out),
+        }
+    }
+
+    fn call(&mut self, call: &Call<'a>) {
+        self.word(Word::Call);
+        let tool = self.tools.number(call.tool.text);
+        self.number(tool);
+        self.number(call.arguments.len());
+        self.pairs(call.arguments);
+    }
+
+    fn pairs(&mut self, fields: &[Field<'a>]) {
+        for field in fields {
+            self.field(field.name.text);
+            self.expr(&field.value);
+        }
+    }
+
+    fn field(&mut self, name: &'a str) {
+        let number = self.fields.number(name);
+        self.number(number);
+    }
+}
+
+fn binary(operator: Binary) -> Word {
+    match operator {
+        Binary::Add => Word::Add,
+        Binary::Sub => Word::Sub,
+        Binary::Mul => Word::Mul,
+        Binary::Div => Word::Div,
+        Binary::Mod => Word::Mod,
+        Binary::Eq => Word::Eq,
+        Binary::Neq => Word::Neq,
+        Binary::Gt => Word::Gt,
+        Binary::Gte => Word::Gte,
+        Binary::Lt => Word::Lt,
+        Binary::Lte => Word::Lte,
+        Binary::And => Word::And,
+        Binary::Or => Word::Or,
+        Binary::Concat => Word::Concat,
+        Binary::Append => Word::Append,
+        Binary::At => Word::At,
+        Binary::HasName => Word::Has,
+    }
+}
