@@ -39,3 +39,8 @@ fn read() -> Result<Map<String, Value>, String> {
 pub fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
     arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("`{name}` has to be a text"))
 }
+
+/// The README's embedding example, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
