@@ -54,7 +54,12 @@ impl Tool {
     ///
     /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema that lists
     /// properties takes no others unless it says so.
-    pub fn new(name: &str, description: Option<String>, input: Option<&Value>, output: Option<&Value>) -> Tool {
+    pub fn new(
+        name: &str,
+        description: Option<String>,
+        input: Option<&Value>,
+        output: Option<&Value>,
+    ) -> Tool {
         let input = input.and_then(Value::as_object);
         Tool {
             name: name.to_owned(),
@@ -94,7 +99,8 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
 /// Whether a schema takes properties that it does not list.
 fn is_open(schema: &Map<String, Value>) -> bool {
     /// Where else a schema may list properties.
-    const ELSEWHERE: [&str; 7] = ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas"];
+    const ELSEWHERE: [&str; 7] =
+        ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas"];
     match schema.get("additionalProperties") {
         Some(Value::Bool(open)) => *open,
         Some(_) => true,
@@ -170,7 +176,8 @@ impl Catalog {
             #[serde(rename = "outputSchema")]
             output: Option<Map<String, Value>>,
         }
-        let whole: Value = serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
+        let whole: Value =
+            serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
         let list = match whole {
             Value::Array(list) => list,
             Value::Object(mut whole) => match whole.remove("tools") {
@@ -312,7 +319,13 @@ mod tests {
 
     #[test]
     fn a_name_finds_its_tool_in_every_form() {
-        let tools = catalog(&["get-user", "mcp://mail/send", "mcp://mail/list", "mcp://files/list", "mcp://files/get-user"]);
+        let tools = catalog(&[
+            "get-user",
+            "mcp://mail/send",
+            "mcp://mail/list",
+            "mcp://files/list",
+            "mcp://files/get-user",
+        ]);
         found(&tools, "get-user", &["get-user"]);
         found(&tools, "mcp://mail/send", &["mcp://mail/send"]);
         found(&tools, "send", &["mcp://mail/send"]);
@@ -342,7 +355,10 @@ mod tests {
             (json!({"type": "null"}), "nil"),
             (json!({"type": "object", "properties": {}}), "record"),
             (json!({"type": "array"}), "list any"),
-            (json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}), "list list text"),
+            (
+                json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
+                "list list text",
+            ),
             (json!({"type": "array", "items": {"$ref": "#/x"}}), "list any"),
             (json!({"type": ["string", "null"]}), "any"),
             (json!({"anyOf": [{"type": "string"}]}), "any"),
