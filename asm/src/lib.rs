@@ -14,6 +14,7 @@ pub mod diagnostic;
 pub mod disasm;
 pub mod graph;
 pub mod id;
+pub mod known;
 pub mod lower;
 pub mod print;
 pub mod span;
