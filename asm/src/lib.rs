@@ -12,6 +12,7 @@ pub mod catalog;
 pub mod check;
 pub mod diagnostic;
 pub mod disasm;
+pub mod explain;
 pub mod graph;
 pub mod id;
 pub mod known;
