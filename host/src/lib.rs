@@ -6,5 +6,6 @@
 pub(crate) mod config;
 pub mod data;
 pub mod file;
+pub mod plan;
 pub mod problem;
 pub mod tools;

@@ -1,4 +1,5 @@
 //! Tools files: what is accepted, and every error with its place.
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use ilo_host::tools::{Source, Tools};
 use std::path::PathBuf;
@@ -99,7 +100,7 @@ fn every_problem_is_reported_with_its_place() {
     let found = problems("tools.json", text);
     let expected = [
         ("13:3", "toolz: unknown key `toolz`; did you mean `tools`?"),
-        ("12:28", "mcpServers.mail.url: expected `http://…` or `https://…`, found `ftp://x`"),
+        ("12:29", "mcpServers.mail.url: expected `http://…` or `https://…`, found `ftp://x`"),
         (
             "12:49",
             "mcpServers.b/c: a server's name is not empty and has no `/`, since tools are named `mcp://server/tool`",
@@ -109,7 +110,7 @@ fn every_problem_is_reported_with_its_place() {
         ("3:5", "tools.a: expected one of mock, command, mcp, found none"),
         ("4:22", "tools.b.mock[0]: expected `returns` or `fails`, found both"),
         ("4:56", "tools.b.mock[1].when: expected a record, found a number"),
-        ("4:98", "tools.b.mock[2].times: expected a whole number from 1, found 0"),
+        ("4:99", "tools.b.mock[2].times: expected a whole number from 1, found 0"),
         ("5:12", "tools.c.command: expected a list, the program first; write it as [\"sh\",\"resize.sh\"]"),
         (
             "6:24",

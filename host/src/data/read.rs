@@ -38,7 +38,7 @@ pub struct ReadError {
     pub offset: usize,
     /// Its line, from 1.
     pub line: usize,
-    /// Its column in bytes, from 1.
+    /// Its column in characters, from 1.
     pub column: usize,
     /// Why.
     pub kind: ReadErrorKind,
@@ -98,7 +98,8 @@ impl std::error::Error for ReadError {}
 pub(crate) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
     let before = bytes.get(..offset).unwrap_or(bytes);
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-    (before.split(|&b| b == b'\n').count(), before.len() - line_start + 1)
+    let column = before.iter().skip(line_start).filter(|&&byte| byte & 0xc0 != 0x80).count() + 1;
+    (before.split(|&b| b == b'\n').count(), column)
 }
 
 /// A list or record whose end was not reached.
