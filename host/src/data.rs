@@ -1,11 +1,12 @@
 //! Values outside the machine: what tools answer, what mocks match, what a tools file holds.
 //!
-//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`], writing in [`write`]; both are
+//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that and writing are
 //! loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing and dropping it, which
 //! the compiler derives, is bounded too. It knows nothing of the machine's own values.
 
+mod datum;
 pub mod read;
-pub mod write;
+pub(crate) mod write;
 
 use ilo_spec::program::Number;
 use std::cmp::Ordering;

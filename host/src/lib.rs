@@ -6,6 +6,9 @@
 pub(crate) mod config;
 pub mod data;
 pub mod file;
+pub mod input;
 pub mod plan;
 pub mod problem;
+pub mod run;
 pub mod tools;
+pub mod trace;

@@ -153,24 +153,24 @@ impl<'p> Planner<'p> {
         let length = usize::try_from(function.end - function.start).ok()?;
         let mut walk =
             Walk { start: function.start, costs: vec![Rc::default(); length + 1], open: Vec::new() };
-        let mut loops: HashMap<u32, Loop> = HashMap::new();
+        let mut bodies: HashMap<u32, Rc<Cost>> = HashMap::new();
         for pc in (function.start..function.end).rev() {
             let op = op(self.program, pc)?;
             let cost = match op {
                 Op::Next { back, .. } => {
                     let body = (pc + 1).saturating_sub(back.0.into());
-                    let after = self.go(&mut walk, pc + 1)?;
+                    let after = walk.go(pc + 1);
                     if body < pc {
-                        walk.open.push(Open { body, end: pc, exits: Rc::default() });
+                        walk.open.push((body, pc));
                     }
                     after
                 }
-                Op::For { .. } | Op::Each { .. } => self.loop_cost(&mut walk, &mut loops, &facts, pc)?,
+                Op::For { .. } | Op::Each { .. } => self.loop_cost(&mut walk, &mut bodies, &facts, pc)?,
                 _ => self.straight_cost(&mut walk, &facts, pc, op)?,
             };
             walk.set(pc, cost);
-            while let Some(open) = walk.open.pop_if(|open| open.body >= pc) {
-                loops.insert(open.end, Loop { body: walk.get(open.body), exits: open.exits });
+            while let Some((body, end)) = walk.open.pop_if(|&mut (body, _)| body >= pc) {
+                bodies.insert(end, walk.get(body));
             }
         }
         Some(Cost::clone(&walk.get(function.start)))
@@ -184,7 +184,7 @@ impl<'p> Planner<'p> {
         }
         let mut cost: Rc<Cost> = Rc::default();
         for target in targets {
-            let other = self.go(walk, target)?;
+            let other = walk.go(target);
             self.join(&mut cost, &other, Join::Either)?;
         }
         match op {
@@ -211,37 +211,19 @@ impl<'p> Planner<'p> {
     fn loop_cost(
         &mut self,
         walk: &mut Walk,
-        loops: &mut HashMap<u32, Loop>,
+        bodies: &mut HashMap<u32, Rc<Cost>>,
         facts: &Facts,
         pc: u32,
     ) -> Option<Rc<Cost>> {
         let (_, end) = loop_at(self.program, pc)?;
         let mut cost = walk.get(end);
-        let Some(found) = loops.remove(&end) else { return Some(cost) };
-        self.join(&mut cost, &found.exits, Join::Either)?;
+        let Some(found) = bodies.remove(&end) else { return Some(cost) };
         let place = unnamed(self.program, pc);
         let list = facts.lists.get(&pc).cloned().unwrap_or(bound::Known::Nothing);
-        self.budget.spend(found.body.len().saturating_mul(16))?;
-        let body: Cost =
-            found.body.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
+        self.budget.spend(found.len().saturating_mul(16))?;
+        let body: Cost = found.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
         self.join(&mut cost, &Rc::new(body), Join::Both)?;
         Some(cost)
-    }
-
-    /// What follows from an instruction on, seen from inside the open loops: leaving a loop is no part of its pass.
-    fn go(&mut self, walk: &mut Walk, target: u32) -> Option<Rc<Cost>> {
-        let cost = walk.get(target);
-        match walk.open.iter().position(|open| target < open.body || target > open.end) {
-            Some(outermost) => {
-                let exits = walk.open.get_mut(outermost)?;
-                let mut merged = exits.exits.clone();
-                self.join(&mut merged, &cost, Join::Either)?;
-                exits.exits = merged;
-                Some(Rc::default())
-            }
-            None if walk.open.last().is_some_and(|open| open.end == target) => Some(Rc::default()),
-            None => Some(cost),
-        }
     }
 
     /// Joins another cost into one, sharing where there is nothing to do.
@@ -345,31 +327,23 @@ fn is_rollback(program: &Program, pc: u32) -> bool {
     fail.0 > 0 && matches!(op(program, pc + 1 + u32::from(fail.0)), Some(Op::Note { .. }))
 }
 
-/// A loop whose body was walked through.
-struct Loop {
-    body: Rc<Cost>,
-    exits: Rc<Cost>,
-}
-
-/// A loop whose body is being walked through, from its end.
-struct Open {
-    body: u32,
-    end: u32,
-    /// What follows where a pass leaves the loop.
-    exits: Rc<Cost>,
-}
-
 /// The costs from each instruction of a function on.
 struct Walk {
     start: u32,
     costs: Vec<Rc<Cost>>,
-    open: Vec<Open>,
+    /// The loops whose bodies are being walked through: first instruction and `next`.
+    open: Vec<(u32, u32)>,
 }
 
 impl Walk {
     fn get(&self, pc: u32) -> Rc<Cost> {
         let index = usize::try_from(pc.saturating_sub(self.start)).ok();
         index.and_then(|index| self.costs.get(index)).cloned().unwrap_or_default()
+    }
+
+    /// What follows from an instruction on; within a body, to the end of the pass. Jumps do not leave a loop.
+    fn go(&self, target: u32) -> Rc<Cost> {
+        if self.open.last().is_some_and(|&(_, end)| end == target) { Rc::default() } else { self.get(target) }
     }
 
     fn set(&mut self, pc: u32, cost: Rc<Cost>) {

@@ -7,7 +7,7 @@ use ilo_spec::number;
 use ilo_spec::program::Number;
 
 /// Takes a value piece by piece.
-pub trait Sink {
+pub(crate) trait Sink<'d> {
     /// nil.
     fn nil(&mut self);
     /// A bool.
@@ -15,13 +15,13 @@ pub trait Sink {
     /// A number.
     fn number(&mut self, value: Number);
     /// A text.
-    fn text(&mut self, value: &str);
+    fn text(&mut self, value: &'d str);
     /// A list begins, with as many items.
     fn begin_list(&mut self, length: usize);
     /// A record begins, with as many fields.
     fn begin_record(&mut self, length: usize);
     /// The name of the field whose value follows.
-    fn key(&mut self, name: &str);
+    fn key(&mut self, name: &'d str);
     /// The list or record that began last ends.
     fn end(&mut self);
 }
@@ -33,7 +33,7 @@ enum Inside<'d> {
 
 impl Data {
     /// Hands the value to a sink, piece by piece.
-    pub fn feed(&self, sink: &mut impl Sink) {
+    pub(crate) fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
         let mut inside: Vec<Inside<'_>> = Vec::new();
         let mut next = Some(self);
         loop {
@@ -78,7 +78,7 @@ impl Data {
     }
 }
 
-fn feed_scalar(scalar: &Data, sink: &mut impl Sink) {
+fn feed_scalar<'d>(scalar: &'d Data, sink: &mut impl Sink<'d>) {
     match scalar {
         Data::Nil | Data::List(_) | Data::Record(_) => sink.nil(),
         Data::Bool(value) => sink.bool(*value),
@@ -132,7 +132,7 @@ impl Json {
     }
 }
 
-impl Sink for Json {
+impl<'d> Sink<'d> for Json {
     fn nil(&mut self) {
         self.separate();
         self.out.push_str("null");
@@ -149,7 +149,7 @@ impl Sink for Json {
         let _ = number::write(value, &mut self.out);
     }
 
-    fn text(&mut self, value: &str) {
+    fn text(&mut self, value: &'d str) {
         self.separate();
         self.out.push_str(&quote(value));
     }
@@ -162,7 +162,7 @@ impl Sink for Json {
         self.begin('{', '}');
     }
 
-    fn key(&mut self, name: &str) {
+    fn key(&mut self, name: &'d str) {
         self.separate();
         self.out.push_str(&quote(name));
         self.out.push_str(if self.indent.is_some() { ": " } else { ":" });
