@@ -152,7 +152,7 @@ impl Driver<'_> {
 fn arguments(call: &Call<'_>) -> Data {
     let mut json = String::new();
     // Writing to a string does not fail, and what the machine writes is JSON.
-    drop(call.write_json(&mut json));
+    let _ = call.write_json(&mut json);
     let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
     read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
 }

@@ -22,12 +22,13 @@ pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
 
 /// Prints problems to standard error, a line each.
 pub(super) fn problems(problems: &[Problem]) {
-    let mut text: String = problems.iter().take(SHOWN).map(|problem| format!("{problem}\n")).collect();
+    let mut lines: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
     if problems.len() > SHOWN {
-        text.push_str(&format!("and {} more\n", problems.len() - SHOWN));
+        lines.push(format!("and {} more", problems.len() - SHOWN));
     }
+    lines.push(String::new());
     // There is nowhere left to say that this failed.
-    drop(io::stderr().lock().write_all(text.as_bytes()));
+    drop(io::stderr().lock().write_all(lines.join("\n").as_bytes()));
 }
 
 /// Rows with aligned columns, the first row being the head.
@@ -37,14 +38,10 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!("{cell:width$}  "));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }

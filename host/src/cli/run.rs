@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
-    drop(outcome.write_json(&mut text));
+    let _ = outcome.write_json(&mut text);
     if std::io::stdout().is_terminal() {
         let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
         text = read(text.as_bytes(), &bounds).map_or(text, |data| data.to_json_indented());

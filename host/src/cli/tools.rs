@@ -28,9 +28,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let servers: Vec<&str> = tools.servers().collect();
     if !servers.is_empty() {
         let names = servers.join(", ");
-        text.push_str(&format!(
-            "\nnot asked for their tools, since MCP servers are not in this version: {names}\n"
-        ));
+        text += "\nnot asked for their tools, since MCP servers are not in this version: ";
+        text += &names;
+        text.push('\n');
     }
     output::print(&text, Exit::Ok)
 }
