@@ -1,0 +1,47 @@
+//! Writing to standard output and standard error. A reader that has gone away is no error.
+
+use super::{Exit, Refused};
+use ilo_host::problem::Problem;
+use ilo_spec::error::Code;
+use std::io::{self, Write};
+
+/// Problems shown; the rest are counted.
+const SHOWN: usize = 100;
+
+/// Prints to standard output.
+pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let message = format!("cannot be written: {error}");
+            Err(vec![Problem::new(Code::BadUsage, "standard output", message)])
+        }
+        _ => Ok(exit),
+    }
+}
+
+/// Prints problems to standard error, a line each.
+pub(super) fn problems(problems: &[Problem]) {
+    let mut lines: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if problems.len() > SHOWN {
+        lines.push(format!("and {} more", problems.len() - SHOWN));
+    }
+    lines.push(String::new());
+    // There is nowhere left to say that this failed.
+    drop(io::stderr().lock().write_all(lines.join("\n").as_bytes()));
+}
+
+/// Rows with aligned columns, the first row being the head.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
