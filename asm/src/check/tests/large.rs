@@ -84,7 +84,8 @@ fn many_statements_and_many_mistakes() {
     let mut source = "; fn f(a: number) -> number\n".to_owned();
     for index in 0..100_000 {
         let slot = index % 200 + 1;
-        writeln!(source, "IF GT REF 0 LIT 1 {index} 1\n  LET {slot} ADD REF 0 LIT 1 1\nLET 0 REF {slot}").unwrap();
+        writeln!(source, "IF GT REF 0 LIT 1 {index} 1\n  LET {slot} ADD REF 0 LIT 1 1\nLET 0 REF {slot}")
+            .unwrap();
     }
     source.push_str("RET REF 0\n");
     with(&source, None, |_, _, diagnostics| {

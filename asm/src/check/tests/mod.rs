@@ -45,7 +45,11 @@ fn catalog() -> Catalog {
 }
 
 /// Checks a source and looks at what was found.
-fn with<R>(source: &str, catalog: Option<&Catalog>, look: impl FnOnce(&File<'_>, &Checked, &Diagnostics) -> R) -> R {
+fn with<R>(
+    source: &str,
+    catalog: Option<&Catalog>,
+    look: impl FnOnce(&File<'_>, &Checked, &Diagnostics) -> R,
+) -> R {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
     let options = id::Options { source: 1 << 28, line: 1 << 24, nesting: ilo_spec::limits::NESTING };
@@ -62,7 +66,8 @@ fn cases(text: &str, catalog: Option<&Catalog>) {
     for case in text.split("## ").skip(1) {
         count += 1;
         let (title, rest) = case.split_once('\n').unwrap();
-        let expected: String = rest.lines().filter_map(|line| line.strip_prefix("== ")).fold(String::new(), line);
+        let expected: String =
+            rest.lines().filter_map(|line| line.strip_prefix("== ")).fold(String::new(), line);
         let source: String = rest.lines().filter(|line| !line.starts_with("== ")).fold(String::new(), line);
         let found = with(source.trim_end(), catalog, |file, checked, diagnostics| {
             show(&source, file, checked, diagnostics, &expected)
