@@ -32,11 +32,7 @@ async fn drive(program: &Program, number: usize) -> Result<String, Box<dyn Error
     run.start_named(entry, &[("user-id", Datum::Text(&user)), ("message", "Hello".into())])?;
     loop {
         let request = match run.step() {
-            Step::Done(outcome) => {
-                let mut json = String::new();
-                outcome.write_json(&mut json)?;
-                return Ok(json);
-            }
+            Step::Done(outcome) => return Ok(outcome.to_string()),
             Step::Call(call) => Request {
                 tool: call.tool().to_owned(),
                 address: call.argument("email").and_then(|to| to.as_text()).unwrap_or_default().to_owned(),

@@ -34,8 +34,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             },
         }
     };
-    let mut json = String::new();
-    outcome.write_json(&mut json)?;
-    println!("{json}");
+    println!("{outcome}");
     Ok(())
 }

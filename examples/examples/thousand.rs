@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut waiting = Vec::with_capacity(runs.len());
         for mut run in runs.into_iter().rev() {
             let ended = match run.step() {
-                Step::Done(outcome) => Some(outcome.is_ok()),
+                Step::Done(outcome) => Some(outcome.ok().is_some()),
                 Step::Call(call) => {
                     calls += 1;
                     if call.tool() == "get-user" {

@@ -172,6 +172,13 @@ impl<'r> Outcome<'r> {
     }
 }
 
+/// The outcome as one JSON object.
+impl fmt::Display for Outcome<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_json(f)
+    }
+}
+
 fn write_fault(fault: &Fault, out: &mut impl fmt::Write) -> fmt::Result {
     write!(out, r#"{{"status":"fault","code":"{}","message":"#, fault.code)?;
     quote(&fault.message, |text| out.write_str(text))?;
