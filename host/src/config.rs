@@ -1,13 +1,13 @@
 //! The tools file to a table of tools.
 //!
-//! Everything that is wrong is gathered, each with its path and place, before anything runs. Nothing is started here,
-//! and no schema is fetched from anywhere.
+//! Everything that is wrong is gathered, each with its path and place, before anything runs; past a hundred the rest
+//! waits. Nothing is started here, and no schema is fetched from anywhere.
 
 mod text;
 
 use crate::data::Data;
 use crate::file;
-use crate::problem::{Problem, did_you_mean, nearest, shortened};
+use crate::problem::{MOST, Problem, did_you_mean, nearest, shortened};
 use crate::tools::command::Command;
 use crate::tools::mock::{Entry, Mock};
 use crate::tools::{Source, Tool, Tools, lookup};
@@ -102,7 +102,14 @@ struct Reading {
 
 impl Reading {
     fn wrong(&mut self, message: impl Into<String>) {
-        self.wrong.push((self.path.clone(), message.into()));
+        if !self.is_full() {
+            self.wrong.push((self.path.clone(), message.into()));
+        }
+    }
+
+    /// Whether no more problems are gathered.
+    fn is_full(&self) -> bool {
+        self.wrong.len() >= MOST
     }
 
     fn inside<T>(&mut self, step: Step, work: impl FnOnce(&mut Reading) -> T) -> T {
@@ -187,9 +194,11 @@ impl Reading {
     /// Reports keys that are not known. Keys of an MCP client's own are left alone, unless one is nearly ours.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
         for (key, _) in fields {
-            let is_known = known.contains(&key.as_str());
+            if known.contains(&key.as_str()) || self.is_full() {
+                continue;
+            }
             let near = nearest(key, known.iter().copied());
-            if is_known || (self.client && near.is_none()) {
+            if self.client && near.is_none() {
                 continue;
             }
             let mend = match near {

@@ -1,7 +1,7 @@
 //! What a function is started with, against its parameters: every name and type at once, before anything runs.
 
 use crate::data::Data;
-use crate::problem::{Problem, did_you_mean};
+use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -13,7 +13,7 @@ pub fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
     };
     let missing = parameters.iter().filter_map(|&(name, ty)| match input.get(name) {
         None => {
-            let given = fields.iter().map(|(field, _)| field.as_str());
+            let given = fields.iter().take(MOST).map(|(field, _)| field.as_str());
             let unknown = given.filter(|given| parameters.iter().all(|(name, _)| name != given));
             let near = crate::problem::nearest(name, unknown);
             let near = near.map_or_else(String::new, |near| format!("; is it `{near}`?"));
@@ -30,7 +30,7 @@ pub fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
         let near = did_you_mean(field, parameters.iter().map(|&(name, _)| name));
         Problem::new(Code::UnknownInput, place(field), format!("the function has no such parameter{near}"))
     });
-    missing.chain(unknown).collect()
+    missing.chain(unknown).take(MOST).collect()
 }
 
 /// The place of a problem with a parameter.

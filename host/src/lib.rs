@@ -12,3 +12,6 @@ pub mod problem;
 pub mod run;
 pub mod tools;
 pub mod trace;
+
+pub use run::run;
+pub use tools::Tools;

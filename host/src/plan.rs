@@ -12,7 +12,7 @@ use crate::tools::Tools;
 use bound::Bound;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, StringId, ToolId};
+use ilo_spec::operand::{CallId, FunctionId, StringId, ToolId};
 use ilo_spec::program::{Function, Program};
 use names::{Facts, facts, jumps, loop_at, op, unnamed};
 use std::collections::{BTreeMap, HashMap};
@@ -59,11 +59,12 @@ impl Budget {
 ///
 /// # Errors
 /// Where the program is so large that no plan can be made in reasonable time.
-pub fn plan(program: &Program, function: usize, tools: &Tools) -> Result<Plan, Problem> {
+pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &Tools) -> Result<Plan, Problem> {
+    let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
     let mut planner =
         Planner { program, budget: Budget(STEPS), costs: HashMap::new(), sites: BTreeMap::new() };
-    planner.plan(function, tools).ok_or_else(large)
+    planner.plan(function.0.into(), tools).ok_or_else(large)
 }
 
 /// How often each tool is called at most.

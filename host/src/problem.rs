@@ -7,6 +7,10 @@ use std::fmt;
 
 /// Longest name that is compared with others: nobody misspells more, and comparing takes time by the square.
 const NAME: usize = 64;
+/// Names that one is compared with, for the same reason.
+const NAMES: usize = 1_000;
+/// Problems that are gathered at once: nobody reads more, and finding the place of each takes time.
+pub(crate) const MOST: usize = 100;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +50,7 @@ pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
     let allowed = (found.chars().count() / 3).clamp(1, 3);
     names
         .into_iter()
+        .take(NAMES)
         .filter(|name| name.len() <= NAME)
         .map(|name| (strsim::osa_distance(&found.to_lowercase(), &name.to_lowercase()), name))
         .filter(|&(distance, _)| distance <= allowed)

@@ -129,6 +129,7 @@ impl Driver<'_> {
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
+            _ if Instant::now() >= self.until => run.stop(Code::FaultTimedOut),
             Ok(value) => drop(call.answer(value.to_datum(&arena))),
             Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
             Err(Failure::TimedOut) => run.stop(Code::FaultTimedOut),

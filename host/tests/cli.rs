@@ -229,7 +229,14 @@ fn inputs_that_do_not_fit_are_refused_by_name() {
 #[test]
 fn limits_end_the_run_with_a_fault() {
     let case = Case::new(&twice());
-    let cases: [(&str, &[&str], &str); 6] = [
+    let within = r#"{"command":["sh","-c","echo '[[],1]'"]}"#;
+    case.file("tools.json", format!(r#"{{"tools":{{"t":{within}}}}}"#));
+    let arguments = ["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1"];
+    let at = ["--max-depth", "2", "--max-result-values", "3", "--max-result", "7", "--max-calls", "2"];
+    case.run(&[&arguments[..], &at].concat()).is(0, "{\"status\":\"ok\",\"value\":[[],1]}\n", "");
+    let cases: [(&str, &[&str], &str); 8] = [
+        (within, &["--max-result-values", "2"], "too-large"),
+        (within, &["--max-result", "6"], "too-large"),
         (r#"{"mock":{"returns":1,"delay_ms":60000}}"#, &["--timeout", "50"], "timed-out"),
         (r#"{"mock":{"returns":1,"delay_ms":60000}}"#, &["--call-timeout", "50"], "tool-failed"),
         (r#"{"mock":{"returns":1}}"#, &["--max-calls", "1"], "too-many-calls"),
@@ -239,7 +246,7 @@ fn limits_end_the_run_with_a_fault() {
     ];
     for (tool, limit, code) in cases {
         case.file("tools.json", format!(r#"{{"tools":{{"t":{tool}}}}}"#));
-        let ended = case.run(&[&["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1"], limit].concat());
+        let ended = case.run(&[&arguments, limit].concat());
         let expected = format!(r#"{{"status":"fault","code":"{code}","#);
         assert!(ended.out.starts_with(&expected), "{limit:?}: {}{}", ended.out, ended.err);
         assert_eq!((ended.code, ended.err.as_str()), (Some(3), ""));

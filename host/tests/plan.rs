@@ -14,7 +14,9 @@ use support::Draft;
 const ANY: Output = Output::plain(Type::ANY);
 
 fn planned(program: &Program) -> Plan {
-    plan(program, program.functions.len() - 1, &Tools::new()).unwrap()
+    let program = ilo_vm::Program::new(program.clone()).unwrap();
+    let last = program.spec().functions.len() - 1;
+    plan(&program, FunctionId(last.try_into().unwrap()), &Tools::new()).unwrap()
 }
 
 /// Each tool with how often it is called.
@@ -105,11 +107,13 @@ fn a_called_function_counts_in_terms_of_its_arguments() {
         &[("orders", list())],
         ANY,
         &[
-            Op::List { dst: Out(1), first: First(2), count: Count(3) },
-            Op::Invoke { dst: Out(2), first: First(1), function: FunctionId(0), fail: OnFail(0) },
+            Op::Move { dst: Out(1), src: In(0) },
+            Op::Move { dst: Out(2), src: In(0) },
+            Op::List { dst: Out(10), first: First(0), count: Count(3) },
+            Op::Invoke { dst: Out(2), first: First(10), function: FunctionId(0), fail: OnFail(0) },
             Op::Each { base: LoopBase(3), list: In(0), to: To(2) },
-            Op::Field { dst: Out(7), src: In(6), field: lines },
-            Op::Invoke { dst: Out(2), first: First(7), function: FunctionId(0), fail: OnFail(0) },
+            Op::Field { dst: Out(10), src: In(6), field: lines },
+            Op::Invoke { dst: Out(2), first: First(10), function: FunctionId(0), fail: OnFail(0) },
             Op::Next { base: LoopBase(3), item: Out(6), back: Back(3) },
             Op::ReturnNil {},
         ],
@@ -174,17 +178,20 @@ fn bounds_stay_small_where_calls_of_calls_double() {
     let call = Op::Tool { dst: Out(1), first: First(0), call: a, fail: OnFail(0) };
     d.function("f0", &[("xs", list())], ANY, &[call, Op::ReturnNil {}]);
     for level in 0..2_000 {
+        let argument = Op::Move { dst: Out(10), src: In(0) };
         let invoke =
-            Op::Invoke { dst: Out(1), first: First(0), function: FunctionId(level), fail: OnFail(0) };
+            Op::Invoke { dst: Out(1), first: First(10), function: FunctionId(level), fail: OnFail(0) };
         d.function(
             &format!("f{}", level + 1),
             &[("xs", list())],
             ANY,
             &[
+                argument,
                 invoke,
-                Op::Each { base: LoopBase(2), list: In(0), to: To(1) },
+                Op::Each { base: LoopBase(2), list: In(0), to: To(2) },
+                argument,
                 invoke,
-                Op::Next { base: LoopBase(2), item: Out(5), back: Back(2) },
+                Op::Next { base: LoopBase(2), item: Out(5), back: Back(3) },
                 Op::ReturnNil {},
             ],
         );

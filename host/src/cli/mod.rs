@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 /// Check and run ilo programs.
 #[derive(Parser)]
-#[command(name = "ilo-vm", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "ilo-vm", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

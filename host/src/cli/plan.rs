@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
             return Err(problems);
         }
     }
-    let plan = plan(program.spec(), function.0.into(), &tools).map_err(|problem| vec![problem])?;
+    let plan = plan(&program, function, &tools).map_err(|problem| vec![problem])?;
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }

@@ -345,6 +345,29 @@ mod tests {
         assert_eq!(read(b"1234", &Bounds { bytes: 3, ..bounds }).unwrap_err().kind, ReadErrorKind::Bytes(3));
     }
 
+    /// Whatever is read is written so that it is read as the same; whatever is not gives an error inside the text.
+    #[test]
+    fn changed_text_is_refused_or_means_what_it_says() {
+        let text = br#"{"a":[1,-0,2.5e3,"x\u00e9\n",true,null],"b":{"c":{},"":[[]]}}"#;
+        let mut read_some = 0;
+        for at in 0..text.len() {
+            for byte in (0..=127).chain([0xc3, 0xff]) {
+                let mut changed = text.to_vec();
+                changed[at] = byte;
+                for candidate in [&changed[..], &changed[..=at]] {
+                    match read(candidate, &Bounds::default()) {
+                        Ok(data) => {
+                            read_some += 1;
+                            assert_eq!(again(&data.to_json()), data.to_json());
+                        }
+                        Err(error) => assert!(error.offset <= candidate.len()),
+                    }
+                }
+            }
+        }
+        assert!(read_some > text.len(), "at least each unchanged byte");
+    }
+
     #[test]
     fn an_error_has_a_place() {
         let error = read(b"{\n \"a\": x}", &Bounds::default()).unwrap_err();

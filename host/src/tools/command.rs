@@ -10,11 +10,12 @@ use crate::data::Data;
 use crate::data::read::read;
 use ilo_spec::error::Code;
 use process_wrap::std::{ChildWrapper, CommandWrap};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Environment that a program gets from ours; the tools file adds to it.
@@ -54,7 +55,7 @@ impl Provider for Command {
 }
 
 impl Command {
-    fn spawn(&self) -> std::io::Result<Box<dyn ChildWrapper>> {
+    fn spawn(&self) -> io::Result<Box<dyn ChildWrapper>> {
         let mut command = CommandWrap::with_new(&self.program, |command| {
             command.args(&self.arguments).current_dir(&self.folder).env_clear();
             for name in ENVIRONMENT {
@@ -115,19 +116,36 @@ impl Running {
             Failure::text(format!("cannot start `{}`: {error}", command.program.display()))
         })?;
         let (sender, events) = mpsc::channel();
-        let (output, errors) = (Gathered::default(), Gathered::default());
-        if let Some(mut pipe) = child.stdin().take() {
+        let (input, output, errors) = (child.stdin().take(), child.stdout().take(), child.stderr().take());
+        let running =
+            Running { child, events, output: Gathered::default(), errors: Gathered::default(), over: false };
+        running
+            .serve(input, output, errors, request, &sender)
+            .map_err(|error| Failure::text(format!("cannot serve its pipes: {error}")))?;
+        Ok(running)
+    }
+
+    /// Starts a thread for each pipe.
+    fn serve(
+        &self,
+        input: Option<ChildStdin>,
+        output: Option<ChildStdout>,
+        errors: Option<ChildStderr>,
+        request: &Request<'_>,
+        events: &Sender<Event>,
+    ) -> io::Result<()> {
+        if let Some(mut pipe) = input {
             let json = request.arguments.to_json();
             // A program that does not read its input, or not all of it, is no failure.
-            std::thread::spawn(move || drop(pipe.write_all(json.as_bytes())));
+            thread::Builder::new().spawn(move || drop(pipe.write_all(json.as_bytes())))?;
         }
-        if let Some(pipe) = child.stdout().take() {
-            gather(pipe, output.clone(), sender.clone(), Keep::First(request.bounds.bytes));
+        if let Some(pipe) = output {
+            gather(pipe, self.output.clone(), events.clone(), Keep::First(request.bounds.bytes))?;
         }
-        if let Some(pipe) = child.stderr().take() {
-            gather(pipe, errors.clone(), sender, Keep::Last(ERRORS));
+        if let Some(pipe) = errors {
+            gather(pipe, self.errors.clone(), events.clone(), Keep::Last(ERRORS))?;
         }
-        Ok(Running { child, events, output, errors, over: false })
+        Ok(())
     }
 
     fn output(&self) -> Vec<u8> {
@@ -177,7 +195,7 @@ impl Running {
                     return Err(Failure::Limit(Code::FaultTooLarge, message));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(wait),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),
             }
         }
     }
@@ -198,7 +216,7 @@ impl Drop for Running {
         self.kill();
         let until = Instant::now() + REAP;
         while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -213,12 +231,17 @@ enum Keep {
 }
 
 /// Reads a pipe to its end in a thread.
-fn gather(mut pipe: impl Read + Send + 'static, into: Gathered, events: Sender<Event>, keep: Keep) {
-    std::thread::spawn(move || {
+fn gather(
+    mut pipe: impl Read + Send + 'static,
+    into: Gathered,
+    events: Sender<Event>,
+    keep: Keep,
+) -> io::Result<()> {
+    let work = move || {
         let mut buffer = [0; 8 << 10];
         loop {
             let count = match pipe.read(&mut buffer) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Ok(0) | Err(_) => break,
                 Ok(count) => count,
             };
@@ -237,5 +260,6 @@ fn gather(mut pipe: impl Read + Send + 'static, into: Gathered, events: Sender<E
             }
         }
         drop(events.send(Event::Ended));
-    });
+    };
+    thread::Builder::new().spawn(work).map(drop)
 }

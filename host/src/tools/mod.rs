@@ -10,7 +10,7 @@ pub(crate) mod mock;
 use crate::config;
 use crate::data::Data;
 use crate::data::read::{Bounds, ReadError, ReadErrorKind};
-use crate::problem::{Problem, did_you_mean};
+use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use lookup::{Found, lookup};
@@ -194,9 +194,10 @@ impl Tools {
         }
     }
 
-    /// What is in the way of calling these tools: names that lead to nothing, and tools that only a server has.
+    /// What is in the way of calling these tools: names that lead to nothing, and tools that only a server has. The
+    /// first hundred are told.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
-        names.into_iter().filter_map(|name| self.problem(name)).collect()
+        names.into_iter().filter_map(|name| self.problem(name)).take(MOST).collect()
     }
 
     fn problem(&self, name: &str) -> Option<Problem> {
