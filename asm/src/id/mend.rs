@@ -214,7 +214,7 @@ impl<'a> Parser<'_, 'a> {
             } else {
                 wrong.replace(token.span(), format!("LIT {kind} {value}"))
             })?;
-            let literal = self.value(&token)?;
+            let literal = self.value(&token);
             return Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() });
         }
         Err(self.strange_operand(of))
@@ -261,7 +261,7 @@ impl<'a> Parser<'_, 'a> {
         if reference || known {
             return Ok(self.reference(number, token));
         }
-        let literal = self.value(&token)?;
+        let literal = self.value(&token);
         Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
     }
 
