@@ -491,6 +491,7 @@ impl<'a> Parser<'_, 'a> {
         if let Some(count) = self.tokens.get(count_token) {
             wrong = wrong.related(count.span(), "the count");
         }
+        wrong.0.span = Span::at(self.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);
         self.stop(wrong)
