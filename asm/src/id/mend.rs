@@ -214,7 +214,7 @@ impl<'a> Parser<'_, 'a> {
             } else {
                 wrong.replace(token.span(), format!("LIT {kind} {value}"))
             })?;
-            let literal = self.value(&token)?;
+            let literal = self.value(&token);
             return Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() });
         }
         Err(self.strange_operand(of))
@@ -261,7 +261,7 @@ impl<'a> Parser<'_, 'a> {
         if reference || known {
             return Ok(self.reference(number, token));
         }
-        let literal = self.value(&token)?;
+        let literal = self.value(&token);
         Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
     }
 
@@ -491,6 +491,7 @@ impl<'a> Parser<'_, 'a> {
         if let Some(count) = self.tokens.get(count_token) {
             wrong = wrong.related(count.span(), "the count");
         }
+        wrong.0.span = Span::at(self.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);
         self.stop(wrong)
