@@ -1,7 +1,7 @@
-//! Words for slots, and for the paths that leave them unset.
+//! Words and places for slots, for types, and for the paths that leave slots unset.
 
 use super::events::Path;
-use crate::ast::{Function, Slot};
+use crate::ast::{Function, OutputName, Slot, TypeName};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 
@@ -14,6 +14,26 @@ pub(super) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
         },
         None => format!("slot {}", slot.0),
     }
+}
+
+/// Where a REF writes its slot's number: at its end.
+pub(super) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
+    let number = function.slots.get(slot.0 as usize).map_or(slot.0, |info| info.number);
+    let digits = number.checked_ilog10().unwrap_or(0) + 1;
+    Span::new(reference.end.saturating_sub(digits).max(reference.start), reference.end)
+}
+
+/// An output type in the words of the source.
+pub(super) fn output_name(output: &OutputName<'_>) -> String {
+    let ok = type_name(&output.ok);
+    match &output.err {
+        Some(err) => format!("result {ok}, {}", type_name(err)),
+        None => ok,
+    }
+}
+
+fn type_name(name: &TypeName<'_>) -> String {
+    format!("{}{}", "list ".repeat(usize::from(name.ty.lists)), name.name)
 }
 
 /// Why a slot is unset at a point.

@@ -3,6 +3,7 @@
 //! One walk makes the list; everything about flow then runs over it with plain loops. The same walk works out which
 //! blocks have values ([`super::value`]) and collects the calls.
 
+use super::describe::slot_place;
 use super::value::{self, Gives, Lack};
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
@@ -271,7 +272,10 @@ impl<'a> Events<'a> {
 
     fn expression(&mut self, expression: &Expr<'a>) {
         match &expression.kind {
-            ExprKind::Ref(slot) => self.list.push(Event::Read(*slot, expression.span)),
+            ExprKind::Ref(slot) => {
+                let place = slot_place(self.function, *slot, expression.span);
+                self.list.push(Event::Read(*slot, place));
+            }
             ExprKind::Literal(_) => {}
             ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),
             ExprKind::Call(call) => self.call(call),

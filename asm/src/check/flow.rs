@@ -305,7 +305,10 @@ impl<'e> Forward<'e, '_> {
                     .help("read the slot that the OK arm binds, inside or after that arm")
             });
         }
-        state.settle(slot, Holds::Plain);
+        if state.unset.has(slot) {
+            state.unset.remove(slot);
+            state.plain.insert(slot);
+        }
     }
 
     fn point_to_call(&self, diagnostic: Diagnostic, slot: Slot) -> Diagnostic {

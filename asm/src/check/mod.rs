@@ -50,6 +50,14 @@ pub struct Facts {
     pub yields: Vec<bool>,
 }
 
+impl Facts {
+    /// Nothing learnt.
+    fn blank(function: &Function<'_>) -> Facts {
+        let (calls, loops) = (function.calls as usize, function.loops as usize);
+        Facts { calls: vec![CallFacts::default(); calls], yields: vec![false; loops] }
+    }
+}
+
 /// What checking learns of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts {
@@ -64,17 +72,40 @@ pub struct CallFacts {
 }
 
 /// Checks a file; `None` in `catalog` leaves tools unknown.
+///
+/// `diagnostics` holds what reading the file found. A function that was not read whole is checked no further, since what
+/// follows would be guesses.
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
+    let broken = broken(file, diagnostics);
     let mut report = Report { diagnostics, comparisons: COMPARISONS };
     let mut edges: Edges = Vec::with_capacity(file.functions.len());
     let mut functions = Vec::with_capacity(file.functions.len());
-    for function in file.functions {
-        let (facts, calls) = check_function(file, function, &names, &mut report);
+    for (function, broken) in file.functions.iter().zip(broken) {
+        let (facts, calls) = if broken {
+            (Facts::blank(function), Vec::new())
+        } else {
+            check_function(file, function, &names, &mut report)
+        };
         functions.push(facts);
         edges.push(calls);
     }
     Checked { order: resolve::order(file, &edges, &mut report), functions }
+}
+
+/// Which functions the reader found an error in: from a header to the next one, a name that an id lacks not counted.
+fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
+    let found = diagnostics.as_slice().iter();
+    let errors = found.filter(|found| found.is_error() && found.code != Code::UnnamedId);
+    let mut places: Vec<u32> = errors.map(|error| error.span.start).collect();
+    places.sort_unstable();
+    let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
+    let whole = |(function, end): (&Function<'_>, u32)| {
+        let first = places.partition_point(|&place| place < function.span.start);
+        places.get(first).is_none_or(|&place| place >= end)
+    };
+    let all_known = diagnostics.dropped() == 0;
+    file.functions.iter().zip(ends).map(|pair| !(all_known && whole(pair))).collect()
 }
 
 /// What one function's checking gives: its facts, and which functions it calls from where.

@@ -3,8 +3,9 @@
 //! [`Gives`] is worked out while a function is walked, from the inside out. It follows what blocks are made of, not what
 //! conditions are worth.
 
+use super::describe::output_name;
 use super::mend;
-use crate::ast::{Control, Function, ReturnKind, StmtKind};
+use crate::ast::{Control, Function, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -75,7 +76,11 @@ pub(super) fn bound(control: &Control<'_>, gives: Gives) -> Option<Diagnostic> {
     let word = match control {
         Control::If(_) => "IF",
         Control::Match(_) => "MATCH",
-        Control::For(_) => return Some(never_yields(span, "bound")),
+        Control::For(_) => {
+            let message = "this FOR is bound, but no pass of it can yield a value".to_owned();
+            let help = "end its body with the value that a pass yields";
+            return Some(missing(span, message, "no pass yields").help(help));
+        }
     };
     let (place, what) = lack.place();
     let message = format!("this {word} is bound, but a path through it gives no value");
@@ -89,24 +94,15 @@ pub(super) fn body(function: &Function<'_>, gives: Gives) -> Option<Diagnostic> 
     if function.output.ok.ty == Type::NIL {
         return None;
     }
-    let last = function.body.statements.last().map(|last| last.kind);
-    if let (Some(StmtKind::Control(Control::For(_))), Lack::NeverYields(span)) = (last, lack) {
-        return Some(never_yields(span, "returned"));
-    }
     let (place, what) = lack.place();
     let word = if function.output.err.is_some() { "RET_OK" } else { "RET" };
     let message = format!("a path through `{}` gives no value", function.name.text);
     Some(
         Diagnostic::new(Code::MissingReturn, function.span, message)
-            .expected(function.output.output().to_string(), what)
+            .expected(output_name(&function.output), what)
             .related(place, what)
             .help(format!("end that path with {word} or an expression")),
     )
-}
-
-fn never_yields(span: Span, used: &str) -> Diagnostic {
-    let message = format!("this FOR is {used}, but no pass of it can yield a value");
-    missing(span, message, "no pass yields").help("end its body with the value that a pass yields")
 }
 
 fn missing(span: Span, message: String, found: &str) -> Diagnostic {
@@ -121,7 +117,7 @@ pub(super) fn wrong_return(function: &Function<'_>, kind: ReturnKind, span: Span
         (ReturnKind::Err, false) => ("RET_ERR", "FAIL"),
         _ => return None,
     };
-    let output = function.output.output();
+    let output = output_name(&function.output);
     let is = if function.output.err.is_some() { "a result" } else { "no result" };
     let message = format!("{word} in `{}`, whose type `{output}` is {is}", function.name.text);
     Some(

@@ -13,6 +13,7 @@ use bumpalo::Bump;
 use std::fmt::Write;
 
 mod large;
+mod paths;
 
 #[test]
 fn flow() {
