@@ -134,6 +134,18 @@ impl Diagnostics {
         }
     }
 
+    /// Remembers the present state, to go back to with [`Diagnostics::rewind`].
+    pub fn mark(&self) -> Mark {
+        Mark { kept: self.list.len(), errors: self.errors, dropped: self.dropped }
+    }
+
+    /// Forgets what was added since the mark, for a reader that reads something again in another way.
+    pub fn rewind(&mut self, mark: Mark) {
+        self.list.truncate(mark.kept);
+        self.errors = mark.errors;
+        self.dropped = mark.dropped;
+    }
+
     /// Whether one of them refuses the program.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
@@ -153,6 +165,14 @@ impl Diagnostics {
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));
     }
+}
+
+/// A state of [`Diagnostics`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    kept: usize,
+    errors: usize,
+    dropped: usize,
 }
 
 /// The name among `candidates` that `name` most likely stands for: equal but for case, hyphens and underscores, or at

@@ -1,0 +1,98 @@
+//! Tables from the ids of a source to what they stand for: dense where ids are small, as they are in practice.
+
+use crate::ast::{Slot, SlotInfo};
+use hashbrown::HashMap;
+
+/// Ids below this are looked up in an array; what a function uses of it is cheap to clear.
+const DIRECT: u32 = 256;
+
+/// A table from ids to something small.
+#[derive(Clone, Debug)]
+pub(super) struct IdMap<T> {
+    direct: Vec<Option<T>>,
+    rest: HashMap<u32, T>,
+}
+
+impl<T: Copy> IdMap<T> {
+    pub(super) fn new() -> IdMap<T> {
+        IdMap { direct: Vec::new(), rest: HashMap::new() }
+    }
+
+    pub(super) fn get(&self, id: u32) -> Option<T> {
+        if id < DIRECT {
+            self.direct.get(id as usize).copied().flatten()
+        } else {
+            self.rest.get(&id).copied()
+        }
+    }
+
+    pub(super) fn insert(&mut self, id: u32, value: T) {
+        if id >= DIRECT {
+            self.rest.insert(id, value);
+            return;
+        }
+        let index = id as usize;
+        if self.direct.len() <= index {
+            self.direct.resize(index + 1, None);
+        }
+        if let Some(place) = self.direct.get_mut(index) {
+            *place = Some(value);
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: u32) {
+        if let Some(place) = self.direct.get_mut(id as usize) {
+            *place = None;
+        }
+        self.rest.remove(&id);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.direct.clear();
+        self.rest.clear();
+    }
+}
+
+/// The slots of a function in the order of their first appearance.
+#[derive(Debug)]
+pub(super) struct Slots<'a> {
+    dense: IdMap<Slot>,
+    list: Vec<SlotInfo<'a>>,
+}
+
+impl<'a> Slots<'a> {
+    pub(super) fn new() -> Slots<'a> {
+        Slots { dense: IdMap::new(), list: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.dense.clear();
+        self.list.clear();
+    }
+
+    pub(super) fn list(&self) -> &[SlotInfo<'a>] {
+        &self.list
+    }
+
+    pub(super) fn knows(&self, number: u32) -> bool {
+        self.dense.get(number).is_some()
+    }
+
+    /// The slot with this number in the source, a new one where it appears for the first time.
+    pub(super) fn slot(&mut self, number: u32, name: impl FnOnce() -> Option<&'a str>) -> Slot {
+        if let Some(slot) = self.dense.get(number) {
+            return slot;
+        }
+        let slot = Slot(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        self.dense.insert(number, slot);
+        self.list.push(SlotInfo { number, name: name() });
+        slot
+    }
+
+    /// Forgets all but the first `kept` slots.
+    pub(super) fn truncate(&mut self, kept: usize) {
+        for info in self.list.drain(kept.min(self.list.len())..) {
+            self.dense.remove(info.number);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Text to tokens, and the limits that hold before anything else is done with a source.
+//!
+//! The lexer knows the forms of tokens and nothing of what follows what. What begins no token is reported here, once for
+//! a run of such characters, and left out. Comments are kept apart from the tokens: they matter to headers and to the
+//! formatter only.
+
+use super::Options;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::node::Word;
+use logos::Logos;
+
+/// The form of a token.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t]+")]
+#[repr(u8)]
+pub(super) enum Kind {
+    #[regex(r"[\r\n][ \t\r\n]*")]
+    Break,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_.:/-]*")]
+    Word,
+    #[regex(r"-?[0-9]+", priority = 20)]
+    Integer,
+    /// Everything that means to be a number; the reader of numbers decides.
+    #[regex(r"[-+]?\.?[0-9][0-9A-Za-z_.]*([eE][-+][0-9A-Za-z_.]*)?", priority = 10)]
+    Number,
+    /// A string that stands for itself.
+    #[regex(r#""[^"\\\x00-\x1F]*""#, priority = 20)]
+    Text,
+    /// A string with escapes, or with characters that need one.
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#, priority = 10)]
+    EscapedText,
+    /// A string that is not closed.
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*\\?"#, priority = 5)]
+    OpenText,
+    #[regex(r"'[^'\r\n]*'?")]
+    SingleText,
+    #[regex(r"\$[A-Za-z0-9_{}.-]*")]
+    Dollar,
+    #[regex(r";[^\r\n]*", allow_greedy = true)]
+    Comment,
+    /// A comment in the manner of another language.
+    #[regex(r"(#|//|--)[^\r\n]*", priority = 20, allow_greedy = true)]
+    ForeignComment,
+    #[regex(r"[,()\[\]{}:.]", priority = 3)]
+    Punctuation,
+    #[regex(r"[=<>!+*/%&|^?~-]+", priority = 2)]
+    Operator,
+    /// In place of a token that ends the innermost block by its indent; only the parser makes it.
+    Dedent,
+    /// In place of the token after the last.
+    End,
+}
+
+/// A token. Its text is the source between `start` and `end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) kind: Kind,
+    /// The instruction, where it is one.
+    pub(super) word: Option<Word>,
+    /// Whether it is the first token of its line.
+    pub(super) first: bool,
+}
+
+impl Token {
+    pub(super) fn span(&self) -> Span {
+        Span::new(self.start, self.end)
+    }
+}
+
+/// A comment, from its `;` to the end of its line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comment {
+    pub(super) span: Span,
+    /// The index of the token after it.
+    pub(super) before: usize,
+    /// Whether nothing else stands on its line.
+    pub(super) own_line: bool,
+}
+
+/// A source in tokens.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    /// The tokens, without comments and line ends.
+    pub(super) tokens: Vec<Token>,
+    pub(super) comments: Vec<Comment>,
+}
+
+/// The blanks before a token that is the first of its line.
+pub(super) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
+    let before = source.get(..token.start as usize).unwrap_or("");
+    let blanks = before.bytes().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    before.get(before.len() - blanks..).unwrap_or("")
+}
+
+/// Whether a source keeps its limits; reports where it does not.
+fn within_limits(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
+    let most = options.source.min(limits::SOURCE);
+    if source.len() > most {
+        let message = format!("the source has {} bytes, more than {most}", source.len());
+        diagnostics.push(
+            Diagnostic::new(Code::SourceTooLarge, Span::at(0), message)
+                .expected(format!("at most {most} bytes"), format!("{} bytes", source.len()))
+                .help("split the file, or raise the limit"),
+        );
+        return false;
+    }
+    let bytes = source.as_bytes();
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let mut start = 0_usize;
+    let mut good = true;
+    // Whole windows of the limit's length are skipped: only the last line end in each matters.
+    while let Some(window) = bytes.get(start..start.saturating_add(options.line).saturating_add(1)) {
+        if let Some(last) = window.iter().rposition(is_end) {
+            start += last + 1;
+            continue;
+        }
+        let rest = bytes.get(start + window.len()..).unwrap_or_default();
+        let length = window.len() + rest.iter().position(is_end).unwrap_or(rest.len());
+        let at = u32::try_from(start).unwrap_or(u32::MAX);
+        let message = format!("this line has {length} bytes, more than {}", options.line);
+        diagnostics.push(
+            Diagnostic::new(Code::LineTooLong, Span::at(at), message)
+                .expected(format!("at most {} bytes in a line", options.line), format!("{length} bytes"))
+                .help("break the line where a statement begins, or raise the limit"),
+        );
+        good = false;
+        start += length;
+    }
+    good
+}
+
+/// Makes tokens of a source; `None` where it breaks a limit.
+pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> Option<Lexed> {
+    if !within_limits(source, options, diagnostics) {
+        return None;
+    }
+    let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let text = source.get(skipped as usize..).unwrap_or("");
+    let mut lexed = Lexed::default();
+    let mut first = true;
+    let mut bad: Option<Span> = None;
+    let mut lexer = Kind::lexer(text);
+    while let Some(kind) = lexer.next() {
+        let range = lexer.span();
+        // The limit on the source's size makes every offset fit.
+        let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
+        let span = Span::new(offset(range.start), offset(range.end));
+        let (kind, word) = match kind {
+            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(lexer.slice())),
+            Ok(kind @ (Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator)) => {
+                (kind, None)
+            }
+            Ok(Kind::Break) => {
+                first = true;
+                continue;
+            }
+            Ok(Kind::Comment) => {
+                lexed.comments.push(Comment { span, before: lexed.tokens.len(), own_line: first });
+                continue;
+            }
+            Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
+                report(kind, span, lexer.slice(), diagnostics);
+                (kind, None)
+            }
+            Ok(kind) => {
+                report(kind, span, lexer.slice(), diagnostics);
+                continue;
+            }
+            Err(()) => {
+                match &mut bad {
+                    Some(run) if run.end == span.start => run.end = span.end,
+                    _ => report_run(source, bad.replace(span), diagnostics),
+                }
+                continue;
+            }
+        };
+        lexed.tokens.push(Token { start: span.start, end: span.end, kind, word, first });
+        first = false;
+    }
+    report_run(source, bad, diagnostics);
+    Some(lexed)
+}
+
+/// Reports what has a form, but not one of this notation.
+fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
+    let diagnostic = match kind {
+        Kind::OpenText => Diagnostic::new(Code::BadString, span, "this string is not closed")
+            .expected("`\"` on the same line", "the end of the line")
+            .help("close the string with `\"`; a line break inside it is `\\n`"),
+        Kind::SingleText => {
+            let inner = text.trim_matches('\'');
+            let wrong = Diagnostic::new(Code::BadString, span, "a string stands in double quotes")
+                .expected("`\"`", "`'`")
+                .help("write the string as JSON does");
+            if text.len() > 1 && text.ends_with('\'') && !inner.contains(['"', '\\', '\'']) {
+                wrong.replace(span, format!("\"{inner}\""))
+            } else {
+                wrong
+            }
+        }
+        Kind::ForeignComment => {
+            let mark = if text.starts_with('#') { "#" } else { text.get(..2).unwrap_or("") };
+            let length = u32::try_from(mark.len()).unwrap_or(0);
+            Diagnostic::new(Code::BadCharacter, span, format!("`{mark}` begins no comment"))
+                .expected("`;`", format!("`{mark}`"))
+                .help("a comment begins with `;`")
+                .replace(Span::new(span.start, span.start + length), ";")
+        }
+        Kind::Dollar => return,
+        _ => {
+            let message = format!("`{text}` is no part of this notation");
+            Diagnostic::new(Code::BadCharacter, span, message)
+                .expected("blanks between words", format!("`{text}`"))
+                .help("counts say where things end: leave it out")
+                .replace(span, " ")
+        }
+    };
+    diagnostics.push(diagnostic);
+}
+
+/// Reports a run of characters that begin no token.
+fn report_run(source: &str, run: Option<Span>, diagnostics: &mut Diagnostics) {
+    const SHOWN: usize = 20;
+    let Some(span) = run else { return };
+    let text = source.get(span.range()).unwrap_or("");
+    let blank = text.chars().all(|c| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}'));
+    let shown: String = text.chars().take(SHOWN).flat_map(char::escape_default).collect();
+    let diagnostic = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` begins no token"))
+        .expected("an instruction, a number or a string", format!("`{shown}`"));
+    diagnostics.push(if blank {
+        diagnostic.help("write a blank or a tab").replace(span, " ")
+    } else {
+        diagnostic.help("leave it out, or put it into a string")
+    });
+}

@@ -1,0 +1,211 @@
+//! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
+
+use super::cursor::bad_text;
+use super::lexer::{Kind, Token};
+use super::parser::{Parser, Stop, shorten};
+use super::text;
+use crate::ast::Literal;
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::number::{self, NumberError};
+use ilo_spec::program::Number;
+
+/// The kinds of LIT, by their numbers.
+const KINDS: &str = "`LIT 0 \"text\"`, `LIT 1 42`, `LIT 2 nil` or `LIT 3 true`";
+
+impl<'a> Parser<'_, 'a> {
+    /// Reads the kind and value of a LIT.
+    pub(super) fn literal(&mut self) -> Result<Literal<'a>, Stop> {
+        let kind = self.current;
+        let text = self.text(&kind);
+        if kind.kind != Kind::Integer {
+            return self.literal_without_kind();
+        }
+        if !matches!(text, "0" | "1" | "2" | "3") {
+            return self.number_without_kind(kind);
+        }
+        self.bump();
+        let token = self.current;
+        match (text, token.kind) {
+            ("0", Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText)
+            | ("1", Kind::Integer | Kind::Number) => self.value(&token),
+            ("2", Kind::Word) if self.text(&token) == "nil" => self.value(&token),
+            ("3", Kind::Word) if matches!(self.text(&token), "true" | "false") => self.value(&token),
+            _ => self.wrong_literal(kind, text),
+        }
+    }
+
+    /// A bare literal, where one is under the cursor.
+    pub(super) fn bare_literal(&mut self) -> Result<Option<Literal<'a>>, Stop> {
+        let token = self.current;
+        let literal = match token.kind {
+            Kind::Word if token.word.is_none() => matches!(self.text(&token), "nil" | "true" | "false"),
+            Kind::Integer
+            | Kind::Number
+            | Kind::Text
+            | Kind::EscapedText
+            | Kind::OpenText
+            | Kind::SingleText => true,
+            _ => false,
+        };
+        if literal { self.value(&token).map(Some) } else { Ok(None) }
+    }
+
+    /// Takes the token under the cursor as a constant of its own form.
+    pub(super) fn value(&mut self, token: &Token) -> Result<Literal<'a>, Stop> {
+        let text = self.text(token);
+        self.bump();
+        Ok(match token.kind {
+            Kind::Text => Literal::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("")),
+            Kind::EscapedText => Literal::Text(self.decode(token, text)),
+            Kind::Integer | Kind::Number => Literal::Number(self.number(token.span(), text)),
+            Kind::Word if text.eq_ignore_ascii_case("true") => Literal::Bool(true),
+            Kind::Word if text.eq_ignore_ascii_case("false") => Literal::Bool(false),
+            Kind::Word => Literal::Nil,
+            // The lexer has said what is wrong with these.
+            _ => Literal::Text(text.trim_matches(['"', '\''])),
+        })
+    }
+
+    fn decode(&mut self, token: &Token, text: &'a str) -> &'a str {
+        let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
+        text::decode(inside, self.arena).unwrap_or_else(|bad| {
+            self.report(bad_text(bad, token.start + 1));
+            ""
+        })
+    }
+
+    fn number(&mut self, span: Span, text: &str) -> Number {
+        let error = match number::parse(text) {
+            Ok(number) => return number,
+            Err(error) => error,
+        };
+        let shown = shorten(text);
+        self.report(match error {
+            NumberError::Form => Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is no number"))
+                .expected("a JSON number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`")),
+            NumberError::Beyond64Bits => {
+                Diagnostic::new(Code::NumberRange, span, format!("`{shown}` does not fit into 64 bits"))
+                    .expected("-9223372036854775808 to 9223372036854775807", format!("`{shown}`"))
+                    .help("write a double, such as `1e20`, where it need not be exact")
+            }
+            NumberError::NotFinite => {
+                Diagnostic::new(Code::NumberRange, span, format!("`{shown}` is beyond what a double holds"))
+                    .expected("at most 1.7976931348623157e308", format!("`{shown}`"))
+            }
+        });
+        Number::Int(0)
+    }
+
+    /// `LIT "x"`, `LIT true`, `LIT 1.5`: the kind is missing.
+    fn literal_without_kind(&mut self) -> Result<Literal<'a>, Stop> {
+        let token = self.current;
+        let Some(kind) = self.kind_of(&token) else {
+            let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
+            let name = self.text(&token);
+            let is_name = token.kind == Kind::Word && token.word.is_none();
+            return Err(if is_name {
+                self.stop(wrong.replace(token.span(), format!("0 \"{name}\"")))
+            } else {
+                self.stop(wrong.help(format!("write {KINDS}")))
+            });
+        };
+        let (number, value) = kind;
+        let shown = shorten(self.text(&token));
+        self.tolerate(
+            Diagnostic::new(Code::BadLiteral, token.span(), "the kind of this `LIT` is missing")
+                .expected(KINDS, format!("`LIT {shown}`"))
+                .help(format!("write `LIT {number} {}`", shorten(value)))
+                .replace(token.span(), format!("{number} {value}")),
+        )?;
+        self.value(&token)
+    }
+
+    /// The kind that a token's form asks for, and how its value is written.
+    pub(super) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
+        let text = self.text(token);
+        match token.kind {
+            Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, text)),
+            Kind::Integer | Kind::Number => Some((1, text)),
+            Kind::Word if token.word.is_none() => match text.to_ascii_lowercase().as_str() {
+                "nil" | "null" | "none" | "undefined" => Some((2, "nil")),
+                "true" => Some((3, "true")),
+                "false" => Some((3, "false")),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `LIT 42`: a number that is no kind.
+    fn number_without_kind(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
+        let shown = shorten(self.text(&kind));
+        self.bump();
+        let with_value =
+            !self.current.first && self.kind_of(&self.current).is_some_and(|(number, _)| number != 1);
+        let wrong = Diagnostic::new(Code::BadLiteral, kind.span(), format!("`{shown}` is no kind of `LIT`"))
+            .expected(KINDS, format!("`LIT {shown}`"));
+        if with_value {
+            let value = self.current;
+            let number = self.kind_of(&value).map_or(0, |(number, _)| number);
+            self.tolerate(wrong.replace(kind.span(), number.to_string()))?;
+            return self.value(&value);
+        }
+        self.tolerate(wrong.help(format!("write `LIT 1 {shown}`")).replace(Span::at(kind.start), "1 "))?;
+        let text = self.text(&kind);
+        Ok(Literal::Number(self.number(kind.span(), text)))
+    }
+
+    /// A kind whose value has another form.
+    fn wrong_literal(&mut self, kind: Token, number: &str) -> Result<Literal<'a>, Stop> {
+        let token = self.current;
+        let wanted = match number {
+            "0" => "a string in double quotes",
+            "1" => "a number",
+            "2" => "`nil`",
+            _ => "`true` or `false`",
+        };
+        let message = format!("`LIT {number}` takes {wanted}");
+        let text = self.text(&token);
+        let plain_word = token.kind == Kind::Word && token.word.is_none();
+        let Some((right, value)) = self.kind_of(&token).filter(|_| !token.first) else {
+            let wrong = self.refuse(Code::BadLiteral, message, wanted);
+            return match number {
+                "0" if plain_word && !token.first => {
+                    let Some(diagnostic) =
+                        self.undedented(wrong.replace(token.span(), format!("\"{text}\"")))
+                    else {
+                        return Err(Stop::Bad);
+                    };
+                    self.tolerate(diagnostic)?;
+                    self.bump();
+                    Ok(Literal::Text(text))
+                }
+                _ => Err(self.stop(
+                    wrong.help(format!("write {KINDS}; for the number {number} write `LIT 1 {number}`")),
+                )),
+            };
+        };
+        let wrong = Diagnostic::new(Code::BadLiteral, token.span(), message)
+            .expected(wanted, format!("`{}`", shorten(text)));
+        let wrong = match (number, right) {
+            // The value has no other reading than its own: nil, true and false, or a spelling of nil.
+            (_, 2 | 3) => {
+                let span = kind.span().to(token.span());
+                wrong.help(format!("write `LIT {right} {value}`")).replace(span, format!("{right} {value}"))
+            }
+            ("3", 0) if matches!(text, "\"true\"" | "\"false\"") => {
+                wrong.replace(token.span(), text.trim_matches('"'))
+            }
+            ("0", 1) => wrong
+                .help(format!("write `LIT 1 {value}` for the number, or `LIT 0 \"{value}\"` for the text")),
+            ("1", 0) => {
+                wrong.help(format!("write `LIT 0 {}` for the text; a number has no quotes", shorten(value)))
+            }
+            _ => wrong.help(format!("write `LIT {right} {}`", shorten(value))),
+        };
+        self.tolerate(wrong)?;
+        self.value(&token)
+    }
+}

@@ -1,0 +1,524 @@
+//! What a first try gets wrong: an operand, id, count or word that is not there, and how to mend it.
+//!
+//! Everything here runs only after something is wrong. Where the mend leaves no doubt, it is given as a fix and reading
+//! goes on as if it had been made.
+
+use super::expr::digits;
+use super::lexer::{Kind, Token};
+use super::parser::{Diagnosed, Parser, Stop, shorten};
+use super::registry::{self, Registry};
+use crate::ast::{Expr, ExprKind, Name};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::node::{Place, TABLE, Word};
+
+/// Words of other languages that stand for one instruction.
+const ALIASES: &[(&str, Word)] = &[
+    ("RETURN", Word::Ret),
+    ("RETURNOK", Word::RetOk),
+    ("RETURNERR", Word::RetErr),
+    ("RETERROR", Word::RetErr),
+    ("THROW", Word::Fail),
+    ("RAISE", Word::Fail),
+    ("ERROR", Word::Err),
+    ("FOREACH", Word::For),
+    ("GE", Word::Gte),
+    ("LE", Word::Lte),
+    ("NE", Word::Neq),
+    ("EQUALS", Word::Eq),
+    ("PLUS", Word::Add),
+    ("MINUS", Word::Sub),
+    ("MULTIPLY", Word::Mul),
+    ("DIVIDE", Word::Div),
+    ("LENGTH", Word::Len),
+    ("OBJECT", Word::Obj),
+    ("RECORD", Word::Obj),
+    ("LITERAL", Word::Lit),
+    ("PUSH", Word::Append),
+    ("INDEX", Word::At),
+    ("ROLLBACK", Word::Undo),
+];
+
+/// Operators of other languages.
+const OPERATORS: &[(&str, Word)] = &[
+    ("+", Word::Add),
+    ("-", Word::Sub),
+    ("*", Word::Mul),
+    ("/", Word::Div),
+    ("%", Word::Mod),
+    ("==", Word::Eq),
+    ("===", Word::Eq),
+    ("=", Word::Eq),
+    ("!=", Word::Neq),
+    ("<>", Word::Neq),
+    (">", Word::Gt),
+    (">=", Word::Gte),
+    ("<", Word::Lt),
+    ("<=", Word::Lte),
+    ("&&", Word::And),
+    ("||", Word::Or),
+    ("!", Word::Not),
+];
+
+/// The diagnostic of a count that cannot be.
+pub(super) fn count_range(span: Span, found: &str, left: usize) -> Diagnostic {
+    let shown = shorten(found);
+    Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
+        .expected(format!("a count from 0 to what is left, {left} words"), format!("`{shown}`"))
+        .help("write how many really follow")
+}
+
+/// The form that an instruction takes, for help.
+fn form(word: Word) -> &'static str {
+    match word {
+        Word::Call => "`CALL <tool> <count> <field> <value> …`, such as `CALL 0 1 0 REF 0`",
+        Word::Obj => "`OBJ <count> <field> <value> …`",
+        Word::List => "`LIST <count> <value> …`",
+        Word::MatchMap => "`MATCH_MAP <value> <count> <key> <value> …`",
+        Word::If => "`IF <condition> <count>` and the statements",
+        Word::Else => "`ELSE <count>` and the statements",
+        Word::For => "`FOR <slot> <list> <count>` and the statements",
+        Word::Match => "`MATCH <slot> <count>` and the arms",
+        Word::Err => "`ERR <slot> <count>` and the statements",
+        Word::Ok => "`OK <slot> <count>` and the statements",
+        Word::Let => "`LET <slot> <value>`",
+        Word::Ref => "`REF <slot>`",
+        Word::Field => "`FIELD <slot> <field>`",
+        Word::Has => "`HAS <record> <field>`",
+        Word::Merge => "`MERGE <record> <field> <value> …`",
+        _ => "an instruction and its operands, such as `ADD REF 0 LIT 1 5`",
+    }
+}
+
+/// Letters in upper case, without what separates words.
+fn plain(text: &str) -> Option<String> {
+    const LONGEST: usize = 24;
+    (text.len() <= LONGEST).then(|| {
+        text.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ':')).map(|c| c.to_ascii_uppercase()).collect()
+    })
+}
+
+impl<'a> Parser<'_, 'a> {
+    /// The instruction that a word is but for its case and separators, or by a name from another language.
+    pub(super) fn same_word(&self, token: &Token) -> Option<Word> {
+        let wanted = plain(self.text(token))?;
+        let same = |row: &&ilo_spec::node::Row| plain(row.mnemonic).as_ref() == Some(&wanted);
+        let alias = || ALIASES.iter().find(|&&(name, _)| name == wanted).map(|&(_, word)| word);
+        TABLE.iter().find(same).map(|row| row.word).or_else(alias)
+    }
+
+    /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
+    pub(super) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+        let token = self.current;
+        if token.word.is_some() || token.kind != Kind::Word {
+            return Ok(token.word);
+        }
+        let text = self.text(&token);
+        if !statement && (self.registries.vars.id(text).is_some() || self.kind_of(&token).is_some()) {
+            return Ok(None);
+        }
+        let same = self.same_word(&token);
+        let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
+        let near = || nearest(text, TABLE.iter().map(|row| row.mnemonic)).and_then(Word::from_mnemonic);
+        let Some(word) = same.or_else(|| if upper { near() } else { None }) else { return Ok(None) };
+        let name = word.mnemonic();
+        let wrong = Diagnostic::new(
+            Code::UnknownInstruction,
+            token.span(),
+            format!("`{}` is no instruction", shorten(text)),
+        )
+        .expected("an instruction", format!("`{}`", shorten(text)))
+        .nearest(Some(name));
+        let wrong = match same {
+            Some(_) => {
+                wrong.help(format!("write `{name}`: {}", word.row().meaning)).replace(token.span(), name)
+            }
+            None => wrong.help(format!("did you mean `{name}`: {}", word.row().meaning)),
+        };
+        self.tolerate(wrong)?;
+        self.read_as = Some((self.at, word));
+        self.refresh();
+        Ok(Some(word))
+    }
+
+    /// Refuses a word that is no instruction and near to none.
+    pub(super) fn unknown_instruction(&mut self) -> Stop {
+        let text = shorten(self.text(&self.current));
+        let wrong =
+            self.refuse(Code::UnknownInstruction, format!("`{text}` is no instruction"), "an instruction");
+        self.stop(
+            wrong.help("a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`"),
+        )
+    }
+
+    /// Refuses an instruction that is no operand.
+    pub(super) fn no_operand(&mut self, of: Word) -> Stop {
+        let found = self.current.word;
+        let message = format!("`{}` needs an operand here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
+        let wrong = match found {
+            Some(word) if word.row().place == Place::Control => {
+                let name = word.mnemonic();
+                wrong.help(format!("bind it first, with `LET <slot> {name} …`, and write `REF <slot>` here"))
+            }
+            _ => wrong.help(format!("write {}", form(of))),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    /// Where what is missing may have gone into a MERGE, says so.
+    fn merge_help(&self, wrong: Diagnosed, of: Word) -> Diagnosed {
+        if self.merge_end == Some(self.at) || of == Word::Merge {
+            wrong.help(
+                "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, bind it \
+                 first, with `LET <slot> MERGE …`, and write `REF <slot>` here",
+            )
+        } else {
+            wrong
+        }
+    }
+
+    /// Reads an operand that begins with no instruction: reports it, and reads it as what it means.
+    pub(super) fn foreign_operand(&mut self, of: Word) -> Result<Expr<'a>, Stop> {
+        let token = self.current;
+        if let Some(word) = self.resolve_word(false)? {
+            return if word.row().place == Place::Expression {
+                self.expr(of)
+            } else {
+                Err(self.no_operand(of))
+            };
+        }
+        if let Some((slot, name)) = self.named_slot(&token) {
+            let message = format!("`{}` stands where an operand belongs", shorten(self.text(&token)));
+            self.tolerate(
+                Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+                    .expected("an expression", format!("`{}`", shorten(self.text(&token))))
+                    .help(format!("`{name}` is slot {slot}: write `REF {slot}`"))
+                    .replace(token.span(), format!("REF {slot}")),
+            )?;
+            return Ok(self.reference(slot, token));
+        }
+        if token.kind == Kind::Integer && digits(self.text(&token)).is_some() {
+            return self.bare_integer(of, token);
+        }
+        if let Some((kind, value)) = self.kind_of(&token) {
+            let message = format!("`{}` stands without `LIT`", shorten(self.text(&token)));
+            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+                .expected("an expression", format!("`{}`", shorten(self.text(&token))))
+                .help(format!("write `LIT {kind} {}`", shorten(value)));
+            let own_text = value == self.text(&token);
+            self.tolerate(if own_text {
+                wrong.replace(Span::at(token.start), format!("LIT {kind} "))
+            } else {
+                wrong.replace(token.span(), format!("LIT {kind} {value}"))
+            })?;
+            let literal = self.value(&token)?;
+            return Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() });
+        }
+        Err(self.strange_operand(of))
+    }
+
+    fn reference(&mut self, number: u32, token: Token) -> Expr<'a> {
+        self.bump();
+        let registries = &self.registries;
+        let slot = self.slots.slot(number, || registries.vars.name(number));
+        Expr { kind: ExprKind::Ref(slot), span: token.span() }
+    }
+
+    /// A number where an operand belongs: a slot without REF, or a number without LIT.
+    fn bare_integer(&mut self, of: Word, token: Token) -> Result<Expr<'a>, Stop> {
+        let text = self.text(&token);
+        let number = digits(text).unwrap_or(0);
+        let known = self.slots.knows(number) || self.registries.vars.name(number).is_some();
+        // A list and a record are never numbers.
+        let reference = matches!(of, Word::For | Word::Merge | Word::Len | Word::Has);
+        let name = self.slot_name(number).map_or(String::new(), |name| format!(", `{name}`"));
+        let wrong = Diagnostic::new(
+            Code::ExpectedOperand,
+            token.span(),
+            format!("`{text}` alone is no operand of `{}`", of.mnemonic()),
+        )
+        .expected("an expression", format!("`{text}`"));
+        let wrong = if reference {
+            wrong.help(format!("write `REF {text}`")).replace(Span::at(token.start), "REF ")
+        } else if known {
+            wrong.help(format!(
+                "write `REF {text}` for slot {text}{name}, or `LIT 1 {text}` for the number {text}"
+            ))
+        } else {
+            wrong
+                .help(format!("there is no slot {text}: write `LIT 1 {text}`"))
+                .replace(Span::at(token.start), "LIT 1 ")
+        };
+        let wrong = if of == Word::Call && known {
+            wrong.help(format!("write {}; a value is `REF {text}` or `LIT 1 {text}`", form(of)))
+        } else {
+            wrong
+        };
+        self.tolerate(wrong)?;
+        if reference || known {
+            return Ok(self.reference(number, token));
+        }
+        let literal = self.value(&token)?;
+        Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
+    }
+
+    /// Refuses an operand that means nothing here.
+    fn strange_operand(&mut self, of: Word) -> Stop {
+        let token = self.current;
+        let text = self.text(&token);
+        let message = format!("`{}` needs an operand here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
+        let operator = OPERATORS.iter().find(|&&(operator, _)| operator == text).map(|&(_, word)| word);
+        let wrong = match (token.kind, operator) {
+            (Kind::Operator, Some(word)) => {
+                let name = word.mnemonic();
+                wrong.help(format!("operators stand before their operands: `{name} REF 0 REF 1`"))
+            }
+            (Kind::Dollar | Kind::Word, _) => {
+                let names = self.registries.vars.entries.iter().map(|entry| entry.name);
+                let near = nearest(bare(text), names).map(str::to_owned);
+                let help = match near.as_deref().and_then(|name| Some((name, self.registries.vars.id(name)?)))
+                {
+                    Some((name, slot)) => {
+                        format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
+                    }
+                    None => "a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`".to_owned(),
+                };
+                let Diagnosed(wrong) = wrong;
+                Diagnosed(wrong.nearest(near.as_deref()).help(help))
+            }
+            _ => wrong.help(format!("write {}", form(of))),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    fn slot_name(&self, number: u32) -> Option<&'a str> {
+        self.slots.list().iter().find(|info| info.number == number).and_then(|info| info.name)
+    }
+
+    /// The slot that a name, bare or after `$`, stands for.
+    fn named_slot(&self, token: &Token) -> Option<(u32, &'a str)> {
+        if !matches!(token.kind, Kind::Word | Kind::Dollar) || token.word.is_some() {
+            return None;
+        }
+        let name = bare(self.text(token));
+        let parameter = self.slots.list().iter().find(|info| info.name == Some(name)).map(|info| info.number);
+        parameter.or_else(|| self.registries.vars.id(name)).map(|number| (number, name))
+    }
+
+    /// The number of the slot that `of` takes.
+    pub(super) fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
+        let token = self.current;
+        if token.kind == Kind::Integer {
+            return self.id();
+        }
+        if token.word == Some(Word::Ref) {
+            let name = of.mnemonic();
+            self.bump();
+            let remove = Span::new(token.start, self.current.start.max(token.end));
+            self.tolerate(
+                Diagnostic::new(
+                    Code::ExpectedId,
+                    token.span(),
+                    format!("`{name}` takes the number of a slot, without `REF`"),
+                )
+                .expected("a slot's number", "`REF`")
+                .replace(remove, ""),
+            )?;
+            return if self.current.kind == Kind::Integer {
+                self.id()
+            } else {
+                Err(self.no_id(of, "a slot's number"))
+            };
+        }
+        if let Some((slot, _)) = self.named_slot(&token) {
+            self.by_name(&token, slot, "slot")?;
+            return Ok(slot);
+        }
+        Err(self.no_id(of, "a slot's number"))
+    }
+
+    /// Reports a name in place of an id, and passes it.
+    fn by_name(&mut self, token: &Token, id: u32, what: &str) -> Result<(), Stop> {
+        let text = shorten(self.text(token));
+        self.tolerate(
+            Diagnostic::new(
+                Code::ExpectedId,
+                token.span(),
+                format!("`{text}` is a name, and a number belongs here"),
+            )
+            .expected(format!("a {what}'s number"), format!("`{text}`"))
+            .help(format!("write `{id}`"))
+            .replace(token.span(), id.to_string()),
+        )?;
+        self.bump();
+        Ok(())
+    }
+
+    fn no_id(&mut self, of: Word, expected: &str) -> Stop {
+        let message = format!("`{}` needs {expected} here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedId, message, expected).help(format!("write {}", form(of)));
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    /// The id under the cursor.
+    fn id(&mut self) -> Result<u32, Stop> {
+        let token = self.current;
+        let text = self.text(&token);
+        let id = digits(text);
+        if id.is_none() {
+            self.tolerate(registry::id_range(token.span(), text))?;
+        } else if text.len() > 1 && text.starts_with('0') {
+            let number = text.trim_start_matches('0');
+            let number = if number.is_empty() { "0" } else { number };
+            self.report(
+                Diagnostic::new(
+                    Code::BadNumber,
+                    token.span(),
+                    format!("`{}` begins with a zero", shorten(text)),
+                )
+                .expected("a number without leading zeros", format!("`{}`", shorten(text)))
+                .replace(token.span(), number),
+            );
+        }
+        self.bump();
+        Ok(id.unwrap_or(0))
+    }
+
+    /// The field that `of` takes.
+    pub(super) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
+        self.registry_name(of, registry::Kind::Fields)
+    }
+
+    /// The tool that CALL takes.
+    pub(super) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
+        self.registry_name(Word::Call, registry::Kind::Tools)
+    }
+
+    fn registry_name(&mut self, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
+        let what = if kind == registry::Kind::Tools { "tool" } else { "field" };
+        let token = self.current;
+        let span = token.span();
+        if token.kind == Kind::Integer {
+            let id = self.id()?;
+            let name = self.registries.get(kind).name(id);
+            return Ok(Name { text: name.unwrap_or_else(|| self.unnamed(token, kind, what)), span });
+        }
+        let text = self.text(&token);
+        let name = match token.kind {
+            Kind::Word if token.word.is_none() => text,
+            Kind::Text => text.trim_matches('"'),
+            _ => return Err(self.no_id(of, &format!("a {what}'s number"))),
+        };
+        let registry: &Registry<'a> = self.registries.get(kind);
+        if let Some(id) = registry.id(name) {
+            self.by_name(&token, id, what)?;
+            return Ok(Name { text: name, span });
+        }
+        let near = nearest(name, registry.entries.iter().map(|entry| entry.name));
+        let id = near.and_then(|near| registry.id(near));
+        let message = format!("`{}` needs a {what}'s number here", of.mnemonic());
+        let Diagnosed(wrong) = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
+        let help = match (near, id) {
+            (Some(near), Some(id)) => format!("nearest is `{near}`, number {id}"),
+            _ => format!("write {}", form(of)),
+        };
+        let stop = Diagnosed(wrong.nearest(near).help(help));
+        Err(self.stop(stop))
+    }
+
+    /// Reports an id that no registry names; its digits stand for the name.
+    fn unnamed(&mut self, token: Token, kind: registry::Kind, what: &str) -> &'a str {
+        let text = self.text(&token);
+        let registry = kind.name();
+        self.report(
+            Diagnostic::new(Code::UnnamedId, token.span(), format!("no registry names {what} {text}"))
+                .expected(format!("an id of `; {registry}:`"), format!("`{text}`"))
+                .help(format!("add `{text}=<name>` to the line `; {registry}:` of this function")),
+        );
+        text
+    }
+
+    /// Passes an equals sign between a slot and what it is bound to.
+    pub(super) fn skip_equals(&mut self) -> Result<(), Stop> {
+        let token = self.current;
+        if token.kind != Kind::Operator || !matches!(self.text(&token), "=" | ":=" | "<-") {
+            return Ok(());
+        }
+        let text = self.text(&token);
+        self.bump();
+        let remove = Span::new(token.start, self.current.start.max(token.end));
+        self.tolerate(
+            Diagnostic::new(Code::UnexpectedText, token.span(), format!("`LET` needs no `{text}`"))
+                .expected("an expression", format!("`{text}`"))
+                .replace(remove, ""),
+        )
+    }
+
+    /// Refuses what stands in the place of a count.
+    pub(super) fn no_count(&mut self, of: Word, what: &str) -> Stop {
+        let message = format!("`{}` needs the number of {what} here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
+        let text = self.text(&self.current);
+        let operator = OPERATORS.iter().find(|&&(operator, _)| operator == text);
+        let wrong = match operator {
+            Some((_, word)) if self.current.kind == Kind::Operator => wrong
+                .help(format!("operators stand before their operands: `{} REF 0 REF 1`", word.mnemonic())),
+            _ => wrong.help(format!("write {}", form(of))),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    /// Refuses the end of a counted list that has fewer than its count says.
+    pub(super) fn short_list(
+        &mut self,
+        of: Word,
+        what: &str,
+        count_token: usize,
+        count: u32,
+        read: u32,
+    ) -> Stop {
+        let message = format!("`{}` counts {count} {what}, but {read} stand here", of.mnemonic());
+        let code =
+            if of == Word::List || of == Word::MatchMap { Code::ExpectedOperand } else { Code::ExpectedId };
+        let mut wrong = self.refuse(code, message, &format!("{count} {what}"));
+        if let Some(count) = self.tokens.get(count_token) {
+            wrong = wrong.related(count.span(), "the count");
+        }
+        let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
+        let wrong = self.merge_help(wrong, Word::List);
+        self.stop(wrong)
+    }
+
+    /// Refuses what is no key of a case.
+    pub(super) fn no_case_key(&mut self) -> Stop {
+        let token = self.current;
+        let message = "a key of `MATCH_MAP` is a literal".to_owned();
+        let wrong =
+            self.refuse(Code::ExpectedOperand, message, "a text, number, `true`, `false`, `nil` or `ELSE`");
+        let text = self.text(&token);
+        let wrong = if token.kind == Kind::Word && token.word.is_none() {
+            wrong.help(format!("write `\"{text}\"`")).replace(token.span(), format!("\"{text}\""))
+        } else {
+            wrong.help("keys are constants; compare anything else with `IF EQ`")
+        };
+        let wrong = self.merge_help(wrong, Word::MatchMap);
+        self.stop(wrong)
+    }
+
+    /// The diagnostic itself, where reading may go on at the token under the cursor.
+    pub(super) fn undedented(&self, wrong: Diagnosed) -> Option<Diagnostic> {
+        (!matches!(self.current.kind, Kind::Dedent | Kind::End)).then_some(wrong.0)
+    }
+}
+
+/// A name without the marks of a reference.
+fn bare(text: &str) -> &str {
+    text.trim_start_matches(['$', '{']).trim_end_matches('}')
+}

@@ -1,0 +1,247 @@
+//! Registry comments: the names of slots, tools and fields.
+//!
+//! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:` or not,
+//! with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are forgiven. A comment
+//! that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
+
+use super::cursor::{Cursor, is_name_char};
+use super::ids::IdMap;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// The three registries, in the order in which the formatter writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Vars,
+    Tools,
+    Fields,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 3] = [Kind::Vars, Kind::Tools, Kind::Fields];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Vars => "Vars",
+            Kind::Tools => "Tools",
+            Kind::Fields => "Fields",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Kind> {
+        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+        if is(&["Vars", "Var", "Variables", "Slots"]) {
+            Some(Kind::Vars)
+        } else if is(&["Tools", "Tool"]) {
+            Some(Kind::Tools)
+        } else if is(&["Fields", "Field"]) {
+            Some(Kind::Fields)
+        } else {
+            None
+        }
+    }
+}
+
+/// An entry of a registry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) id: u32,
+    pub(super) name: &'a str,
+    pub(super) span: Span,
+    /// The name and its note as they were written.
+    pub(super) written: &'a str,
+}
+
+/// One registry.
+#[derive(Debug)]
+pub(super) struct Registry<'a> {
+    pub(super) entries: Vec<Entry<'a>>,
+    index: IdMap<usize>,
+}
+
+impl<'a> Registry<'a> {
+    pub(super) fn name(&self, id: u32) -> Option<&'a str> {
+        self.index.get(id).and_then(|at| self.entries.get(at)).map(|entry| entry.name)
+    }
+
+    /// The id of a name, where exactly one has it. For diagnostics: it looks at every entry.
+    pub(super) fn id(&self, name: &str) -> Option<u32> {
+        let mut found = self.entries.iter().filter(|entry| entry.name == name);
+        found.next().filter(|_| found.next().is_none()).map(|entry| entry.id)
+    }
+}
+
+/// The registries of a function.
+#[derive(Debug)]
+pub(super) struct Registries<'a> {
+    pub(super) vars: Registry<'a>,
+    pub(super) tools: Registry<'a>,
+    pub(super) fields: Registry<'a>,
+}
+
+impl<'a> Registries<'a> {
+    pub(super) fn new() -> Registries<'a> {
+        let empty = || Registry { entries: Vec::new(), index: IdMap::new() };
+        Registries { vars: empty(), tools: empty(), fields: empty() }
+    }
+
+    pub(super) fn get(&self, kind: Kind) -> &Registry<'a> {
+        match kind {
+            Kind::Vars => &self.vars,
+            Kind::Tools => &self.tools,
+            Kind::Fields => &self.fields,
+        }
+    }
+
+    fn get_mut(&mut self, kind: Kind) -> &mut Registry<'a> {
+        match kind {
+            Kind::Vars => &mut self.vars,
+            Kind::Tools => &mut self.tools,
+            Kind::Fields => &mut self.fields,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for kind in Kind::ALL {
+            let registry = self.get_mut(kind);
+            registry.entries.clear();
+            registry.index.clear();
+        }
+    }
+
+    /// Takes the registries out of a comment; false where it is a comment like any other.
+    pub(super) fn read(
+        &mut self,
+        mut cursor: Cursor<'a>,
+        arena: &'a Bump,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        if let Some(after) = keyword(cursor, |word| {
+            ["Registry", "Registries", "Names"]
+                .iter()
+                .any(|name| word.eq_ignore_ascii_case(name))
+                .then_some(())
+        }) {
+            cursor = after.1;
+        }
+        let Some((mut kind, after)) = keyword(cursor, Kind::from_word) else { return false };
+        cursor = after;
+        let means_entries = cursor.rest().is_empty()
+            || cursor.peek().is_some_and(|c| c.is_ascii_digit())
+            || cursor.rest().contains('=')
+            || keyword(cursor, Kind::from_word).is_some();
+        if !means_entries {
+            return false;
+        }
+        loop {
+            cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
+            if cursor.rest().is_empty() {
+                return true;
+            }
+            if let Some((next, after)) = keyword(cursor, Kind::from_word) {
+                (kind, cursor) = (next, after);
+                continue;
+            }
+            self.entry(kind, &mut cursor, arena, diagnostics);
+        }
+    }
+
+    /// Reads one `id=name(note)`.
+    fn entry(&mut self, kind: Kind, cursor: &mut Cursor<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) {
+        let start = cursor.offset();
+        let digits = cursor.take(|c| c.is_ascii_digit());
+        cursor.skip_blanks();
+        if digits.is_empty() || !cursor.eat('=') {
+            cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
+            diagnostics.push(not_an_entry(cursor.since(start), digits, *cursor, kind));
+            return;
+        }
+        cursor.skip_blanks();
+        let from = *cursor;
+        let Some(name) = cursor.name(is_name_char, arena, diagnostics) else {
+            cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
+            diagnostics.push(not_an_entry(cursor.since(start), "", *cursor, kind));
+            return;
+        };
+        let span = cursor.since(start);
+        let mut end = *cursor;
+        cursor.skip_blanks();
+        if cursor.eat('(') {
+            cursor.take(|c| c != ')');
+            cursor.eat(')');
+            end = *cursor;
+        }
+        let length = (end.offset() - from.offset()) as usize;
+        let written = from.rest().get(..length).unwrap_or(name);
+        let Ok(id) = digits.parse() else {
+            diagnostics.push(id_range(span, digits));
+            return;
+        };
+        self.add(kind, Entry { id, name, span, written }, diagnostics);
+    }
+
+    fn add(&mut self, kind: Kind, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
+        let registry = self.get_mut(kind);
+        let before = registry.index.get(entry.id).and_then(|at| registry.entries.get(at));
+        match before {
+            Some(before) if before.name == entry.name => {}
+            Some(before) => diagnostics.push(
+                Diagnostic::new(
+                    Code::DuplicateId,
+                    entry.span,
+                    format!("id {} is `{}` already", entry.id, before.name),
+                )
+                .expected("an id that is free", format!("{}", entry.id))
+                .related(before.span, "first named here")
+                .help("give one of them another id"),
+            ),
+            None => {
+                registry.index.insert(entry.id, registry.entries.len());
+                registry.entries.push(entry);
+            }
+        }
+    }
+}
+
+/// A word with a colon that means something, and the place after it.
+fn keyword<'a, T>(mut cursor: Cursor<'a>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'a>)> {
+    let word = cursor.take(|c| c.is_ascii_alphabetic());
+    cursor.skip_blanks();
+    let meaning = meaning(word).filter(|_| cursor.eat(':'))?;
+    cursor.skip_blanks();
+    Some((meaning, cursor))
+}
+
+/// The diagnostic of something that is no entry.
+fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
+    let text = after.text(span);
+    let shown: String = text.chars().take(40).collect();
+    let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is no entry of a registry"))
+        .expected("`id=name`", format!("`{shown}`"))
+        .help(format!(
+            "an entry is a number, `=` and a name, such as `; {}: 0=user 1=\"First Name\"`",
+            kind.name()
+        ));
+    // `0:user` and `user=0` say what they mean.
+    let colon = text.get(digits.len()..).and_then(|rest| rest.strip_prefix(':'));
+    let reversed =
+        text.split_once('=').filter(|(_, id)| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
+    let named = |name: &str| !name.is_empty() && name.chars().all(is_name_char);
+    match (colon, reversed) {
+        (Some(name), _) if !digits.is_empty() && named(name) => {
+            wrong.replace(span, format!("{digits}={name}"))
+        }
+        (_, Some((name, id))) if named(name) => wrong.replace(span, format!("{id}={name}")),
+        _ => wrong,
+    }
+}
+
+/// The diagnostic of an id beyond 32 bits.
+pub(super) fn id_range(span: Span, found: &str) -> Diagnostic {
+    let shown: String = found.chars().take(40).collect();
+    Diagnostic::new(Code::IdRange, span, format!("`{shown}` is no id"))
+        .expected("a number from 0 to 4294967295", format!("`{shown}`"))
+        .help("number slots, tools and fields from 0")
+}
