@@ -1,0 +1,373 @@
+//! Where everything stands in the svg.
+//!
+//! Programs are structured, so the layout follows the structure instead of searching for one. A *chain* is what stands
+//! on one vertical axis: the steps of a block and, in a branch, the way that goes straight on. What goes aside stands in
+//! a chain of its own to the right, level with its diamond; the next branch or loop of the chain waits until that has
+//! ended. A loop is a box around the chain of its body. To the left of a chain run the lanes of its values. Heights do
+//! not depend on widths, so three passes do: down, then out, then across. Each is linear.
+
+use super::model::{EdgeKind, Graph, Item, Kind, Node, NodeId};
+use super::text::columns;
+
+/// Between what stands below one another.
+const GAP: i64 = 30;
+/// Between a chain and what goes aside from it.
+const ASIDE: i64 = 64;
+/// Between the lanes of values.
+const LANE: i64 = 9;
+/// Lanes of one chain; more share.
+const LANES: usize = 16;
+/// Inside boxes.
+const PAD: i64 = 16;
+/// Between frames.
+const FRAMES: i64 = 28;
+/// How far over the next step ways join.
+pub(super) const JOIN: i64 = 13;
+/// Height of a node's title, and of its other lines.
+pub(super) const TITLE: i64 = 18;
+pub(super) const ROW: i64 = 16;
+/// Inside a node, over its title and below its last line.
+pub(super) const INSET: i64 = 8;
+/// Between the values that come into a node.
+const TAP: i64 = 14;
+
+/// Pixels of text in a fixed-width font: each column has 0.6 of the size, and a little is kept for fonts that differ.
+pub(super) fn width(text: &str, size: i64) -> i64 {
+    i64::try_from(columns(text)).unwrap_or(0) * size * 61 / 100 + 1
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rect {
+    pub(super) x: i64,
+    pub(super) y: i64,
+    pub(super) w: i64,
+    pub(super) h: i64,
+}
+
+impl Rect {
+    pub(super) fn middle(&self) -> i64 {
+        self.x + self.w / 2
+    }
+
+    pub(super) fn centre(&self) -> i64 {
+        self.y + self.h / 2
+    }
+
+    pub(super) fn right(&self) -> i64 {
+        self.x + self.w
+    }
+
+    pub(super) fn bottom(&self) -> i64 {
+        self.y + self.h
+    }
+}
+
+/// Where everything stands.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// By node.
+    pub(super) nodes: Vec<Rect>,
+    /// By node: the box of a loop.
+    pub(super) boxes: Vec<Option<Rect>>,
+    /// By node: where an empty side of a branch goes round its main part.
+    pub(super) rounds: Vec<Option<i64>>,
+    /// By node: the lane of its value.
+    pub(super) lanes: Vec<Option<i64>>,
+    /// By node: the way comes in from the left.
+    pub(super) level: Vec<bool>,
+    /// By function.
+    pub(super) frames: Vec<Rect>,
+    pub(super) width: i64,
+    pub(super) height: i64,
+}
+
+/// Puts a whole picture.
+pub(super) fn layout(graph: &Graph) -> Layout {
+    let count = graph.nodes.len();
+    let mut work = Work {
+        out: Layout {
+            nodes: vec![Rect::default(); count],
+            boxes: vec![None; count],
+            rounds: vec![None; count],
+            lanes: vec![None; count],
+            level: vec![false; count],
+            ..Layout::default()
+        },
+        chain_of: vec![0; count],
+        aside: vec![None; count],
+        chains: Vec::new(),
+    };
+    work.sizes(graph);
+    let roots: Vec<(usize, i64)> = graph
+        .frames
+        .iter()
+        .map(|frame| {
+            let root = work.chain();
+            (root, work.down(&frame.items, root, PAD, PAD).0 - GAP + PAD)
+        })
+        .collect();
+    work.lanes(graph);
+    for (frame, &(root, _)) in graph.frames.iter().zip(&roots) {
+        work.out(&frame.items, root);
+    }
+    work.frames(graph, &roots);
+    work.out
+}
+
+/// What stands on one axis; widths are from the axis.
+#[derive(Debug, Default)]
+struct Chain {
+    /// Half of the widest node.
+    half: i64,
+    left: i64,
+    right: i64,
+    /// The widest name of a value that comes in.
+    names: i64,
+    /// Up to where each lane is taken.
+    lanes: Vec<i64>,
+    /// From the axis to the first lane.
+    inner: i64,
+    axis: i64,
+}
+
+struct Work {
+    out: Layout,
+    /// By node.
+    chain_of: Vec<usize>,
+    /// By head: the chain of a branch's side or of a loop's body.
+    aside: Vec<Option<usize>>,
+    chains: Vec<Chain>,
+}
+
+impl Work {
+    fn chain(&mut self) -> usize {
+        self.chains.push(Chain::default());
+        self.chains.len() - 1
+    }
+
+    fn sizes(&mut self, graph: &Graph) {
+        let mut taps = vec![0_i64; graph.nodes.len()];
+        for edge in graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Data) {
+            taps[edge.to.0] += 1;
+        }
+        for ((rect, node), taps) in self.out.nodes.iter_mut().zip(&graph.nodes).zip(taps) {
+            *rect = size(node);
+            rect.h = rect.h.max((taps + 1) * TAP);
+        }
+    }
+
+    /// Puts a chain's part from `y` down; nothing that goes aside stands above `floor`. Gives where both end.
+    fn down(&mut self, items: &[Item], chain: usize, mut y: i64, mut floor: i64) -> (i64, i64) {
+        for item in items {
+            match item {
+                Item::Step(id) => y = self.stack(*id, chain, y),
+                Item::Branch { head, main, side } => {
+                    y = y.max(floor);
+                    let half = self.out.nodes[head.0].h / 2;
+                    if let Some(first) = side.as_deref().and_then(|side| side.first()) {
+                        let over = self.over_entry(first);
+                        y = y.max(floor + over - half);
+                        let top = y + half - over;
+                        let aside = self.chain();
+                        self.aside[head.0] = Some(aside);
+                        self.out.level[entry(first).0] = true;
+                        let (end, inner) = self.down(side.as_deref().unwrap_or_default(), aside, top, top);
+                        floor = end.max(inner);
+                    }
+                    y = self.stack(*head, chain, y);
+                    (y, floor) = self.down(main, chain, y, floor);
+                    // What comes next joins the side, where that does not end the function.
+                    if side.is_some() {
+                        y = y.max(floor);
+                    }
+                }
+                Item::Loop { head, body } => {
+                    let top = y.max(floor);
+                    let inner = self.chain();
+                    self.aside[head.0] = Some(inner);
+                    let below = self.stack(*head, inner, top + PAD);
+                    let (end, aside) = self.down(body, inner, below, below);
+                    let bottom = end.max(aside) - GAP + PAD;
+                    self.out.boxes[head.0] = Some(Rect { x: 0, y: top, w: 0, h: bottom - top });
+                    y = bottom + GAP;
+                    floor = y;
+                }
+            }
+        }
+        (y, floor)
+    }
+
+    fn stack(&mut self, id: NodeId, chain: usize, y: i64) -> i64 {
+        let rect = &mut self.out.nodes[id.0];
+        rect.y = y;
+        let (w, h) = (rect.w, rect.h);
+        self.chain_of[id.0] = chain;
+        self.chains[chain].half = self.chains[chain].half.max(w / 2);
+        y + h + GAP
+    }
+
+    /// From the top of an item to the middle of its first node.
+    fn over_entry(&self, item: &Item) -> i64 {
+        let half = self.out.nodes[entry(item).0].h / 2;
+        if matches!(item, Item::Loop { .. }) { PAD + half } else { half }
+    }
+
+    /// Gives each value that is read a lane beside its chain, from where it is bound to where it is last read.
+    fn lanes(&mut self, graph: &Graph) {
+        let mut spans: Vec<Option<(i64, i64)>> = vec![None; graph.nodes.len()];
+        for edge in graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Data) {
+            let names = &mut self.chains[self.chain_of[edge.to.0]].names;
+            *names = (*names).max(width(&edge.label, 11) + 20);
+            let (from, to) = (self.out.nodes[edge.from.0].centre(), self.out.nodes[edge.to.0].bottom());
+            let span = spans[edge.from.0].get_or_insert((from, from));
+            *span = (span.0.min(to), span.1.max(to));
+        }
+        // Nodes are numbered down the chain, so the lanes that are free are those that ended above.
+        for (number, span) in spans.into_iter().enumerate() {
+            let Some((start, end)) = span else { continue };
+            let lanes = &mut self.chains[self.chain_of[number]].lanes;
+            let free = lanes.iter().position(|&taken| taken < start);
+            let lane = match free {
+                Some(lane) => lane,
+                None if lanes.len() < LANES => {
+                    lanes.push(end);
+                    lanes.len() - 1
+                }
+                None => number % LANES,
+            };
+            lanes[lane] = lanes[lane].max(end);
+            self.out.lanes[number] = i64::try_from(lane).ok();
+        }
+    }
+
+    /// Finds how far a chain reaches to either side of its axis.
+    fn out(&mut self, items: &[Item], chain: usize) {
+        let (left, right) = self.reach(items, chain);
+        let chain = &mut self.chains[chain];
+        chain.inner = left.max(chain.half + chain.names.max(10));
+        chain.left = chain.inner + i64::try_from(chain.lanes.len()).unwrap_or(0) * LANE;
+        chain.right = right.max(chain.half + ASIDE / 2);
+    }
+
+    fn reach(&mut self, items: &[Item], chain: usize) -> (i64, i64) {
+        let half = self.chains[chain].half;
+        let (mut left, mut right) = (half, half);
+        for item in items {
+            match item {
+                Item::Step(_) => {}
+                Item::Branch { head, main, side } => {
+                    let (main_left, main_right) = self.reach(main, chain);
+                    left = left.max(main_left);
+                    right = right.max(main_right);
+                    if let (Some(aside), Some(side)) = (self.aside[head.0], side) {
+                        self.out(side, aside);
+                        let Chain { left, right: beyond, .. } = self.chains[aside];
+                        right = right.max(half + ASIDE + left + beyond);
+                    } else if side.is_some() {
+                        let round = main_right + PAD;
+                        self.out.rounds[head.0] = Some(round);
+                        right = right.max(round);
+                    }
+                }
+                Item::Loop { head, body } => {
+                    let Some(inner) = self.aside[head.0] else { continue };
+                    self.out(body, inner);
+                    left = left.max(self.chains[inner].left + PAD);
+                    right = right.max(self.chains[inner].right + PAD);
+                }
+            }
+        }
+        (left, right)
+    }
+
+    /// Puts frames side by side, in rows about as wide as they are high together.
+    fn frames(&mut self, graph: &Graph, roots: &[(usize, i64)]) {
+        let span = |work: &Work, root: usize| work.chains[root].left + work.chains[root].right + 2 * PAD;
+        let area: i64 = roots.iter().map(|&(root, height)| span(self, root).saturating_mul(height)).sum();
+        let widest = area.max(0).isqrt().max(1_200);
+        let (mut x, mut y, mut row) = (FRAMES, FRAMES, 0);
+        for (frame, &(root, height)) in graph.frames.iter().zip(roots) {
+            let w = span(self, root);
+            if x > FRAMES && x + w > widest {
+                (x, y, row) = (FRAMES, y + row + FRAMES, 0);
+            }
+            self.out.frames.push(Rect { x, y, w, h: height });
+            let axis = x + PAD + self.chains[root].left;
+            self.across(&frame.items, root, axis, y);
+            self.out.width = self.out.width.max(x + w + FRAMES);
+            x += w + FRAMES;
+            row = row.max(height);
+        }
+        self.out.height = y + row + FRAMES;
+        for (number, lane) in self.out.lanes.iter_mut().enumerate() {
+            let chain = &self.chains[self.chain_of[number]];
+            *lane = lane.map(|lane| chain.axis - chain.inner - lane * LANE);
+        }
+    }
+
+    /// Puts a chain's part on its axis.
+    fn across(&mut self, items: &[Item], chain: usize, axis: i64, down: i64) {
+        self.chains[chain].axis = axis;
+        for item in items {
+            let head = entry(item);
+            let rect = &mut self.out.nodes[head.0];
+            rect.x = axis - rect.w / 2;
+            rect.y += down;
+            match item {
+                Item::Step(_) => {}
+                Item::Branch { main, side, .. } => {
+                    self.across(main, chain, axis, down);
+                    if let Some(round) = &mut self.out.rounds[head.0] {
+                        *round += axis;
+                    }
+                    if let (Some(aside), Some(side)) = (self.aside[head.0], side) {
+                        let axis = axis + self.chains[chain].half + ASIDE + self.chains[aside].left;
+                        self.across(side, aside, axis, down);
+                    }
+                }
+                Item::Loop { body, .. } => {
+                    let Some(inner) = self.aside[head.0] else { continue };
+                    let Chain { left, right, .. } = self.chains[inner];
+                    if let Some(rect) = &mut self.out.boxes[head.0] {
+                        rect.x = axis - left - PAD;
+                        rect.y += down;
+                        rect.w = left + right + 2 * PAD;
+                    }
+                    self.across(body, inner, axis, down);
+                }
+            }
+        }
+    }
+}
+
+/// The node where an item begins.
+pub(super) fn entry(item: &Item) -> NodeId {
+    match item {
+        Item::Step(id) | Item::Branch { head: id, .. } | Item::Loop { head: id, .. } => *id,
+    }
+}
+
+/// The size of a node's text with what is around it.
+fn size(node: &Node) -> Rect {
+    let mut w = width(&node.title, 13);
+    if let Some(binds) = &node.binds {
+        w += width(binds, 13) + width(" → ", 13);
+    }
+    for row in &node.rows {
+        w = w.max(width(&row.name, 12) + width(row.sign, 12) + width(&row.value, 12));
+    }
+    let rows = i64::try_from(node.rows.len()).unwrap_or(0);
+    let mut h = TITLE + rows * ROW + 2 * INSET;
+    for note in notes(node) {
+        w = w.max(width(note, 11));
+        h += ROW;
+    }
+    let around = if node.kind.parts() { 44 } else { 28 };
+    Rect { x: 0, y: 0, w: (w + around).max(if node.kind == Kind::Next { 60 } else { 110 }), h }
+}
+
+/// The lines over a node's title.
+pub(super) fn notes(node: &Node) -> impl Iterator<Item = &str> {
+    (node.kind == Kind::Undo).then_some("↶ rollback").into_iter().chain(node.guard.as_deref())
+}
