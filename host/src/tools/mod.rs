@@ -75,7 +75,7 @@ impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Source::Mock => f.write_str("mock"),
-            Source::Command(line) => write!(f, "command: {line}"),
+            Source::Command(line) => write!(f, "command: {}", crate::problem::shortened(line, 80)),
             Source::Server(name) => f.write_str(name),
             Source::Host => f.write_str("host"),
         }
