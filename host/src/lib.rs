@@ -23,7 +23,7 @@
 pub(crate) mod config;
 pub mod data;
 pub mod file;
-pub mod input;
+mod input;
 pub mod plan;
 pub mod problem;
 pub mod run;

@@ -65,10 +65,18 @@ impl Finished {
     }
 }
 
+/// Everything that is in the way of a run: an input that does not fit, and tools that are not there.
+pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &Tools) -> Vec<Problem> {
+    let parameters: Vec<_> = program.parameters(function).collect();
+    let mut problems = input::problems(&parameters, input);
+    problems.extend(tools.problems(program.tools()));
+    problems
+}
+
 /// Runs a function to its end.
 ///
 /// # Errors
-/// Everything that is in the way, and then nothing has run: an input that does not fit, and tools that are not there.
+/// What [`problems`] says, or an input that passes the limits; then nothing has run.
 pub fn run(
     program: &Program,
     function: FunctionId,
@@ -77,9 +85,7 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Finished, Vec<Problem>> {
-    let parameters: Vec<_> = program.parameters(function).collect();
-    let mut problems = input::problems(&parameters, input);
-    problems.extend(tools.problems(program.tools()));
+    let problems = problems(program, function, input, tools);
     if !problems.is_empty() {
         return Err(problems);
     }
