@@ -247,12 +247,11 @@ impl<'r> Builder<'r> {
             shape => shapes.fields(program, shape).get(position).copied(),
         };
         let known = guessed.filter(|&known| shapes.name(program, known) == name);
-        let interned = match known {
-            Some(known) => shapes.charge_name(budget, known).map(|()| known),
-            None => {
-                open.guess = NONE;
-                shapes.intern_name(program, budget, name)
-            }
+        let interned = if let Some(known) = known {
+            shapes.charge_name(budget, known).map(|()| known)
+        } else {
+            open.guess = NONE;
+            shapes.intern_name(program, budget, name)
         };
         match interned {
             Ok(id) => {

@@ -13,7 +13,7 @@ use ilo_spec::operand::{CallId, First};
 #[derive(Debug)]
 pub struct Call<'r> {
     pub(crate) run: &'r mut Run,
-    pub(crate) call: CallId,
+    pub(crate) id: CallId,
     pub(crate) first: First,
 }
 
@@ -21,14 +21,14 @@ impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
         let program = self.run.program.inner();
-        let call = program.spec.calls[usize::from(self.call.0)];
+        let call = program.spec.calls[usize::from(self.id.0)];
         program.string(program.spec.tools[usize::from(call.tool.0)].0)
     }
 
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.program.inner();
-        let call = program.spec.calls[usize::from(self.call.0)];
+        let call = program.spec.calls[usize::from(self.id.0)];
         let heap = &self.run.machine.heap;
         let names = &program.spec.shapes[usize::from(call.shape.0)];
         names

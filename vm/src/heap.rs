@@ -196,6 +196,12 @@ impl Heap {
         self.values[offset]
     }
 
+    /// As [`Heap::value`], in place: what is only looked at is not copied.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize) -> &Value {
+        &self.values[offset]
+    }
+
     /// How many items or fields a container has.
     pub(crate) fn len(&self, program: &Inner, value: Value) -> usize {
         match value.tag {
@@ -245,10 +251,8 @@ impl Heap {
     pub(crate) fn append(&mut self, list: Value, item: Value) -> Result<Value, Trap> {
         let len = at(list.aux);
         self.budget.check_items(len + 1)?;
-        let depth = match item.is_container() {
-            true => self.nest(&[item])?.max(list.depth()),
-            false => list.depth().max(1),
-        };
+        let depth =
+            if item.is_container() { self.nest(&[item])?.max(list.depth()) } else { list.depth().max(1) };
         let start = at(list.low());
         if list.is_growable() {
             let header = &mut self.values[start - 1];
@@ -336,5 +340,5 @@ const WRITTEN: usize = 32;
 #[inline(always)]
 pub(crate) fn narrow(offset: usize) -> u32 {
     debug_assert!(u32::try_from(offset).is_ok(), "an arena is at most 4 G");
-    (offset & 0xffff_ffff) as u32
+    (offset as u64 & 0xffff_ffff) as u32
 }

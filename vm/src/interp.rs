@@ -10,7 +10,7 @@ use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
 use crate::program::Inner;
-use crate::value::{Value, at};
+use crate::value::{Tag, Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
@@ -83,20 +83,32 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::False { dst } => set(w, dst, Value::bool(false)),
                 Op::True { dst } => set(w, dst, Value::bool(true)),
                 Op::Int { dst, value } => set(w, dst, Value::int(value.0.into())),
-                Op::Number { dst, number: id } => set(w, dst, number(id)),
+                Op::Number { dst, number: id } => set(w, dst, *number(id)),
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
-                Op::Move { dst, src } => set(w, dst, get(w, src)),
+                Op::Move { dst, src } => set(w, dst, *get(w, src)),
 
-                Op::Add { dst, a, b } => fallible!(arith::binary::<Add>(w, dst, a, get(w, b))),
-                Op::Sub { dst, a, b } => fallible!(arith::binary::<Sub>(w, dst, a, get(w, b))),
-                Op::Mul { dst, a, b } => fallible!(arith::binary::<Mul>(w, dst, a, get(w, b))),
-                Op::Div { dst, a, b } => fallible!(arith::divide(w, dst, a, get(w, b))),
-                Op::Mod { dst, a, b } => fallible!(arith::modulo(w, dst, a, get(w, b))),
+                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, dst, a, b)),
+                Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, dst, a, b)),
+                Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, dst, a, b)),
+                Op::Div { dst, a, b } => {
+                    let value = fallible!(arith::quotient(get(w, a), get(w, b)));
+                    set(w, dst, value);
+                }
+                Op::Mod { dst, a, b } => {
+                    let value = fallible!(arith::remainder(get(w, a), get(w, b)));
+                    set(w, dst, value);
+                }
                 Op::AddC { dst, a, number: b } => fallible!(arith::binary::<Add>(w, dst, a, number(b))),
                 Op::SubC { dst, a, number: b } => fallible!(arith::binary::<Sub>(w, dst, a, number(b))),
                 Op::MulC { dst, a, number: b } => fallible!(arith::binary::<Mul>(w, dst, a, number(b))),
-                Op::DivC { dst, a, number: b } => fallible!(arith::divide(w, dst, a, number(b))),
-                Op::ModC { dst, a, number: b } => fallible!(arith::modulo(w, dst, a, number(b))),
+                Op::DivC { dst, a, number: b } => {
+                    let value = fallible!(arith::quotient(get(w, a), number(b)));
+                    set(w, dst, value);
+                }
+                Op::ModC { dst, a, number: b } => {
+                    let value = fallible!(arith::remainder(get(w, a), number(b)));
+                    set(w, dst, value);
+                }
 
                 Op::Eq { dst, a, b } => fallible!(compare::equate(heap, program, w, dst, (a, b), false)),
                 Op::Ne { dst, a, b } => fallible!(compare::equate(heap, program, w, dst, (a, b), true)),
@@ -118,7 +130,7 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 }
                 Op::Field { dst, src, field } => {
                     let value = fallible!(record::field(heap, program, get(w, src), field));
-                    set(w, dst, value);
+                    set(w, dst, *value);
                 }
                 Op::Has { dst, src, field } => fallible!(record::has(heap, program, w, dst, (src, field))),
                 Op::HasName { dst, src, name } => {
@@ -177,7 +189,7 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                         pc -= usize::from(back.0);
                     }
                 }
-                Op::Yield { base, src } => fallible!(loops::add(heap, w, base, get(w, src))),
+                Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),
                 Op::YieldRecord { base, first, shape } => {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
@@ -195,10 +207,10 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     pc = start(program, function);
                     continue 'run;
                 }
-                Op::Note { src, tool } => fallible!(note(heap, notes, tool, get(w, src))),
+                Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
                 Op::Return { src } => {
-                    let value = get(w, src);
+                    let value = *get(w, src);
                     if !leave(code, stack, frames, (&mut pc, &mut base), value) {
                         break 'run Stop::Returned(value);
                     }
@@ -211,14 +223,17 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     continue 'run;
                 }
                 Op::Fail { src } => {
-                    let value = get(w, src);
+                    let value = *get(w, src);
                     if !fail(code, stack, frames, (&mut pc, &mut base), value) {
                         break 'run Stop::Failed(value);
                     }
                     continue 'run;
                 }
                 Op::ReturnAdd { a, b } => {
-                    let value = fallible!(arith::compute::<Add>(get(w, a), get(w, b)));
+                    let value = match arith::quick::<Add>(get(w, a), get(w, b)) {
+                        Some(sum) => Value::double(sum),
+                        None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
+                    };
                     if !leave(code, stack, frames, (&mut pc, &mut base), value) {
                         break 'run Stop::Returned(value);
                     }
@@ -226,10 +241,18 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 }
 
                 Op::MulCUnlessGeC { dst, a, by, least, to } => {
-                    let product = fallible!(arith::compute::<Mul>(get(w, a), number(NumberId(by.0.into()))));
-                    set(w, dst, product);
-                    let least = number(NumberId(least.0.into()));
-                    go_if!(!fallible!(compare::related::<Ge>(heap, program, product, least)), to);
+                    let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
+                    match arith::quick::<Mul>(get(w, a), by) {
+                        Some(product) if least.tag == Tag::Double => {
+                            set(w, dst, Value::double(product));
+                            go_if!(product < least.payload, to);
+                        }
+                        _ => {
+                            fallible!(arith::binary::<Mul>(w, dst, a, by));
+                            let product = &w[usize::from(dst.0)];
+                            go_if!(!fallible!(compare::related::<Ge>(heap, program, product, least)), to);
+                        }
+                    }
                 }
             }
         }

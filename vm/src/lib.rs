@@ -7,6 +7,10 @@
 //! What is absent on purpose: input and output, a clock, threads, randomness, the environment. The same program,
 //! arguments and answers give the same outcome, calls and fuel everywhere.
 #![no_std]
+#![allow(
+    clippy::inline_always,
+    reason = "bodies belong in the loop, whatever their size; the benches say so"
+)]
 
 extern crate alloc;
 

@@ -118,8 +118,8 @@ impl Inner {
     }
 
     #[inline(always)]
-    pub(crate) fn number(&self, id: NumberId) -> Value {
-        self.numbers[usize::from(id.0)]
+    pub(crate) fn number(&self, id: NumberId) -> &Value {
+        &self.numbers[usize::from(id.0)]
     }
 
     pub(crate) fn function(&self, id: FunctionId) -> Option<&Function> {

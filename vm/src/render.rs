@@ -272,13 +272,11 @@ impl Sink for Arena<'_> {
 
     fn name(&mut self, name: u32) -> Result<(), Trap> {
         let program = self.program;
-        match program.own_string(name) {
-            Some(text) => self.quote_foreign(text),
-            None => {
-                let text = String::from(self.heap.shapes.name(program, name));
-                self.quote_foreign(&text)
-            }
+        if let Some(text) = program.own_string(name) {
+            return self.quote_foreign(text);
         }
+        let text = String::from(self.heap.shapes.name(program, name));
+        self.quote_foreign(&text)
     }
 }
 

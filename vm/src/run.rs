@@ -30,7 +30,7 @@ pub enum Step<'r> {
 }
 
 /// Where a run stands.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum State {
     /// Nothing was started.
     Idle,
@@ -38,7 +38,8 @@ enum State {
     Pending(CallId, First),
     Ok(Value),
     Err(Value),
-    Fault(Fault),
+    /// The fault lies beside, so that a state is copied freely.
+    Fault,
 }
 
 /// A run, reusable.
@@ -48,6 +49,7 @@ pub struct Run {
     pub(crate) machine: Machine,
     pub(crate) scratch: Scratch,
     state: State,
+    fault: Option<Fault>,
     function: FunctionId,
     /// The arguments, and the heap once they were there.
     arguments: Vec<Value>,
@@ -70,6 +72,7 @@ impl Run {
             program,
             scratch: Scratch::default(),
             state: State::Idle,
+            fault: None,
             function: FunctionId(0),
             arguments: Vec::new(),
             mark: Mark::default(),
@@ -238,7 +241,7 @@ impl Run {
             _ => {}
         }
         match self.state {
-            State::Pending(call, first) => Step::Call(Call { run: self, call, first }),
+            State::Pending(id, first) => Step::Call(Call { run: self, id, first }),
             _ => Step::Done(self.outcome()),
         }
     }
@@ -246,7 +249,7 @@ impl Run {
     /// The call that waits for its answer.
     pub fn pending(&mut self) -> Option<Call<'_>> {
         match self.state {
-            State::Pending(call, first) => Some(Call { run: self, call, first }),
+            State::Pending(id, first) => Some(Call { run: self, id, first }),
             _ => None,
         }
     }
@@ -300,7 +303,8 @@ impl Run {
         let inner = self.program.inner();
         let pc = self.pc();
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
-        self.state = State::Fault(Fault { code, message, function, position: self.position(pc), pc });
+        self.fault = Some(Fault { code, message, function, position: self.position(pc), pc });
+        self.state = State::Fault;
     }
 
     /// Ends a run that is under way with a fault that the host chose, such as a time limit.
@@ -316,11 +320,12 @@ impl Run {
 
     fn outcome(&self) -> Outcome<'_> {
         let view = |value| View { heap: &self.machine.heap, program: self.program.inner(), value };
-        let status = match &self.state {
-            State::Ok(value) => Status::Ok(view(*value)),
-            State::Err(value) => Status::Err(view(*value)),
-            State::Fault(fault) => Status::Fault(fault),
-            State::Idle | State::Ready | State::Pending(..) => Status::Ok(view(Value::NIL)),
+        let status = match (self.state, &self.fault) {
+            (State::Ok(value), _) => Status::Ok(view(value)),
+            (State::Err(value), _) => Status::Err(view(value)),
+            (State::Fault, Some(fault)) => Status::Fault(fault),
+            // Asked only of a run that has ended.
+            _ => Status::Ok(view(Value::NIL)),
         };
         Outcome { run: self, status }
     }

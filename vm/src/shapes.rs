@@ -39,9 +39,9 @@ pub(crate) struct Shapes {
     /// Where each field that is read lies, `stride` bytes a shape, those of the program first.
     pub(crate) matrix: Vec<u8>,
     pub(crate) stride: usize,
-    /// Shapes and strings of the program.
-    own_shapes: u32,
-    own_names: u32,
+    /// The first shape and the first name that are no program's.
+    first_shape: u32,
+    first_name: u32,
     fields: Vec<u32>,
     ends: Vec<u32>,
     stamps: Vec<u64>,
@@ -63,8 +63,8 @@ impl Shapes {
         let mut shapes = Shapes {
             matrix: Vec::new(),
             stride: 0,
-            own_shapes: 0,
-            own_names: 0,
+            first_shape: 0,
+            first_name: 0,
             fields: Vec::new(),
             ends: Vec::new(),
             stamps: Vec::new(),
@@ -86,8 +86,8 @@ impl Shapes {
     pub(crate) fn adopt_program(&mut self, program: &Inner) {
         self.forget(0, 0);
         self.stride = program.stride;
-        self.own_shapes = program.shape_count();
-        self.own_names = program.string_count();
+        self.first_shape = program.shape_count();
+        self.first_name = program.string_count();
         self.matrix.clone_from(&program.matrix);
     }
 
@@ -124,7 +124,7 @@ impl Shapes {
             self.ends.truncate(shapes);
             self.stamps.truncate(shapes);
             self.fields.truncate(self.ends.last().map_or(0, |&end| at(end)));
-            self.matrix.truncate((at(self.own_shapes) + shapes) * self.stride);
+            self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
             self.name_ends.truncate(names);
             self.name_stamps.truncate(names);
@@ -143,7 +143,7 @@ impl Shapes {
 
     /// The fields of a shape.
     pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
-        match shape.checked_sub(self.own_shapes) {
+        match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
             Some(own) => slice(&self.fields, &self.ends, own),
         }
@@ -151,7 +151,7 @@ impl Shapes {
 
     /// The text of a name.
     pub(crate) fn name<'a>(&'a self, program: &'a Inner, name: u32) -> &'a str {
-        match name.checked_sub(self.own_names) {
+        match name.checked_sub(self.first_name) {
             None => program.string(name),
             Some(own) => self.own_name(own),
         }
@@ -176,7 +176,7 @@ impl Shapes {
 
     /// The number of a name that is known.
     pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
-        program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.own_names))
+        program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
     }
 
     fn find_own_name(&self, text: &str) -> Option<u32> {
@@ -195,7 +195,7 @@ impl Shapes {
             return Ok(name);
         }
         let own = small(self.name_ends.len());
-        let name = own.checked_add(self.own_names).filter(|&name| name != NONE);
+        let name = own.checked_add(self.first_name).filter(|&name| name != NONE);
         let end = u32::try_from(self.names.len() + text.len());
         let (Some(name), Ok(end)) = (name, end) else {
             return Err(budget.no_memory(text.len() as u64));
@@ -217,7 +217,7 @@ impl Shapes {
     /// Charges a name where the run has not met it yet.
     #[inline]
     pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
-        let Some(own) = name.checked_sub(self.own_names) else { return Ok(()) };
+        let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
         let stamp = self.name_stamps[at(own)];
         if stamp != self.run && stamp != self.start {
             budget.charge(name_size(self.own_name(own).len()))?;
@@ -229,7 +229,7 @@ impl Shapes {
     /// Charges a shape where the run has not met it yet; its names are charged already.
     #[inline]
     pub(crate) fn charge_shape(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
-        let Some(own) = shape.checked_sub(self.own_shapes) else { return Ok(()) };
+        let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
         let stamp = self.stamps[at(own)];
         if stamp != self.run && stamp != self.start {
             let fields = slice(&self.fields, &self.ends, own).len();
@@ -252,7 +252,7 @@ impl Shapes {
     ) -> Result<Result<u32, Duplicate>, Trap> {
         let hash = self.index.hash_list(list);
         if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.ends, own) == list) {
-            let shape = own + self.own_shapes;
+            let shape = own + self.first_shape;
             self.charge_shape(budget, shape)?;
             return Ok(Ok(shape));
         }
@@ -261,7 +261,7 @@ impl Shapes {
             return Ok(Err(Duplicate(name)));
         }
         let own = small(self.ends.len());
-        let shape = own.checked_add(self.own_shapes).filter(|&shape| shape != NONE);
+        let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
         let (Some(shape), Ok(end)) = (shape, u32::try_from(self.fields.len() + list.len())) else {
             return Err(budget.no_memory(list.len() as u64));
         };

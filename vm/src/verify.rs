@@ -56,7 +56,7 @@ pub(crate) fn verify(program: &Program) -> Result<Facts> {
     let mut names = alloc::vec![false; program.strings.len()];
     for (id, function) in program.functions.iter().enumerate() {
         let found =
-            signature(program, function, start).or_else(|()| Err(VerifyError::function(id, Rule::Cover)))?;
+            signature(program, function, start).map_err(|()| VerifyError::function(id, Rule::Cover))?;
         start = function.end;
         if let Some(rule) = found {
             return Err(VerifyError::function(id, rule));

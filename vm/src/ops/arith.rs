@@ -59,36 +59,74 @@ impl Arithmetic for Mul {
     }
 }
 
-/// `a` op `b`.
+/// `dst` = `a` op `b`. Every path stores for itself, so that no value is put together in memory first.
 #[inline(always)]
-pub(crate) fn compute<O: Arithmetic>(a: Value, b: Value) -> Result<Value, Trap> {
-    if a.tag == Tag::Double && b.tag == Tag::Double {
-        let result = O::doubles(a.payload, b.payload);
-        if result.is_finite() {
-            return Ok(Value::double(result));
-        }
-    } else if a.tag == Tag::Int && b.tag == Tag::Int {
-        if let Some(result) = O::ints(a.as_int(), b.as_int()) {
-            return Ok(Value::int(result));
-        }
-    }
-    cold_path();
-    mixed::<O>(a, b)
+pub(crate) fn binary<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Value) -> Result<(), Trap> {
+    let result = match common::<O>(get(w, a), b) {
+        Common::Double(result) => return store(w, dst, Value::double(result)),
+        Common::Int(result) => return store(w, dst, Value::int(result)),
+        Common::Neither => mixed::<O>(get(w, a), b)?,
+    };
+    store(w, dst, result)
 }
 
-/// `dst` = `a` op `b`.
+/// As [`binary`], between two registers.
 #[inline(always)]
-pub(crate) fn binary<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: Value) -> Result<(), Trap> {
-    let result = compute::<O>(get(w, a), b)?;
-    set(w, dst, result);
+pub(crate) fn registers<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: In) -> Result<(), Trap> {
+    let result = match common::<O>(get(w, a), get(w, b)) {
+        Common::Double(result) => return store(w, dst, Value::double(result)),
+        Common::Int(result) => return store(w, dst, Value::int(result)),
+        Common::Neither => mixed::<O>(get(w, a), get(w, b))?,
+    };
+    store(w, dst, result)
+}
+
+#[inline(always)]
+#[allow(clippy::unnecessary_wraps, reason = "ends each path of its callers")]
+fn store(w: &mut Window, dst: Out, value: Value) -> Result<(), Trap> {
+    set(w, dst, value);
     Ok(())
 }
 
+/// What the two common cases come to.
+enum Common {
+    Double(f64),
+    Int(i64),
+    Neither,
+}
+
+#[inline(always)]
+fn common<O: Arithmetic>(a: &Value, b: &Value) -> Common {
+    if let Some(result) = quick::<O>(a, b) {
+        return Common::Double(result);
+    }
+    if a.tag == Tag::Int
+        && b.tag == Tag::Int
+        && let Some(result) = O::ints(a.as_int(), b.as_int())
+    {
+        return Common::Int(result);
+    }
+    cold_path();
+    Common::Neither
+}
+
+/// The result on two doubles, where it is finite.
+#[inline(always)]
+pub(crate) fn quick<O: Arithmetic>(a: &Value, b: &Value) -> Option<f64> {
+    if a.tag != Tag::Double || b.tag != Tag::Double {
+        return None;
+    }
+    let result = O::doubles(a.payload, b.payload);
+    result.is_finite().then_some(result)
+}
+
+/// The result on any two values.
 #[cold]
 #[inline(never)]
-fn mixed<O: Arithmetic>(a: Value, b: Value) -> Result<Value, Trap> {
+pub(crate) fn mixed<O: Arithmetic>(a: &Value, b: &Value) -> Result<Value, Trap> {
     if a.tag == Tag::Int && b.tag == Tag::Int {
-        return Err(overflow(a.as_int(), O::NAME, b.as_int()));
+        let (a, b) = (a.as_int(), b.as_int());
+        return O::ints(a, b).map(Value::int).ok_or_else(|| overflow(a, O::NAME, b));
     }
     let (x, y) = doubles(a, b)?;
     finite(O::doubles(x, y), x, O::NAME, y)
@@ -107,7 +145,7 @@ fn finite(result: f64, a: f64, name: &str, b: f64) -> Result<Value, Trap> {
 }
 
 /// Both numbers as the nearest doubles.
-fn doubles(a: Value, b: Value) -> Result<(f64, f64), Trap> {
+fn doubles(a: &Value, b: &Value) -> Result<(f64, f64), Trap> {
     match (double(a), double(b)) {
         (Some(a), Some(b)) => Ok((a, b)),
         _ => Err(two_numbers(a.tag, b.tag)),
@@ -122,7 +160,7 @@ fn two_numbers(a: Tag, b: Tag) -> Trap {
     )
 }
 
-fn double(value: Value) -> Option<f64> {
+fn double(value: &Value) -> Option<f64> {
     match value.tag {
         Tag::Double => Some(value.payload),
         Tag::Int => Some(nearest(value.as_int())),
@@ -135,24 +173,9 @@ fn nearest(int: i64) -> f64 {
     int as f64
 }
 
-/// `dst` = `a` / `b`.
-#[inline(always)]
-pub(crate) fn divide(w: &mut Window, dst: Out, a: In, b: Value) -> Result<(), Trap> {
-    let a = get(w, a);
-    if a.tag == Tag::Double && b.tag == Tag::Double && b.payload != 0.0 {
-        let result = a.payload / b.payload;
-        if result.is_finite() {
-            set(w, dst, Value::double(result));
-            return Ok(());
-        }
-    }
-    let result = divide_slowly(a, b)?;
-    set(w, dst, result);
-    Ok(())
-}
-
+/// `a` / `b`.
 #[inline(never)]
-fn divide_slowly(a: Value, b: Value) -> Result<Value, Trap> {
+pub(crate) fn quotient(a: &Value, b: &Value) -> Result<Value, Trap> {
     let (x, y) = doubles(a, b)?;
     if y == 0.0 {
         return Err(by_zero(x, "/"));
@@ -174,16 +197,9 @@ fn by_zero(a: f64, name: &str) -> Trap {
     Trap::new(Code::FaultDivisionByZero, format_args!("{a:?} {name} 0"))
 }
 
-/// `dst` = `a` mod `b`, with the sign of `a`.
-#[inline(always)]
-pub(crate) fn modulo(w: &mut Window, dst: Out, a: In, b: Value) -> Result<(), Trap> {
-    let result = modulo_of(get(w, a), b)?;
-    set(w, dst, result);
-    Ok(())
-}
-
+/// `a` mod `b`, with the sign of `a`.
 #[inline(never)]
-fn modulo_of(a: Value, b: Value) -> Result<Value, Trap> {
+pub(crate) fn remainder(a: &Value, b: &Value) -> Result<Value, Trap> {
     let (x, y) = doubles(a, b)?;
     if y == 0.0 {
         return Err(by_zero(x, "mod"));

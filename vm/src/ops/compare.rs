@@ -9,6 +9,7 @@ use crate::program::{FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use core::cmp::Ordering;
+use core::hint::cold_path;
 use ilo_spec::error::Code;
 use ilo_spec::operand::{In, MapId, Out};
 use ilo_spec::program::Key;
@@ -47,8 +48,8 @@ relations! {
 pub(crate) fn related<R: Relation>(
     heap: &mut Heap,
     program: &Inner,
-    a: Value,
-    b: Value,
+    a: &Value,
+    b: &Value,
 ) -> Result<bool, Trap> {
     if a.tag == Tag::Double && b.tag == Tag::Double {
         return Ok(R::doubles(a.payload, b.payload));
@@ -56,18 +57,19 @@ pub(crate) fn related<R: Relation>(
     if a.tag == Tag::Int && b.tag == Tag::Int {
         return Ok(R::holds(a.as_int().cmp(&b.as_int())));
     }
+    cold_path();
     order(heap, program, a, b).map(R::holds)
 }
 
 #[inline(never)]
-fn order(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Ordering, Trap> {
+fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Ordering, Trap> {
     match (a.tag, b.tag) {
         (Tag::Int, Tag::Double) => Ok(compare_exactly(a.as_int(), b.payload)),
         (Tag::Double, Tag::Int) => Ok(compare_exactly(b.as_int(), a.payload).reverse()),
         (Tag::Text, Tag::Text) => {
             heap.budget.burn_bulk(0, at(a.high().min(b.high())))?;
             // UTF-8 keeps the order of code points.
-            Ok(heap.text_of(program, a).cmp(heap.text_of(program, b)))
+            Ok(heap.text_of(program, *a).cmp(heap.text_of(program, *b)))
         }
         (a, b) => Err(Trap::new(
             Code::FaultTypeMismatch,
@@ -92,7 +94,7 @@ pub(crate) fn relate<R: Relation>(
 
 /// Whether two values are equal.
 #[inline(always)]
-pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
+pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
     if a.tag == Tag::Double && b.tag == Tag::Double {
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
         return Ok(a.payload == b.payload);
@@ -101,10 +103,10 @@ pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Res
 }
 
 #[inline(never)]
-fn equal_any(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
-    match equal_leaf(heap, program, a, b)? {
+fn equal_any(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+    match equal_leaf(heap, program, *a, *b)? {
         Some(equal) => Ok(equal),
-        None => equal_deep(heap, program, a, b),
+        None => equal_deep(heap, program, *a, *b),
     }
 }
 
@@ -222,12 +224,12 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
 
 /// How far a switch jumps.
 #[inline(never)]
-pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: Value, map: MapId) -> Result<usize, Trap> {
+pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
     let target = match program.map(map.0) {
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             let mut target = None;
             for &(key, to) in &cases.cases {
-                if equal_any(heap, program, src, key_value(program, key))? {
+                if equal_any(heap, program, src, &key_value(program, key))? {
                     target = Some(to);
                     break;
                 }
@@ -244,18 +246,18 @@ fn key_value(program: &Inner, key: Key) -> Value {
     match key {
         Key::Nil => Value::NIL,
         Key::Bool(value) => Value::bool(value),
-        Key::Number(id) => program.number(id),
+        Key::Number(id) => *program.number(id),
         Key::Text(id) => program.texts[at(id.0)],
     }
 }
 
-fn many_cases(heap: &Heap, program: &Inner, src: Value, map: MapId) -> Option<u16> {
+fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u16> {
     let rank = match src.tag {
         Tag::Nil => (0, 0),
         Tag::False => (1, 0),
         Tag::True => (1, 1),
         Tag::Int | Tag::Double => number_rank(src.as_number()?),
-        Tag::Text => (4, program.find_string(heap.text_of(program, src))?.into()),
+        Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
         Tag::List | Tag::Record => return None,
     };
     let order = program.facts.orders.get(at(map.0))?;
@@ -264,9 +266,9 @@ fn many_cases(heap: &Heap, program: &Inner, src: Value, map: MapId) -> Option<u1
 }
 
 #[cold]
-fn no_case(heap: &Heap, program: &Inner, src: Value, map: MapId) -> Trap {
+fn no_case(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Trap {
     let mut message = alloc::string::String::from("no case for ");
-    crate::render::excerpt(heap, program, src, &mut message);
+    crate::render::excerpt(heap, program, *src, &mut message);
     let cases = program.map(map.0).map_or(&[][..], |map| &map.cases);
     message.push_str("; there are ");
     for (place, &(key, _)) in cases.iter().take(FEW_CASES).enumerate() {

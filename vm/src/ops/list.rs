@@ -27,11 +27,11 @@ pub(crate) fn make(
 /// `dst` = the list with one more item.
 #[inline(never)]
 pub(crate) fn append(heap: &mut Heap, w: &mut Window, dst: Out, (list, item): (In, In)) -> Result<(), Trap> {
-    let list = get(w, list);
+    let list = *get(w, list);
     if list.tag != Tag::List {
         return Err(mismatch("a list to append to", list.tag));
     }
-    let longer = heap.append(list, get(w, item))?;
+    let longer = heap.append(list, *get(w, item))?;
     set(w, dst, longer);
     Ok(())
 }
@@ -39,7 +39,7 @@ pub(crate) fn append(heap: &mut Heap, w: &mut Window, dst: Out, (list, item): (I
 /// `dst` = the item at an index.
 #[inline(never)]
 pub(crate) fn item(heap: &Heap, w: &mut Window, dst: Out, (list, index): (In, In)) -> Result<(), Trap> {
-    let (list, index) = (get(w, list), get(w, index));
+    let (list, index) = (*get(w, list), *get(w, index));
     if list.tag != Tag::List {
         return Err(mismatch("a list to take an item of", list.tag));
     }
@@ -74,7 +74,7 @@ pub(crate) fn length(
     dst: Out,
     src: In,
 ) -> Result<(), Trap> {
-    let value = get(w, src);
+    let value = *get(w, src);
     let len = match value.tag {
         Tag::Text => {
             heap.budget.burn_bulk(0, at(value.high()))?;

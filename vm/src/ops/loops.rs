@@ -25,7 +25,7 @@ pub(crate) fn begin(
     pc: usize,
     collects: bool,
 ) -> Result<(), Trap> {
-    let list = get(w, list);
+    let list = *get(w, list);
     if list.tag != Tag::List {
         return Err(mismatch("a list to loop over", list.tag));
     }
@@ -42,15 +42,14 @@ pub(crate) fn begin(
 /// Takes the next item, or says that there is none.
 #[inline(always)]
 pub(crate) fn next(heap: &mut Heap, w: &mut Window, base: LoopBase, item: Out) -> Result<bool, Trap> {
-    let list = w[slot(base, 0)];
-    let state = w[slot(base, 1)];
+    let (list, state) = (&w[slot(base, 0)], &w[slot(base, 1)]);
     let index = state.low();
     if index >= list.aux {
         cold_path();
         return Ok(false);
     }
     heap.budget.burn(state.aux.into())?;
-    let value = heap.value(at(list.low()) + at(index));
+    let value = *heap.at(at(list.low()) + at(index));
     set(w, item, value);
     w[slot(base, 1)].payload = Value::state(0, index + 1).payload;
     Ok(true)

@@ -16,9 +16,10 @@ use crate::value::{Tag, Value};
 use ilo_spec::error::Code;
 use ilo_spec::operand::{First, In, Out};
 
+/// A register, in place: copying a value whole right after it was stored in halves stalls, so bodies look at the halves.
 #[inline(always)]
-pub(crate) fn get(w: &Window, register: In) -> Value {
-    w[usize::from(register.0)]
+pub(crate) fn get(w: &Window, register: In) -> &Value {
+    &w[usize::from(register.0)]
 }
 
 #[inline(always)]
@@ -35,7 +36,7 @@ pub(crate) fn span(w: &Window, first: First, count: usize) -> &[Value] {
 
 /// Whether a condition holds.
 #[inline(always)]
-pub(crate) fn truth(value: Value) -> Result<bool, Trap> {
+pub(crate) fn truth(value: &Value) -> Result<bool, Trap> {
     match value.tag {
         Tag::True => Ok(true),
         Tag::False | Tag::Nil => Ok(false),

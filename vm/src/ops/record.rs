@@ -31,13 +31,13 @@ pub(crate) fn make(
 
 /// The field of a record, or nothing where the record does not have it.
 #[inline(always)]
-fn find(heap: &Heap, program: &Inner, record: Value, field: FieldId) -> Option<Value> {
+fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
     let column = usize::from(field.0);
     let stride = heap.shapes.stride;
     if column < stride {
         let place = heap.shapes.matrix[at(record.aux) * stride + column];
         if place < FAR {
-            return Some(heap.value(at(record.low()) + usize::from(place)));
+            return Some(heap.at(at(record.low()) + usize::from(place)));
         }
         if place == ABSENT {
             return None;
@@ -49,14 +49,19 @@ fn find(heap: &Heap, program: &Inner, record: Value, field: FieldId) -> Option<V
 
 #[cold]
 #[inline(never)]
-fn find_far(heap: &Heap, program: &Inner, record: Value, field: FieldId) -> Option<Value> {
+fn find_far<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
     let place = heap.shapes.position(program, record.aux, field.0.into())?;
-    Some(heap.value(at(record.low()) + place))
+    Some(heap.at(at(record.low()) + place))
 }
 
 /// The field of a record.
 #[inline(always)]
-pub(crate) fn field(heap: &Heap, program: &Inner, record: Value, field: FieldId) -> Result<Value, Trap> {
+pub(crate) fn field<'h>(
+    heap: &'h Heap,
+    program: &Inner,
+    record: &Value,
+    field: FieldId,
+) -> Result<&'h Value, Trap> {
     if record.tag != Tag::Record {
         return Err(mismatch("a record to read a field of", record.tag));
     }
@@ -65,7 +70,7 @@ pub(crate) fn field(heap: &Heap, program: &Inner, record: Value, field: FieldId)
 
 #[cold]
 #[inline(never)]
-fn missing(heap: &Heap, program: &Inner, record: Value, field: FieldId) -> Trap {
+fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap {
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {
@@ -108,7 +113,7 @@ pub(crate) fn has_name(
     dst: Out,
     (src, name): (In, In),
 ) -> Result<(), Trap> {
-    let (record, name) = (get(w, src), get(w, name));
+    let (record, name) = (*get(w, src), *get(w, name));
     if record.tag != Tag::Record {
         return Err(mismatch("a record that may have a field", record.tag));
     }
@@ -131,7 +136,7 @@ pub(crate) fn merge(
     (dst, src): (Out, In),
     (first, shape): (First, ShapeId),
 ) -> Result<(), Trap> {
-    let record = get(w, src);
+    let record = *get(w, src);
     if record.tag != Tag::Record {
         return Err(mismatch("a record to merge into", record.tag));
     }
@@ -143,24 +148,19 @@ pub(crate) fn merge(
     let count = heap.shapes.fields(program, result).len();
     heap.budget.check_items(count)?;
     heap.budget.burn_bulk(count + old * window.len() / 16, 0)?;
-    let depth = match record.depth() > 1 || window.iter().any(|item| item.is_container()) {
-        true => {
-            heap.nested = true;
-            heap.nest(window)?.max(record.depth())
-        }
-        false => 1,
+    let depth = if record.depth() > 1 || window.iter().any(|item| item.is_container()) {
+        heap.nested = true;
+        heap.nest(window)?.max(record.depth())
+    } else {
+        1
     };
     let start = heap.take(count)?;
     heap.values.copy_within(at(record.low())..at(record.low()) + old, start);
     let mut follows = start + old;
     for (&name, value) in program.shape_fields(new).iter().zip(window) {
-        match heap.shapes.position(program, record.aux, name) {
-            Some(place) => heap.values[start + place] = *value,
-            None => {
-                heap.values[follows] = *value;
-                follows += 1;
-            }
-        }
+        let place = heap.shapes.position(program, record.aux, name).map_or(follows, |place| start + place);
+        follows += usize::from(place == follows);
+        heap.values[place] = *value;
     }
     debug_assert_eq!(follows, start + count, "every new field has its place");
     set(w, dst, Value::record(narrow(start), result, depth));

@@ -150,7 +150,7 @@ impl Flow<'_> {
         (self.cost, self.extent) = (0, u32::from(function.registers));
         let code = &program.code[at(function.start)..at(function.end)];
         self.clobbers(code);
-        for (pc, op) in (function.start..).zip(code) {
+        for (pc, &op) in (function.start..).zip(code) {
             self.pc = pc;
             self.arrive()?;
             if let Some(Open { next, .. }) = self.loops.last()
@@ -253,7 +253,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    fn step(&mut self, op: &Op, mut state: Set) -> Result<()> {
+    fn step(&mut self, op: Op, mut state: Set) -> Result<()> {
         let uses = self.operands(op, &state)?;
         self.spend(op)?;
         if let Op::Invoke { function, .. } = op {
@@ -262,7 +262,7 @@ impl Flow<'_> {
         if let Some(register) = uses.write {
             state.add(register);
         }
-        match *op {
+        match op {
             Op::For { base, to, .. } => return self.begin_loop(base, to.0, true, state),
             Op::Each { base, to, .. } => return self.begin_loop(base, to.0, false, state),
             Op::Next { .. } => return self.error(Rule::Loop),
@@ -281,7 +281,7 @@ impl Flow<'_> {
     }
 
     /// Checks every operand on its own.
-    fn operands(&self, op: &Op, state: &Set) -> Result<Uses> {
+    fn operands(&self, op: Op, state: &Set) -> Result<Uses> {
         let mut uses = Uses::default();
         let mut result = Ok(());
         op.roles(|_, role| {
@@ -356,7 +356,7 @@ impl Flow<'_> {
     }
 
     /// Adds the fuel of an instruction to its loop or function.
-    fn spend(&mut self, op: &Op) -> Result<()> {
+    fn spend(&mut self, op: Op) -> Result<()> {
         let cost = match self.loops.last_mut() {
             Some(open) => &mut open.cost,
             None => &mut self.cost,
@@ -423,7 +423,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    fn end_loop(&mut self, op: &Op) -> Result<()> {
+    fn end_loop(&mut self, op: Op) -> Result<()> {
         self.spend(op)?;
         let Some(open) = self.loops.pop() else { return self.error(Rule::Loop) };
         for register in (open.base..=255).take(3) {

@@ -1,5 +1,6 @@
 //! A small assembler for tests: programs from instructions, without the crate that makes them from text.
-#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test's own helpers")]
 #![allow(missing_docs, reason = "a test's own helpers")]
 
 use ilo_spec::isa::Op;
