@@ -124,7 +124,7 @@ impl Driver<'_> {
     fn step(&mut self, run: &mut Run) -> bool {
         let Step::Call(call) = run.step() else { return false };
         if Instant::now() >= self.until {
-            run.stop(Code::FaultTimedOut);
+            self.time_out(run);
             return true;
         }
         let (tool, arguments) = (call.tool().to_owned(), arguments(&call));
@@ -135,13 +135,18 @@ impl Driver<'_> {
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
-            _ if Instant::now() >= self.until => run.stop(Code::FaultTimedOut),
+            _ if Instant::now() >= self.until => self.time_out(run),
             Ok(value) => drop(call.answer(value.to_datum(&arena))),
             Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
-            Err(Failure::TimedOut) => run.stop(Code::FaultTimedOut),
-            Err(Failure::Limit(code, _)) => run.stop(*code),
+            Err(Failure::TimedOut) => self.time_out(run),
+            Err(Failure::Limit(code, message)) => run.stop_with(*code, message),
         }
         true
+    }
+
+    fn time_out(&self, run: &mut Run) {
+        let limit = self.options.timeout.as_millis();
+        run.stop_with(Code::FaultTimedOut, &format!("the run took longer than its limit of {limit} ms"));
     }
 
     fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {
