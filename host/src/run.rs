@@ -65,10 +65,18 @@ impl Finished {
     }
 }
 
+/// Everything that is in the way of a run: an input that does not fit, and tools that are not there.
+pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &Tools) -> Vec<Problem> {
+    let parameters: Vec<_> = program.parameters(function).collect();
+    let mut problems = input::problems(&parameters, input);
+    problems.extend(tools.problems(program.tools()));
+    problems
+}
+
 /// Runs a function to its end.
 ///
 /// # Errors
-/// Everything that is in the way, and then nothing has run: an input that does not fit, and tools that are not there.
+/// What [`problems`] says, or an input that passes the limits; then nothing has run.
 pub fn run(
     program: &Program,
     function: FunctionId,
@@ -77,9 +85,7 @@ pub fn run(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Finished, Vec<Problem>> {
-    let parameters: Vec<_> = program.parameters(function).collect();
-    let mut problems = input::problems(&parameters, input);
-    problems.extend(tools.problems(program.tools()));
+    let problems = problems(program, function, input, tools);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -118,7 +124,7 @@ impl Driver<'_> {
     fn step(&mut self, run: &mut Run) -> bool {
         let Step::Call(call) = run.step() else { return false };
         if Instant::now() >= self.until {
-            run.stop(Code::FaultTimedOut);
+            self.time_out(run);
             return true;
         }
         let (tool, arguments) = (call.tool().to_owned(), arguments(&call));
@@ -129,13 +135,18 @@ impl Driver<'_> {
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
-            _ if Instant::now() >= self.until => run.stop(Code::FaultTimedOut),
+            _ if Instant::now() >= self.until => self.time_out(run),
             Ok(value) => drop(call.answer(value.to_datum(&arena))),
             Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
-            Err(Failure::TimedOut) => run.stop(Code::FaultTimedOut),
-            Err(Failure::Limit(code, _)) => run.stop(*code),
+            Err(Failure::TimedOut) => self.time_out(run),
+            Err(Failure::Limit(code, message)) => run.stop_with(*code, message),
         }
         true
+    }
+
+    fn time_out(&self, run: &mut Run) {
+        let limit = self.options.timeout.as_millis();
+        run.stop_with(Code::FaultTimedOut, &format!("the run took longer than its limit of {limit} ms"));
     }
 
     fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {

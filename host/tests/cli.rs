@@ -409,3 +409,17 @@ fn wrong_usage_ends_with_2() {
         assert!(!ended.err.is_empty());
     }
 }
+
+#[test]
+fn names_cannot_command_the_terminal() {
+    let mut d = Draft::new(&["id"]);
+    let (call, _) = d.call("a\u{1b}[2Jb", &["id"]);
+    let tool = Op::Tool { dst: Out(1), first: First(0), call, fail: OnFail(0) };
+    d.function("f", &[("id", Type::ANY)], ANY, &[tool, Op::Return { src: In(1) }]);
+    let case = Case::new(&d.0);
+    for verb in ["run", "plan"] {
+        let ended = case.run(&[verb, "p.ilob", "--fn", "f"]);
+        assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'));
+        assert!(ended.err.contains("a\u{fffd}[2Jb") || ended.out.contains("a\u{fffd}[2Jb"), "{}", ended.err);
+    }
+}

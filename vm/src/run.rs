@@ -309,12 +309,17 @@ impl Run {
 
     /// Ends a run that is under way with a fault that the host chose, such as a time limit.
     pub fn stop(&mut self, code: Code) {
+        self.stop_with(code, code.meaning());
+    }
+
+    /// As [`Run::stop`], with a message that says what was found and what the limit is.
+    pub fn stop_with(&mut self, code: Code, message: &str) {
         if matches!(self.state, State::Ready | State::Pending(..)) {
             if matches!(self.state, State::Ready) {
                 // The instruction that is next, which `pc` takes for the one after.
                 self.machine.pc += 1;
             }
-            self.end(code, code.meaning().to_string());
+            self.end(code, message.to_string());
         }
     }
 

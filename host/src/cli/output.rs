@@ -22,7 +22,8 @@ pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
 
 /// Prints problems to standard error, a line each.
 pub(super) fn problems(problems: &[Problem]) {
-    let mut lines: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    let mut lines: Vec<String> =
+        problems.iter().take(SHOWN).map(|problem| plain(&problem.to_string())).collect();
     if problems.len() > SHOWN {
         lines.push(format!("and {} more", problems.len() - SHOWN));
     }
@@ -31,8 +32,15 @@ pub(super) fn problems(problems: &[Problem]) {
     drop(io::stderr().lock().write_all(lines.join("\n").as_bytes()));
 }
 
+/// A text without control characters: names come from files, and a terminal obeys what it is sent.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 /// Rows with aligned columns, the first row being the head.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| plain(cell)).collect()).collect();
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -123,8 +123,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let function = load::function(&program, args.function.as_deref()).map_err(one)?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;
-    let mut problems = ilo_host::input::problems(&parameters, &input);
-    problems.extend(tools.problems(program.tools()));
+    let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
         return Err(problems);
     }

@@ -5,9 +5,9 @@
 //! output. Nothing waits for a pipe past the deadline: pipes are served by threads, and one whose pipe stays open in a
 //! process that left the group is left behind with it.
 
-use super::{Failure, Provider, Request, unreadable};
+use super::{Failure, Provider, Request};
 use crate::data::Data;
-use crate::data::read::read;
+use crate::data::read::{ReadError, ReadErrorKind, read};
 use ilo_spec::error::Code;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::io::{self, Read, Write};
@@ -88,6 +88,26 @@ fn failure_message(status: ExitStatus, errors: &[u8]) -> String {
         ("", Some(code)) => format!("ended with status {code} and nothing on standard error"),
         ("", None) => "ended without a status and with nothing on standard error".to_owned(),
         (text, _) => text.to_owned(),
+    }
+}
+
+/// What a tool's answer that cannot be read is: a limit that was met, or a failure that says what was found.
+fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
+    match error.kind {
+        ReadErrorKind::Depth(_) => {
+            Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
+        }
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
+            Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
+        }
+        _ => {
+            let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
+            let shown = match text.trim() {
+                "" => "nothing".to_owned(),
+                text => format!("`{}`", crate::problem::shortened(text, 80)),
+            };
+            Failure::text(format!("expected one JSON value on standard output, found {shown}: {error}"))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod mock;
 
 use crate::config;
 use crate::data::Data;
-use crate::data::read::{Bounds, ReadError, ReadErrorKind};
+use crate::data::read::Bounds;
 use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -75,7 +75,7 @@ impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Source::Mock => f.write_str("mock"),
-            Source::Command(line) => write!(f, "command: {line}"),
+            Source::Command(line) => write!(f, "command: {}", crate::problem::shortened(line, 80)),
             Source::Server(name) => f.write_str(name),
             Source::Host => f.write_str("host"),
         }
@@ -261,26 +261,6 @@ impl Tools {
                 Err(Failure::text(format!("tool `{name}` took longer than its limit of {limit} ms")))
             }
             result => result,
-        }
-    }
-}
-
-/// What a tool's answer that cannot be read is: a limit that was met, or a failure that says what was found.
-pub(crate) fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
-    match error.kind {
-        ReadErrorKind::Depth(_) => {
-            Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
-        }
-        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
-            Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
-        }
-        _ => {
-            let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
-            let shown = match text.trim() {
-                "" => "nothing".to_owned(),
-                text => format!("`{}`", crate::problem::shortened(text, 80)),
-            };
-            Failure::text(format!("expected one JSON value on standard output, found {shown}: {error}"))
         }
     }
 }
