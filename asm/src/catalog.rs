@@ -13,9 +13,10 @@ use std::fmt;
 /// What every name of a server's tool begins with.
 const SCHEME: &str = "mcp://";
 
-/// The server and the tool of an `mcp://server/tool`.
-fn server_and_tool(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(SCHEME)?.split_once('/')
+/// The server and the tool of an `mcp://server/tool`; neither is empty.
+pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
+    let parts = name.strip_prefix(SCHEME)?.split_once('/')?;
+    (!parts.0.is_empty() && !parts.1.is_empty()).then_some(parts)
 }
 
 /// The name without its server.
@@ -150,6 +151,8 @@ pub enum Lookup<'c> {
     Found(&'c Tool),
     /// A bare name that several servers have.
     Ambiguous(Vec<&'c Tool>),
+    /// Perhaps a tool of a server that is there, whose tools are not known.
+    Unlisted,
     /// No tool.
     Unknown,
 }
@@ -162,6 +165,8 @@ pub struct Catalog {
     /// Tools of servers by the name without the server.
     by_bare: HashMap<String, Vec<usize>>,
     servers: HashSet<String>,
+    /// Servers whose tools are not known.
+    unlisted: HashSet<String>,
 }
 
 impl Catalog {
@@ -213,9 +218,9 @@ impl Catalog {
         true
     }
 
-    /// Says that a server is there, though it may have no tool.
+    /// Says that a server is there whose tools are not known.
     pub fn insert_server(&mut self, server: &str) {
-        self.servers.insert(server.to_owned());
+        self.unlisted.insert(server.to_owned());
     }
 
     /// Every tool, in the order in which they were added.
@@ -233,6 +238,9 @@ impl Catalog {
             return Lookup::Found(tool);
         }
         if let Some((server, tool)) = server_and_tool(name) {
+            if self.unlisted.contains(server) {
+                return Lookup::Unlisted;
+            }
             let stand_in = own(tool).filter(|_| !self.servers.contains(server));
             return stand_in.map_or(Lookup::Unknown, Lookup::Found);
         }
@@ -312,6 +320,7 @@ mod tests {
         let names: Vec<&str> = match catalog.lookup(name) {
             Lookup::Found(tool) => vec![&tool.name],
             Lookup::Ambiguous(tools) => tools.iter().map(|tool| tool.name.as_str()).collect(),
+            Lookup::Unlisted => vec!["?"],
             Lookup::Unknown => vec![],
         };
         assert_eq!(names, expected, "{name}");
@@ -338,11 +347,13 @@ mod tests {
     }
 
     #[test]
-    fn a_known_server_without_tools_is_not_stood_in_for() {
+    fn a_server_that_is_there_is_not_stood_in_for() {
         let mut tools = catalog(&["get-user"]);
         found(&tools, "mcp://users/get-user", &["get-user"]);
         tools.insert_server("users");
-        found(&tools, "mcp://users/get-user", &[]);
+        found(&tools, "mcp://users/get-user", &["?"]);
+        found(&tools, "mcp://users/other", &["?"]);
+        found(&tools, "other", &[]);
     }
 
     #[test]

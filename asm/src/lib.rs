@@ -10,6 +10,8 @@ pub mod ast;
 pub mod build;
 pub mod catalog;
 pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnostic;
 pub mod disasm;
 pub mod explain;

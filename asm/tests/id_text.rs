@@ -4,7 +4,7 @@ mod common;
 use common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
 use ilo_asm::diagnostic::Diagnostics;
-use ilo_asm::id::{Options, parse_bytes};
+use ilo_asm::id::Options;
 use ilo_spec::node::{Place, Shape, TABLE};
 use ilo_spec::program::Number;
 
@@ -385,9 +385,7 @@ fn nearest_names_are_given() {
 
 #[test]
 fn bytes_that_are_not_utf8_are_placed() {
-    let arena = bumpalo::Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    parse_bytes(b"; fn f\xff", &arena, &Options::default(), &mut diagnostics);
+    let (program, diagnostics) = ilo_asm::build::build_bytes(b"; fn f\xff", &ilo_asm::build::Options::default());
     let found = diagnostics.as_slice();
-    assert_eq!((found[0].code.as_str(), found[0].span.start, found[0].span.end), ("not-utf8", 6, 7));
+    assert_eq!((program, found[0].code.as_str(), found[0].span.start), (None, "not-utf8", 6));
 }

@@ -8,12 +8,14 @@ use bumpalo::Bump;
 use ilo_asm::build::{Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
 use ilo_asm::{disasm, graph, id, print};
-use ilo_host::data;
+use ilo_host::data::read::{Bounds, read};
+use ilo_host::tools::Tools;
 use ilo_spec::encode::encode;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
 use ilo_vm::{Datum, Limits, Run, Step};
+use std::path::Path;
 
 /// Fuel of a run here: enough to go through loops, little enough to be quick.
 const FUEL: u64 = 20_000;
@@ -39,7 +41,10 @@ pub fn id_text(data: &[u8]) {
     assert_eq!(decode::decode(&bytes).as_ref(), Ok(&program), "what is packed is unpacked");
     let again = program.debug.as_ref().map_or("", |debug| debug.source.as_str());
     let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
-    assert!(printed.as_ref() == Some(&bare), "printed and read back, the code is the same: {problems:?}\n{again}");
+    assert!(
+        printed.as_ref() == Some(&bare),
+        "printed and read back, the code is the same: {problems:?}\n{again}"
+    );
     drawn(source);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {
@@ -65,7 +70,7 @@ fn layout(source: &str, options: &Options<'_>) {
 fn drawn(source: &str) {
     let arena = Bump::new();
     let file = ilo_asm::build::read(source, &arena, &Options::default(), &mut Diagnostics::default());
-    for format in graph::Format::ALL {
+    for (format, _) in graph::Format::ALL {
         assert!(!graph::graph(&file, format).is_empty());
     }
     assert!(!print::id(&file).is_empty());
@@ -89,10 +94,10 @@ pub fn bytecode(data: &[u8]) {
 /// # Panics
 /// When what was written does not read back as it was.
 pub fn json(bytes: &[u8]) {
-    let bounds = data::Bounds::default();
-    if let Ok(value) = data::read(bytes, &bounds) {
+    let bounds = Bounds::default();
+    if let Ok(value) = read(bytes, &bounds) {
         let text = value.to_json();
-        let again = data::read(text.as_bytes(), &data::Bounds { bytes: usize::MAX, ..bounds });
+        let again = read(text.as_bytes(), &Bounds { bytes: usize::MAX, ..bounds });
         assert_eq!(again.as_ref(), Ok(&value), "{text}");
     }
 }
@@ -100,7 +105,8 @@ pub fn json(bytes: &[u8]) {
 /// A tools file: refused with problems, or understood.
 pub fn tools_file(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = ilo_host::config::check_text(text);
+        let _ = Tools::from_text("tools.json", text, Path::new("."));
+        let _ = Tools::from_text("tools.toml", text, Path::new("."));
     }
 }
 
@@ -110,8 +116,16 @@ fn run(program: &ilo_vm::Program, seed: &[u8]) {
         [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true)), ("level", Datum::Text("gold"))];
     let limits = Limits { fuel: FUEL, memory: MEMORY, ..Limits::default() };
     let list = [Datum::Int(1), Datum::Double(2.5), Datum::Record(&USER)];
-    let data = [Datum::Int(3), Datum::Text("x"), Datum::Record(&USER), Datum::List(&list), Datum::Bool(true), Datum::Nil];
-    let mut turn = seed.iter().fold(0_usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    let data = [
+        Datum::Int(3),
+        Datum::Text("x"),
+        Datum::Record(&USER),
+        Datum::List(&list),
+        Datum::Bool(true),
+        Datum::Nil,
+    ];
+    let mut turn =
+        seed.iter().fold(0_usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
     let mut next = || {
         turn = turn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         turn >> 33
@@ -139,7 +153,8 @@ fn run(program: &ilo_vm::Program, seed: &[u8]) {
                 }
                 Step::Call(call) => {
                     let turn = next();
-                    let _ = if turn % 4 == 0 { call.fail("no") } else { call.answer(data[turn % data.len()]) };
+                    let _ =
+                        if turn % 4 == 0 { call.fail("no") } else { call.answer(data[turn % data.len()]) };
                     false
                 }
             };

@@ -50,13 +50,15 @@ fn tools_file() {
 
 /// Sources of the conformance corpus and the examples.
 fn sources() -> Vec<String> {
-    let cases = files("../spec/corpus").into_iter().filter(|path| path.extension().is_some_and(|e| e == "case"));
+    let cases =
+        files("../spec/corpus").into_iter().filter(|path| path.extension().is_some_and(|e| e == "case"));
     let sources = cases.filter_map(|path| {
         let text = fs::read_to_string(path).ok()?;
         let source = text.split_once("=== source id\n")?.1;
         Some(source.split("\n=== ").next().unwrap_or(source).to_owned())
     });
-    let examples = files("../examples").into_iter().filter(|path| path.extension().is_some_and(|e| e == "ilo"));
+    let examples =
+        files("../examples").into_iter().filter(|path| path.extension().is_some_and(|e| e == "ilo"));
     sources.chain(examples.map(|path| fs::read_to_string(path).unwrap())).collect()
 }
 
@@ -86,7 +88,9 @@ fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
         for at in 0..bytes.len() {
             ilo_fuzz::bytecode(&bytes[..at]);
             let mut changed = bytes.clone();
-            for value in [0, 1, 2, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1), bytes[at].wrapping_sub(1), !bytes[at]] {
+            for value in
+                [0, 1, 2, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1), bytes[at].wrapping_sub(1), !bytes[at]]
+            {
                 changed[at] = value;
                 ilo_fuzz::bytecode(&changed);
             }

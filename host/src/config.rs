@@ -10,7 +10,8 @@ use crate::file;
 use crate::problem::{MOST, Problem, did_you_mean, nearest, shortened};
 use crate::tools::command::Command;
 use crate::tools::mock::{Entry, Mock};
-use crate::tools::{Source, Tool, Tools, lookup};
+use crate::tools::{Source, Tool, Tools};
+use ilo_asm::catalog::server_and_tool;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use std::path::{Path, PathBuf};
@@ -56,24 +57,27 @@ const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 pub(crate) fn read_file(path: &Path) -> Result<Tools, Vec<Problem>> {
     let bytes = file::read(path, text::FILE).map_err(|problem| vec![problem])?;
     let name = path.display().to_string();
-    let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
     let Ok(source) = String::from_utf8(bytes) else {
-        return Err(vec![bad(name, "not UTF-8".to_owned())]);
+        return Err(vec![Problem::new(Code::BadToolsFile, name, "not UTF-8")]);
     };
-    let form = match path.extension().and_then(|extension| extension.to_str()) {
+    let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
+    read_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
+}
+
+/// Reads the text of a tools file.
+pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
+    let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
+    let form = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("toml") => Form::Toml,
         Some("json") => Form::Json,
         _ if source.trim_start().starts_with('{') => Form::Json,
         _ => Form::Toml,
     };
-    let data = text::parse(&source, form).map_err(|(offset, message)| {
+    let data = text::parse(source, form).map_err(|(offset, message)| {
         let (line, column) = crate::data::read::line_column(source.as_bytes(), offset.unwrap_or(0));
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;
-    let folder = std::path::absolute(path)
-        .ok()
-        .and_then(|path| path.parent().map(Path::to_path_buf))
-        .unwrap_or_else(|| PathBuf::from("."));
+    let folder = folder.to_path_buf();
     let mut reading =
         Reading { folder, client: false, servers: Vec::new(), path: Vec::new(), wrong: Vec::new() };
     let tools = reading.root(&data);
@@ -81,7 +85,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Tools, Vec<Problem>> {
         return Ok(tools);
     }
     let problems = reading.wrong.into_iter().map(|(path, message)| {
-        let (line, column) = text::locate(&source, form, &path);
+        let (line, column) = text::locate(source, form, &path);
         let shown = Shown(&path).to_string();
         let colon = if shown.is_empty() { "" } else { ": " };
         bad(format!("{name}:{line}:{column}"), format!("{shown}{colon}{message}"))
@@ -413,7 +417,7 @@ impl Reading {
 
     fn short_name(&mut self, name: &str, data: &Data) -> Option<Tool> {
         let target = self.text(data)?;
-        let Some((server, _)) = lookup::split(target) else {
+        let Some((server, _)) = server_and_tool(target) else {
             self.wrong(format!("expected `mcp://server/tool`, found `{}`", shortened(target, 80)));
             return None;
         };

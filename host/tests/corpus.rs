@@ -63,7 +63,8 @@ fn check(case: &Case) -> Result<(), Failure> {
         .iter()
         .map(|diagnostic| {
             let place = lines.place(diagnostic.span.start);
-            let severity = if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
+            let severity =
+                if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
             format!("{severity} {} {}:{}", diagnostic.code, place.line, place.column)
         })
         .collect();
@@ -76,13 +77,15 @@ fn check(case: &Case) -> Result<(), Failure> {
         return Err(format!("  expected {expected:?}\n  found    {found:?} {messages:?}"));
     }
     let (Some(outcome), Some(mut program)) = (case.section("outcome"), program) else { return Ok(()) };
-    let outcome: Value = serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
+    let outcome: Value =
+        serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("case.ilo"), source).unwrap();
     run(case, "case.ilo", &outcome, folder.path())?;
     program.debug = None;
     fs::write(folder.path().join("case.ilob"), encode(&program)).unwrap();
-    run(case, "case.ilob", &outcome, folder.path()).map_err(|failure| format!("{failure}\n  (from stripped bytecode)"))
+    run(case, "case.ilob", &outcome, folder.path())
+        .map_err(|failure| format!("{failure}\n  (from stripped bytecode)"))
 }
 
 /// Runs a program of a case and compares its outcome, exit code and trace.
@@ -101,7 +104,8 @@ fn run(case: &Case, program: &str, outcome: &Value, folder: &Path) -> Result<(),
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let stdout = String::from_utf8_lossy(&output.stdout);
-    let found: Value = serde_json::from_str(&stdout).map_err(|_| format!("  no outcome: {stdout}{stderr}"))?;
+    let found: Value =
+        serde_json::from_str(&stdout).map_err(|_| format!("  no outcome: {stdout}{stderr}"))?;
     compare(outcome, &found, program.ends_with("ilob")).map_err(|why| format!("  {why}: found {found}"))?;
     let code = match found["status"].as_str() {
         Some("ok") => 0,
@@ -115,9 +119,16 @@ fn run(case: &Case, program: &str, outcome: &Value, folder: &Path) -> Result<(),
     let Some(trace) = case.section("trace") else { return Ok(()) };
     let found = fs::read_to_string(folder.join("trace.jsonl")).unwrap();
     let values = |text: &str| -> Vec<Value> {
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+        text.lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
-    if values(trace) == values(&found) { Ok(()) } else { Err(format!("  expected the trace\n{trace}  found\n{found}")) }
+    if values(trace) == values(&found) {
+        Ok(())
+    } else {
+        Err(format!("  expected the trace\n{trace}  found\n{found}"))
+    }
 }
 
 /// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place where the

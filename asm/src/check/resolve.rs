@@ -84,7 +84,7 @@ impl<'f, 'a> Names<'f, 'a> {
             return Target::Unknown;
         }
         match self.catalog.map(|catalog| catalog.lookup(name.text)) {
-            None => Target::Unknown,
+            None | Some(Lookup::Unlisted) => Target::Unknown,
             Some(Lookup::Found(tool)) => Target::Tool(tool),
             Some(Lookup::Unknown) => {
                 self.unknown(Code::UnknownTool, name, report);

@@ -41,7 +41,10 @@ impl Input {
         }
         if self.bytes.len() > limits::DEFAULT_BYTECODE {
             let limit = limits::DEFAULT_BYTECODE;
-            return Some(Err(format!("{}: expected at most {limit} bytes of bytecode, found more", self.name)));
+            return Some(Err(format!(
+                "{}: expected at most {limit} bytes of bytecode, found more",
+                self.name
+            )));
         }
         Some(decode(&self.bytes).map_err(|error| format!("{}: {error}", self.name)))
     }

@@ -14,7 +14,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "ilo-asm", version, about = "The ilo assembler: text in, checked bytecode out", max_term_width = 100)]
+#[command(
+    name = "ilo-asm",
+    version,
+    about = "The ilo assembler: text in, checked bytecode out",
+    max_term_width = 100
+)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,

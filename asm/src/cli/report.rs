@@ -1,9 +1,8 @@
 //! How the command line shows what it found: diagnostics on standard error, or as JSON.
 
 use super::input::Input;
-use crate::diagnostic::{Diagnostic, Diagnostics, json, terminal};
-use crate::span::Span;
-use ilo_spec::error::Code;
+use crate::build;
+use crate::diagnostic::{Diagnostics, json, terminal};
 
 /// One line for a person.
 pub(super) fn complain(message: &str) {
@@ -12,28 +11,18 @@ pub(super) fn complain(message: &str) {
 
 /// The source that a file holds; shows why where it holds none.
 pub(super) fn source(input: &Input) -> Option<&str> {
-    match std::str::from_utf8(input.bytes()) {
-        Ok(source) => Some(source),
-        Err(error) => {
-            let valid = input.bytes().get(..error.valid_up_to()).unwrap_or_default();
-            let valid = std::str::from_utf8(valid).unwrap_or_default();
-            let at = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
+    build::text(input.bytes())
+        .map_err(|diagnostic| {
             let mut diagnostics = Diagnostics::default();
-            diagnostics.push(
-                Diagnostic::new(Code::NotUtf8, Span::at(at), format!("byte {at} is not UTF-8"))
-                    .help("save the file as UTF-8"),
-            );
-            show(input, valid, &diagnostics);
-            None
-        }
-    }
+            diagnostics.push(*diagnostic);
+            show(input, &String::from_utf8_lossy(input.bytes()), &diagnostics);
+        })
+        .ok()
 }
 
 /// Shows diagnostics for a person.
 pub(super) fn show(input: &Input, source: &str, diagnostics: &Diagnostics) {
-    if !diagnostics.as_slice().is_empty() {
-        anstream::eprintln!("{}", terminal::render(&input.name, source, diagnostics));
-    }
+    anstream::eprint!("{}", terminal::render_all(&input.name, source, diagnostics, true));
 }
 
 /// Diagnostics as lines of JSON.

@@ -4,14 +4,14 @@ use super::input::Input;
 use super::report::{self, complain};
 use super::{Reading, Verb};
 use crate::ast::File;
-use crate::build::{Options, build, read, read_and_check};
+use crate::build::{Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
 use crate::{disasm, explain, graph, id, lower, print};
 use bumpalo::Bump;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Code;
-use ilo_spec::program::{Debug, Program};
+use ilo_spec::program::Program;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,9 @@ pub(super) fn run(verb: Verb) -> Done {
             crate::build::Notation::Id => print::id(file),
         }),
         Verb::Dis { file, reading } => dis_verb(&file, &reading),
-        Verb::Graph { file, format, reading } => with_tree(&file, &reading, |file| graph::graph(file, format)),
+        Verb::Graph { file, format, reading } => {
+            with_tree(&file, &reading, |file| graph::graph(file, format))
+        }
         Verb::Explain { code } => explain_verb(&code),
     }
 }
@@ -103,7 +105,13 @@ fn build_verb(file: &Path, output: Option<PathBuf>, strip: bool, reading: &Readi
     Ok(ExitCode::SUCCESS)
 }
 
-fn check_verb(files: &[PathBuf], catalog: Option<&Path>, json: bool, strict: bool, reading: &Reading) -> Done {
+fn check_verb(
+    files: &[PathBuf],
+    catalog: Option<&Path>,
+    json: bool,
+    strict: bool,
+    reading: &Reading,
+) -> Done {
     let catalog = match catalog {
         Some(path) => {
             let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -206,45 +214,36 @@ fn fix_verb(files: &[PathBuf], reading: &Reading) -> Done {
 /// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped.
 fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> String) -> Done {
     let input = reading.read(path)?;
-    let options = reading.options(None);
-    let arena = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let program;
-    let source = match input.bytecode() {
-        Some(bytecode) => {
-            program = bytecode?;
-            let Some(Debug { source, .. }) = &program.debug else {
-                return Err(format!("{}: stripped bytecode has no syntax tree; build it without --strip", input.name));
-            };
-            let file = read(source, &arena, &options, &mut diagnostics);
-            same_code(&input, &program, &file, &options)?;
-            source
+    let bytecode = input.bytecode().transpose()?;
+    let source = match &bytecode {
+        Some(Program { debug: Some(debug), .. }) => debug.source.as_str(),
+        Some(_) => {
+            return Err(format!(
+                "{}: stripped bytecode has no syntax tree; build it without --strip",
+                input.name
+            ));
         }
         None => match report::source(&input) {
             Some(source) => source,
             None => return Ok(ExitCode::from(REFUSED)),
         },
     };
+    let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
+    let (file, checked) = read_and_check(source, &arena, &reading.options(None), &mut diagnostics);
     report::show(&input, source, &diagnostics);
     if diagnostics.has_errors() {
         return Ok(ExitCode::from(REFUSED));
     }
+    if let Some(program) = &bytecode {
+        // Bytecode carries its tree beside its code; a tree that does not give that code is not shown as if it did.
+        let again = lower::lower(&file, &checked, None, &mut diagnostics);
+        if again != Some(Program { debug: None, ..program.clone() }) {
+            return Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name));
+        }
+    }
     show(make(&file).as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Bytecode carries its tree beside its code; a tree that does not give that code is not shown as if it did.
-fn same_code(input: &Input, program: &Program, file: &File<'_>, options: &Options<'_>) -> Result<(), String> {
-    let mut diagnostics = Diagnostics::default();
-    let checked = crate::check::check(file, options.catalog, &mut diagnostics);
-    let again = if diagnostics.has_errors() { None } else { lower::lower(file, &checked, None, &mut diagnostics) };
-    let bare = Program { debug: None, ..program.clone() };
-    if again.is_some_and(|again| encode(&again) == encode(&bare)) {
-        return Ok(());
-    }
-    Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name))
 }
 
 fn dis_verb(file: &Path, reading: &Reading) -> Done {

@@ -1,6 +1,6 @@
 //! Diagnostics as JSON, for editors and agents: one object each.
 
-use super::{Diagnostic, Fix};
+use super::{Diagnostic, Diagnostics, Fix};
 use crate::span::{Lines, Span};
 use ilo_spec::error::Severity;
 use serde::Serialize;
@@ -55,6 +55,19 @@ struct Replacement<'d> {
     line: u32,
     column: u32,
     text: &'d str,
+}
+
+/// All diagnostics of a source, one object a line.
+pub fn lines(file: &str, source: &str, diagnostics: &Diagnostics) -> String {
+    let lines = Lines::new(source);
+    let reports = diagnostics.as_slice().iter().map(|diagnostic| Report::new(file, &lines, diagnostic));
+    let mut out = String::new();
+    for report in reports {
+        // A report is texts and numbers, which always serialise.
+        out.push_str(&serde_json::to_string(&report).unwrap_or_default());
+        out.push('\n');
+    }
+    out
 }
 
 fn length(span: Span) -> u32 {

@@ -3,12 +3,26 @@
 //! Only the line that a diagnostic points to is shown, and of a long one only what is around the place, so that a
 //! rendering costs the same however large the file is.
 
-use super::Diagnostic;
+use super::{Diagnostic, Diagnostics};
 use crate::span::{Lines, Span};
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
 /// Bytes of a line that are shown.
 const SHOWN: usize = 160;
+
+/// Renders all diagnostics of a source, an empty line between two, and how many more there were.
+pub fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, styled: bool) -> String {
+    let lines = Lines::new(source);
+    let mut out = String::new();
+    for diagnostic in diagnostics.as_slice() {
+        out.push_str(&render(file, &lines, diagnostic, styled));
+        out.push_str("\n\n");
+    }
+    if diagnostics.dropped() > 0 {
+        out.push_str(&format!("{file}: {} more like these\n", diagnostics.dropped()));
+    }
+    out
+}
 
 /// Renders a diagnostic of a file with these lines, with colours where `styled`; no line end follows.
 pub fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, styled: bool) -> String {

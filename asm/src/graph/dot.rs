@@ -9,11 +9,14 @@ use std::fmt::Write;
 pub(super) fn write(graph: &Graph) -> String {
     let mut out = String::from("digraph ilo {\n");
     out.push_str("  graph [compound=true, fontname=\"Helvetica\", nodesep=0.35, ranksep=0.4]\n");
-    out.push_str("  node [fontname=\"Helvetica\", fontsize=11, style=filled, shape=box, margin=\"0.12,0.06\"]\n");
+    out.push_str(
+        "  node [fontname=\"Helvetica\", fontsize=11, style=filled, shape=box, margin=\"0.12,0.06\"]\n",
+    );
     out.push_str("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7]\n");
     for (number, frame) in graph.frames.iter().enumerate() {
         let _ = writeln!(out, "  subgraph cluster_f{number} {{");
-        let _ = writeln!(out, "    label=<<b>{}</b>>; style=rounded; color=\"{}\"", escape(&frame.name), FLOW[0]);
+        let _ =
+            writeln!(out, "    label=<<b>{}</b>>; style=rounded; color=\"{}\"", escape(&frame.name), FLOW[0]);
         items(graph, &frame.items, 2, &mut out);
         out.push_str("  }\n");
     }
@@ -45,7 +48,11 @@ fn items(graph: &Graph, list: &[Item], depth: usize, out: &mut String) {
             }
             Item::Loop { head, body } => {
                 let _ = writeln!(out, "{indent}subgraph cluster_n{} {{", head.0);
-                let _ = writeln!(out, "{indent}  label=\"\"; style=\"rounded,dashed\"; color=\"{}\"", line_of(Kind::For));
+                let _ = writeln!(
+                    out,
+                    "{indent}  label=\"\"; style=\"rounded,dashed\"; color=\"{}\"",
+                    line_of(Kind::For)
+                );
                 node(graph, *head, &format!("{indent}  "), out);
                 items(graph, body, depth + 1, out);
                 let _ = writeln!(out, "{indent}}}");
@@ -124,7 +131,10 @@ fn connect(edge: &Edge, out: &mut String) {
         EdgeKind::Failure => write!(out, "color=\"{failure}\", fontcolor=\"{failure}\", style=dashed"),
         EdgeKind::Back => write!(out, "color=\"{flow}\", style=dotted, constraint=false"),
         EdgeKind::Data => {
-            write!(out, "color=\"{data}\", fontcolor=\"{data}\", penwidth=0.6, arrowsize=0.5, constraint=false")
+            write!(
+                out,
+                "color=\"{data}\", fontcolor=\"{data}\", penwidth=0.6, arrowsize=0.5, constraint=false"
+            )
         }
     };
     out.push_str("]\n");

@@ -122,7 +122,8 @@ fn connect(edge: &Edge, out: &mut String) {
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '?' | '/' | '→' | '…' | '✕') {
+        if c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '?' | '/' | '→' | '…' | '✕')
+        {
             out.push(c);
         } else {
             let _ = write!(out, "#{};", u32::from(c));

@@ -150,12 +150,7 @@ pub(super) struct Paint {
     pub(super) dark: [&'static str; 3],
 }
 
-const fn paint(
-    kind: Kind,
-    class: &'static str,
-    light: [&'static str; 3],
-    dark: [&'static str; 3],
-) -> Paint {
+const fn paint(kind: Kind, class: &'static str, light: [&'static str; 3], dark: [&'static str; 3]) -> Paint {
     Paint { kind, class, light, dark }
 }
 

@@ -4,9 +4,7 @@
 //! pointed at shows its whole text; a call of a function of the file links to that function's frame.
 
 use super::layout::{INSET, JOIN, Layout, ROW, Rect, TITLE, layout, notes};
-use super::model::{
-    CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE,
-};
+use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};
 use hashbrown::HashSet;
 use std::fmt::Write;
 
@@ -200,7 +198,12 @@ impl Svg<'_> {
             if let Some(callee) = node.callee {
                 let _ = write!(self.out, "<a href=\"#ilo-f{callee}\">");
             }
-            let _ = write!(self.out, "<g class=\"node {}\"><title>{}</title>", node.kind.class(), escape(&about(node)));
+            let _ = write!(
+                self.out,
+                "<g class=\"node {}\"><title>{}</title>",
+                node.kind.class(),
+                escape(&about(node))
+            );
             self.shape(node, &rect);
             self.text(node, &rect);
             self.out.push_str(if node.callee.is_some() { "</g></a>\n" } else { "</g>\n" });
@@ -232,7 +235,8 @@ impl Svg<'_> {
             "<rect class=\"shape\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" rx=\"{round}\"/>"
         );
         if node.kind == Kind::Own {
-            let _ = write!(self.out, "<path class=\"shape\" d=\"M{} {y}v{h}M{} {y}v{h}\"/>", x + 5, x + w - 5);
+            let _ =
+                write!(self.out, "<path class=\"shape\" d=\"M{} {y}v{h}M{} {y}v{h}\"/>", x + 5, x + w - 5);
         }
     }
 
@@ -306,7 +310,8 @@ impl Svg<'_> {
             }
             let points = self.way(edge, &mut firsts);
             let [start, next, ..] = points[..] else { continue };
-            let (x, y) = if start.1 == next.1 { (start.0 + 6, start.1 - 5) } else { (start.0 + 6, start.1 + 13) };
+            let (x, y) =
+                if start.1 == next.1 { (start.0 + 6, start.1 - 5) } else { (start.0 + 6, start.1 + 13) };
             label(&mut self.out, class, x, y, "start", &edge.label);
         }
     }
@@ -386,7 +391,10 @@ fn rounded(points: &[(i64, i64)]) -> String {
         };
         let near = |(to_x, to_y): (i64, i64)| {
             let (along, down) = (to_x - x, to_y - y);
-            (x + along.clamp(-6, 6).min(along.abs() / 2).max(-(along.abs() / 2)), y + down.clamp(-6, 6).min(down.abs() / 2).max(-(down.abs() / 2)))
+            (
+                x + along.clamp(-6, 6).min(along.abs() / 2).max(-(along.abs() / 2)),
+                y + down.clamp(-6, 6).min(down.abs() / 2).max(-(down.abs() / 2)),
+            )
         };
         let ((in_x, in_y), (out_x, out_y)) = (near(before), near(after));
         let _ = write!(d, "L{in_x} {in_y}Q{x} {y} {out_x} {out_y}");

@@ -1,14 +1,19 @@
 //! A file to a verified program, and the function of it that is asked for.
 
-use super::Refused;
+use super::{Refused, output};
+use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::{Diagnostics, terminal};
+use ilo_asm::id;
 use ilo_host::file;
 use ilo_host::problem::{Problem, did_you_mean};
-use ilo_spec::decode::Reader;
-use ilo_spec::encode::{MAGIC, Section};
+use ilo_host::tools::Tools;
+use ilo_spec::decode::instruction_offsets;
+use ilo_spec::encode::MAGIC;
 use ilo_spec::error::Code;
-use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, LoadError, Program};
+use std::io::IsTerminal;
 use std::path::Path;
 
 /// How large the files of programs may be.
@@ -28,8 +33,8 @@ pub(super) fn place(path: &Path) -> String {
 }
 
 /// Reads the file of a program, of either kind.
-pub(super) fn read(path: &Path, limits: &FileLimits) -> Result<Vec<u8>, Refused> {
-    file::read(path, limits.max_source.max(limits.max_bytecode)).map_err(|problem| vec![problem])
+pub(super) fn read(path: &Path, limits: &FileLimits) -> Result<Vec<u8>, Problem> {
+    file::read(path, limits.max_source.max(limits.max_bytecode))
 }
 
 /// Whether these bytes are bytecode rather than source.
@@ -37,47 +42,49 @@ pub(super) fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Reads, checks and verifies a program.
-pub(super) fn load_file(path: &Path, limits: &FileLimits) -> Result<Program, Refused> {
-    load_program(&read(path, limits)?, &place(path), limits)
+/// Reads, checks and verifies a program. A source is checked against the tools, where there are any; what is wrong with
+/// it, or only doubtful, is shown.
+pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>) -> Result<Program, Refused> {
+    let (bytes, place) = (read(path, limits)?, place(path));
+    if is_bytecode(&bytes) {
+        return Ok(load_bytecode(&bytes, &place, limits)?);
+    }
+    let (program, diagnostics) = build_source(&bytes, limits, tools.map(Tools::catalog));
+    let styled =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    output::error(&terminal::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
+    let Some(program) = program else { return Err(Refused::Shown) };
+    // What the assembler makes is verified like everything else.
+    Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
 }
 
-/// Checks and verifies a program.
-pub(super) fn load_program(bytes: &[u8], place: &str, limits: &FileLimits) -> Result<Program, Refused> {
-    if !is_bytecode(bytes) {
-        let message = "expected the magic bytes `ilob` of bytecode; build source with `ilo-asm build` first";
-        return Err(vec![Problem::new(Code::Malformed, format!("{place}: at byte 0"), message)]);
-    }
+/// Builds a source, where it has no errors.
+pub(super) fn build_source(
+    bytes: &[u8],
+    limits: &FileLimits,
+    catalog: Option<&Catalog>,
+) -> (Option<ilo_spec::program::Program>, Diagnostics) {
+    let reading = id::Options { source: limits.max_source, ..id::Options::default() };
+    build_bytes(bytes, &Options { reading, catalog, ..Options::default() })
+}
+
+/// Verifies bytecode.
+pub(super) fn load_bytecode(bytes: &[u8], place: &str, limits: &FileLimits) -> Result<Program, Problem> {
     if bytes.len() > limits.max_bytecode {
         let message = format!("larger than its limit of {} bytes (`--max-bytecode`)", limits.max_bytecode);
-        return Err(vec![Problem::new(Code::BadUsage, place, message)]);
+        return Err(Problem::new(Code::BadUsage, place, message));
     }
     Program::load(bytes).map_err(|error| {
         let offset = match &error {
-            LoadError::Verify(error) => error.pc().and_then(|pc| offset_of(bytes, pc)),
+            LoadError::Verify(error) => error.pc().and_then(|pc| {
+                let offsets = instruction_offsets(bytes).ok()?;
+                offsets.get(usize::try_from(pc).ok()?).copied()
+            }),
             LoadError::Decode(_) => None,
         };
         let at = offset.map_or_else(String::new, |offset| format!("at byte {offset}: "));
-        vec![Problem::new(error.code(), place, format!("{at}{error}"))]
+        Problem::new(error.code(), place, format!("{at}{error}"))
     })
-}
-
-/// The byte at which an instruction begins.
-fn offset_of(bytes: &[u8], pc: u32) -> Option<usize> {
-    let mut reader = Reader::new(bytes);
-    reader.raw(MAGIC.len() + 1).ok()?;
-    loop {
-        let section = reader.byte().ok()?;
-        let length = reader.count("bytes", usize::MAX, 1).ok()?;
-        if section == Section::Code as u8 {
-            break;
-        }
-        reader.raw(length).ok()?;
-    }
-    for _ in 0..pc {
-        Op::decode(&mut reader).ok()?;
-    }
-    Some(reader.offset())
 }
 
 /// The function of that name, else the only one that no other calls.

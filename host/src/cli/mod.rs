@@ -53,7 +53,24 @@ impl From<Exit> for ExitCode {
 }
 
 /// Why a verb did not do its work.
-type Refused = Vec<Problem>;
+enum Refused {
+    /// What is in the way.
+    Problems(Vec<Problem>),
+    /// A source with errors, which were shown where they were found.
+    Shown,
+}
+
+impl From<Vec<Problem>> for Refused {
+    fn from(problems: Vec<Problem>) -> Refused {
+        Refused::Problems(problems)
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Refused {
+        Refused::Problems(vec![problem])
+    }
+}
 
 pub(crate) fn main() -> ExitCode {
     let result = match Cli::parse().verb {
@@ -65,7 +82,8 @@ pub(crate) fn main() -> ExitCode {
     };
     match result {
         Ok(exit) => exit.into(),
-        Err(problems) => {
+        Err(Refused::Shown) => Exit::Invalid.into(),
+        Err(Refused::Problems(problems)) => {
             output::problems(&problems);
             Exit::Invalid.into()
         }
@@ -74,5 +92,5 @@ pub(crate) fn main() -> ExitCode {
 
 /// The tools of a file, or none.
 fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
-    path.map_or_else(|| Ok(Tools::new()), Tools::from_file)
+    path.map_or_else(|| Ok(Tools::new()), |path| Ok(Tools::from_file(path)?))
 }

@@ -14,10 +14,16 @@ pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let message = format!("cannot be written: {error}");
-            Err(vec![Problem::new(Code::BadUsage, "standard output", message)])
+            Err(Problem::new(Code::BadUsage, "standard output", message).into())
         }
         _ => Ok(exit),
     }
+}
+
+/// Prints a text to standard error.
+pub(super) fn error(text: &str) {
+    // There is nowhere left to say that this failed.
+    drop(io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Prints problems to standard error, a line each.
@@ -28,8 +34,7 @@ pub(super) fn problems(problems: &[Problem]) {
         lines.push(format!("and {} more", problems.len() - SHOWN));
     }
     lines.push(String::new());
-    // There is nowhere left to say that this failed.
-    drop(io::stderr().lock().write_all(lines.join("\n").as_bytes()));
+    error(&lines.join("\n"));
 }
 
 /// A text without control characters: names come from files, and a terminal obeys what it is sent.

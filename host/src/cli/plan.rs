@@ -21,15 +21,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.limits)?;
-    let function = load::function(&program, args.function.as_deref()).map_err(|problem| vec![problem])?;
+    let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&tools))?;
+    let function = load::function(&program, args.function.as_deref())?;
     if args.tools.is_some() {
         let problems = tools.problems(program.tools());
         if !problems.is_empty() {
-            return Err(problems);
+            return Err(problems.into());
         }
     }
-    let plan = plan(&program, function, &tools).map_err(|problem| vec![problem])?;
+    let plan = plan(&program, function, &tools)?;
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }

@@ -112,22 +112,21 @@ impl RunLimits {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let one = |problem| vec![problem];
     let is_input = |text: &Option<String>| text.as_deref() == Some("-");
     if args.file.as_os_str() == "-" && is_input(&args.input) {
         let message = "standard input cannot be both the program and its input";
-        return Err(one(Problem::new(Code::BadUsage, "--input", message)));
+        return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
     let tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.files)?;
-    let function = load::function(&program, args.function.as_deref()).map_err(one)?;
+    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&tools))?;
+    let function = load::function(&program, args.function.as_deref())?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
-        return Err(problems);
+        return Err(problems.into());
     }
-    let trace = args.trace.as_deref().map(open_trace).transpose().map_err(one)?;
+    let trace = args.trace.as_deref().map(open_trace).transpose()?;
     let mut watch = Watch { trace, progress: Progress::start() };
     let result = ilo_host::run::run(&program, function, &input, &tools, &args.limits.options(), &mut watch);
     let Watch { trace, progress } = watch;
@@ -169,19 +168,19 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
     let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
     let text = match args.input.as_deref() {
         None => b"{}".to_vec(),
-        Some("-") => file::read(Path::new("-"), bounds.bytes).map_err(|problem| vec![problem])?,
+        Some("-") => file::read(Path::new("-"), bounds.bytes)?,
         Some(text) => match text.strip_prefix('@') {
-            Some(path) => file::read(Path::new(path), bounds.bytes).map_err(|problem| vec![problem])?,
+            Some(path) => file::read(Path::new(path), bounds.bytes)?,
             None => text.as_bytes().to_vec(),
         },
     };
-    let data = read(&text, &bounds).map_err(|error| vec![bad("--input", error.to_string())])?;
+    let data = read(&text, &bounds).map_err(|error| bad("--input", error.to_string()))?;
     if args.arguments.is_empty() {
         return Ok(data);
     }
     let Data::Record(mut fields) = data else {
         let message = format!("expected a record with a field for each parameter, found {}", data.kind());
-        return Err(vec![bad("--input", message)]);
+        return Err(bad("--input", message).into());
     };
     let mut problems = Vec::new();
     for argument in &args.arguments {
@@ -193,7 +192,7 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems) }
+    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
 }
 
 /// Reads `NAME=VALUE`.

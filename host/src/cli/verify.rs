@@ -18,7 +18,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let place = load::place(&args.file);
     if !load::is_bytecode(&bytes) {
         let message = "no bytecode: expected the magic bytes `ilob`; `check` is for source";
-        return Err(vec![Problem::new(Code::Malformed, format!("{place}: at byte 0"), message)]);
+        return Err(Problem::new(Code::Malformed, format!("{place}: at byte 0"), message).into());
     }
-    load::load_program(&bytes, &place, &args.limits).map(|_| Exit::Ok)
+    load::load_bytecode(&bytes, &place, &args.limits)?;
+    Ok(Exit::Ok)
 }

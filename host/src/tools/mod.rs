@@ -4,16 +4,15 @@
 //! programs.
 
 pub(crate) mod command;
-pub(crate) mod lookup;
 pub(crate) mod mock;
 
 use crate::config;
 use crate::data::Data;
 use crate::data::read::Bounds;
 use crate::problem::{MOST, Problem, did_you_mean};
+use ilo_asm::catalog::{self, Catalog, Lookup, server_and_tool};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use lookup::{Found, lookup};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -113,6 +112,16 @@ impl Tool {
         Tool::of(name.into(), Source::Host, Some(provider))
     }
 
+    /// What programs are checked against.
+    fn signature(&self) -> catalog::Tool {
+        // A schema was read as JSON, so it can be written as such.
+        let json = |schema: &Option<Data>| {
+            schema.as_ref().and_then(|schema| serde_json::from_str(&schema.to_json()).ok())
+        };
+        let (input, output) = (json(&self.input_schema), json(&self.output_schema));
+        catalog::Tool::new(&self.name, self.description.clone(), input.as_ref(), output.as_ref())
+    }
+
     pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {
         Tool {
             name,
@@ -147,6 +156,7 @@ impl Default for CallLimits {
 pub struct Tools {
     entries: BTreeMap<String, Tool>,
     servers: BTreeSet<String>,
+    catalog: Catalog,
 }
 
 impl Tools {
@@ -163,13 +173,36 @@ impl Tools {
         config::read_file(path)
     }
 
+    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it `name`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
+        config::read_text(name, text, folder)
+    }
+
     /// Adds a tool; one of the same name is replaced and given back.
     pub fn add(&mut self, tool: Tool) -> Option<Tool> {
-        self.entries.insert(tool.name.clone(), tool)
+        let signature = tool.signature();
+        let replaced = self.entries.insert(tool.name.clone(), tool);
+        if replaced.is_none() {
+            self.catalog.insert(signature);
+        } else {
+            self.catalog = Catalog::default();
+            self.servers.iter().for_each(|server| self.catalog.insert_server(server));
+            self.entries.values().for_each(|tool| drop(self.catalog.insert(tool.signature())));
+        }
+        replaced
     }
 
     pub(crate) fn add_server(&mut self, name: String) {
+        self.catalog.insert_server(&name);
         self.servers.insert(name);
+    }
+
+    /// The signatures of the tools, which programs are checked against, and what each name in a program leads to.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// The tools in the order of their names.
@@ -182,15 +215,11 @@ impl Tools {
         self.servers.iter().map(String::as_str)
     }
 
-    fn find<'n>(&self, name: &'n str) -> Found<'n> {
-        lookup(name, |entry| self.entries.contains_key(entry), |server| self.servers.contains(server))
-    }
-
     /// The tool that answers for a name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        match self.find(name) {
-            Found::Entry(name) => self.entries.get(name),
-            Found::Server { .. } | Found::Nothing => None,
+        match self.catalog.lookup(name) {
+            Lookup::Found(tool) => self.entries.get(&tool.name),
+            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Unknown => None,
         }
     }
 
@@ -209,16 +238,21 @@ impl Tools {
             );
             Some(Problem::new(Code::BadUsage, place.clone(), why))
         };
-        match self.find(name) {
-            Found::Entry(entry) => match self.entries.get(entry).map(|tool| &tool.source) {
+        match self.catalog.lookup(name) {
+            Lookup::Found(tool) => match self.entries.get(&tool.name).map(|tool| &tool.source) {
                 Some(Source::Server(target)) => {
-                    later(lookup::split(target).map_or(target, |(server, _)| server))
+                    later(server_and_tool(target).map_or(target, |(server, _)| server))
                 }
                 _ => None,
             },
-            Found::Server { server, .. } => later(server),
-            Found::Nothing => {
-                let hint = match lookup::split(name) {
+            Lookup::Unlisted => later(server_and_tool(name).map_or(name, |(server, _)| server)),
+            Lookup::Ambiguous(several) => {
+                let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
+                let why = format!("several servers have it; write one of {}", names.join(", "));
+                Some(Problem::new(Code::UnknownTool, place, why))
+            }
+            Lookup::Unknown => {
+                let hint = match server_and_tool(name) {
                     Some((server, _)) => did_you_mean(server, self.servers()),
                     None => String::new(),
                 };
