@@ -499,7 +499,7 @@ fn switches() {
                 asm.function("f", &["a", "b"], PLAIN, 3, &code);
                 let found = short(&outcome(asm, &[value, NIL], NO_TOOLS));
                 let expected = if expected == "99" && !default { "no-case" } else { expected };
-                assert_eq!(found, expected, "{value:?} among {} more, default {default}", more);
+                assert_eq!(found, expected, "{value:?} among {more} more, default {default}");
             }
         }
     }
