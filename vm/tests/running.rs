@@ -1,4 +1,5 @@
 //! Whole programs: what they call and how they end.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
 
