@@ -34,7 +34,7 @@ impl<'r> Call<'r> {
         names
             .iter()
             .zip(self.run.window(self.first, names.len()))
-            .map(move |(name, &value)| (program.string(name.0.into()), View { heap, program, value }))
+            .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
     }
 
     /// The argument of that name.
@@ -117,18 +117,17 @@ pub enum Status<'r> {
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome<'r> {
     pub(crate) run: &'r Run,
-    pub(crate) status: Status<'r>,
 }
 
 impl<'r> Outcome<'r> {
     /// How it ended.
     pub fn status(&self) -> Status<'r> {
-        self.status
+        self.run.status()
     }
 
     /// The value, where it ended well.
     pub fn ok(&self) -> Option<View<'r>> {
-        match self.status {
+        match self.status() {
             Status::Ok(value) => Some(value),
             Status::Err(_) | Status::Fault(_) => None,
         }
@@ -142,7 +141,7 @@ impl<'r> Outcome<'r> {
             .machine
             .notes
             .iter()
-            .map(move |&(tool, value)| (program.string(tool.0), View { heap, program, value }))
+            .map(move |(tool, value)| (program.string(tool.0), View { heap, program, value }))
     }
 
     /// Writes the outcome as one JSON object.
@@ -150,7 +149,7 @@ impl<'r> Outcome<'r> {
     /// # Errors
     /// Those of the sink.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        match self.status {
+        match self.status() {
             Status::Ok(value) => {
                 out.write_str(r#"{"status":"ok","value":"#)?;
                 value.write_json(out)?;

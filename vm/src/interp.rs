@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     /// The instruction that is next; where the machine stopped, the one after that at which it did.
     pub(crate) pc: usize,
     pub(crate) base: usize,
+    /// What the function that was started returned or failed with.
+    pub(crate) result: Value,
 }
 
 /// Why the machine stopped.
@@ -34,21 +36,21 @@ pub(crate) enum Stop {
     /// At a tool call, whose arguments begin at a register.
     Call(CallId, First),
     /// The function that was started returned.
-    Returned(Value),
+    Returned,
     /// The function that was started failed.
-    Failed(Value),
+    Failed,
     Fault(Trap),
 }
 
 /// Runs until something stops it.
 pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
-    let Machine { heap, stack, frames, notes, pc: kept_pc, base: kept_base } = machine;
+    let Machine { heap, stack, frames, notes, pc: kept_pc, base: kept_base, result } = machine;
     let code = &program.spec.code[..];
     let mut pc = *kept_pc;
     let mut base = *kept_base;
     let stop = 'run: loop {
         // A frame that verification measured lies within the stack.
-        let Some(w) = window(stack, base) else { break Stop::Returned(Value::NIL) };
+        let Some(w) = window(stack, base) else { break Stop::Returned };
         macro_rules! fallible {
             ($result:expr) => {
                 match $result {
@@ -210,22 +212,22 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
                 Op::Return { src } => {
-                    let value = *get(w, src);
-                    if !leave(code, stack, frames, (&mut pc, &mut base), value) {
-                        break 'run Stop::Returned(value);
+                    let value = get(w, src).in_halves();
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Returned;
                     }
                     continue 'run;
                 }
                 Op::ReturnNil {} => {
-                    if !leave(code, stack, frames, (&mut pc, &mut base), Value::NIL) {
-                        break 'run Stop::Returned(Value::NIL);
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, Value::NIL) {
+                        break 'run Stop::Returned;
                     }
                     continue 'run;
                 }
                 Op::Fail { src } => {
-                    let value = *get(w, src);
-                    if !fail(code, stack, frames, (&mut pc, &mut base), value) {
-                        break 'run Stop::Failed(value);
+                    let value = get(w, src).in_halves();
+                    if !fail(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Failed;
                     }
                     continue 'run;
                 }
@@ -234,8 +236,8 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                         Some(sum) => Value::double(sum),
                         None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
                     };
-                    if !leave(code, stack, frames, (&mut pc, &mut base), value) {
-                        break 'run Stop::Returned(value);
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Returned;
                     }
                     continue 'run;
                 }
@@ -299,9 +301,13 @@ fn leave(
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
     (pc, base): Place<'_>,
+    result: &mut Value,
     value: Value,
 ) -> bool {
-    let Some(frame) = frames.pop() else { return false };
+    let Some(frame) = frames.pop() else {
+        *result = value;
+        return false;
+    };
     (*pc, *base) = (frame.pc, frame.base);
     if let Op::Invoke { dst, .. } = code[frame.pc - 1]
         && let Some(w) = window(stack, frame.base)
@@ -321,6 +327,7 @@ pub(crate) fn fail(
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
     (pc, base): Place<'_>,
+    result: &mut Value,
     value: Value,
 ) -> bool {
     while let Some(frame) = frames.pop() {
@@ -334,6 +341,7 @@ pub(crate) fn fail(
             return true;
         }
     }
+    *result = value;
     false
 }
 
@@ -342,10 +350,10 @@ pub(crate) fn fail(
 #[inline]
 pub(crate) fn resume(program: &Inner, machine: &mut Machine, value: Value, failed: bool) -> bool {
     let code = &program.spec.code[..];
-    let Machine { stack, frames, pc, base, .. } = machine;
+    let Machine { stack, frames, pc, base, result, .. } = machine;
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
-        return fail(code, stack, frames, (pc, base), value);
+        return fail(code, stack, frames, (pc, base), result, value);
     }
     if let Some(w) = window(stack, *base) {
         set(w, dst, value);

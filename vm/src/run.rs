@@ -36,8 +36,9 @@ enum State {
     Idle,
     Ready,
     Pending(CallId, First),
-    Ok(Value),
-    Err(Value),
+    /// The value lies in the machine.
+    Ok,
+    Err,
     /// The fault lies beside, so that a state is copied freely.
     Fault,
 }
@@ -65,8 +66,15 @@ impl Run {
     pub fn new(program: &Program, limits: Limits) -> Run {
         let program = program.clone();
         let heap = Heap::new(program.inner(), limits);
-        let machine =
-            Machine { heap, stack: Vec::new(), frames: Vec::new(), notes: Vec::new(), pc: 0, base: 0 };
+        let machine = Machine {
+            heap,
+            stack: Vec::new(),
+            frames: Vec::new(),
+            notes: Vec::new(),
+            pc: 0,
+            base: 0,
+            result: Value::NIL,
+        };
         Run {
             machine,
             program,
@@ -240,10 +248,10 @@ impl Run {
             State::Idle => self.end(Code::BadUsage, "no function was started".to_string()),
             _ => {}
         }
-        match self.state {
-            State::Pending(id, first) => Step::Call(Call { run: self, id, first }),
-            _ => Step::Done(self.outcome()),
+        if let State::Pending(id, first) = self.state {
+            return Step::Call(Call { run: self, id, first });
         }
+        Step::Done(Outcome { run: self })
     }
 
     /// The call that waits for its answer.
@@ -267,28 +275,31 @@ impl Run {
                     Err(trap) => self.trap(trap),
                 }
             }
-            Stop::Returned(value) => match self.machine.heap.check_leaving(inner, &[value]) {
-                Ok(()) => self.state = State::Ok(value),
-                Err(trap) => self.trap(trap),
-            },
-            Stop::Failed(value) => self.failed(value),
+            Stop::Returned => {
+                let Machine { heap, result, .. } = &mut self.machine;
+                match heap.check_leaving(inner, core::slice::from_ref(result)) {
+                    Ok(()) => self.state = State::Ok,
+                    Err(trap) => self.trap(trap),
+                }
+            }
+            Stop::Failed => self.failed(),
             Stop::Fault(trap) => self.trap(trap),
         }
     }
 
     /// The function that was started failed.
     #[cold]
-    fn failed(&mut self, value: Value) {
+    fn failed(&mut self) {
         let inner = self.program.inner();
-        let heap = &mut self.machine.heap;
-        if let Err(trap) = heap.check_leaving(inner, &[value]) {
+        let Machine { heap, result, .. } = &mut self.machine;
+        if let Err(trap) = heap.check_leaving(inner, core::slice::from_ref(result)) {
             return self.trap(trap);
         }
         if self.program.output(self.function).err.is_some() {
-            self.state = State::Err(value);
+            self.state = State::Err;
             return;
         }
-        let message = render::message(heap, inner, value, heap.budget.limits.text);
+        let message = render::message(heap, inner, *result, heap.budget.limits.text);
         self.end(Code::FaultToolFailed, message);
     }
 
@@ -323,16 +334,15 @@ impl Run {
         }
     }
 
-    fn outcome(&self) -> Outcome<'_> {
-        let view = |value| View { heap: &self.machine.heap, program: self.program.inner(), value };
-        let status = match (self.state, &self.fault) {
-            (State::Ok(value), _) => Status::Ok(view(value)),
-            (State::Err(value), _) => Status::Err(view(value)),
+    pub(crate) fn status(&self) -> Status<'_> {
+        let value =
+            View { heap: &self.machine.heap, program: self.program.inner(), value: &self.machine.result };
+        match (self.state, &self.fault) {
+            (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
             // Asked only of a run that has ended.
-            _ => Status::Ok(view(Value::NIL)),
-        };
-        Outcome { run: self, status }
+            _ => Status::Ok(value),
+        }
     }
 
     /// Fuel that the run has used.
@@ -432,7 +442,7 @@ impl Run {
     fn resume(&mut self, value: Value, failed: bool) {
         self.state = State::Ready;
         if !interp::resume(self.program.inner(), &mut self.machine, value, failed) {
-            self.failed(value);
+            self.failed();
         }
     }
 

@@ -102,6 +102,12 @@ impl Value {
         Value { tag: Tag::Nil, aux: cost, payload: pack(index, 0) }
     }
 
+    /// A copy in halves, for a value that may just have been stored in halves.
+    #[inline(always)]
+    pub(crate) const fn in_halves(&self) -> Value {
+        Value { tag: self.tag, aux: self.aux, payload: self.payload }
+    }
+
     #[inline(always)]
     pub(crate) const fn as_int(self) -> i64 {
         self.payload.to_bits().cast_signed()

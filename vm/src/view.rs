@@ -31,11 +31,11 @@ pub enum Kind {
 pub struct View<'v> {
     pub(crate) heap: &'v Heap,
     pub(crate) program: &'v Inner,
-    pub(crate) value: Value,
+    pub(crate) value: &'v Value,
 }
 
 impl<'v> View<'v> {
-    fn other(&self, value: Value) -> View<'v> {
+    fn other(&self, value: &'v Value) -> View<'v> {
         View { heap: self.heap, program: self.program, value }
     }
 
@@ -83,12 +83,12 @@ impl<'v> View<'v> {
 
     /// The text that it is.
     pub fn as_text(&self) -> Option<&'v str> {
-        (self.value.tag == Tag::Text).then(|| self.heap.text_of(self.program, self.value))
+        (self.value.tag == Tag::Text).then(|| self.heap.text_of(self.program, *self.value))
     }
 
     /// Items of a list or fields of a record; 0 for anything else.
     pub fn len(&self) -> usize {
-        self.heap.len(self.program, self.value)
+        self.heap.len(self.program, *self.value)
     }
 
     /// Whether it has no items or fields.
@@ -98,15 +98,19 @@ impl<'v> View<'v> {
 
     /// The items of a list; none of anything else.
     pub fn items(&self) -> impl ExactSizeIterator<Item = View<'v>> + use<'v> {
-        let items = if self.value.tag == Tag::List { self.heap.items(self.program, self.value) } else { &[] };
+        let items =
+            if self.value.tag == Tag::List { self.heap.items(self.program, *self.value) } else { &[] };
         let view = *self;
-        items.iter().map(move |&value| view.other(value))
+        items.iter().map(move |value| view.other(value))
     }
 
     /// Names and values of a record's fields, in order; none of anything else.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'v str, View<'v>)> + use<'v> {
         let (names, values) = if self.value.tag == Tag::Record {
-            (self.heap.shapes.fields(self.program, self.value.aux), self.heap.items(self.program, self.value))
+            (
+                self.heap.shapes.fields(self.program, self.value.aux),
+                self.heap.items(self.program, *self.value),
+            )
         } else {
             (&[][..], &[][..])
         };
@@ -114,7 +118,7 @@ impl<'v> View<'v> {
         names
             .iter()
             .zip(values)
-            .map(move |(&name, &value)| (view.heap.shapes.name(view.program, name), view.other(value)))
+            .map(move |(&name, value)| (view.heap.shapes.name(view.program, name), view.other(value)))
     }
 
     /// The field of that name, where it is a record that has it.
@@ -124,7 +128,7 @@ impl<'v> View<'v> {
         }
         let name = self.heap.shapes.find_name(self.program, name)?;
         let place = self.heap.shapes.position(self.program, self.value.aux, name)?;
-        Some(self.other(self.heap.value(at(self.value.low()) + place)))
+        Some(self.other(self.heap.at(at(self.value.low()) + place)))
     }
 
     /// Writes it as compact JSON. Does not recurse; a value that left a run is bounded by its memory limit.
@@ -132,7 +136,7 @@ impl<'v> View<'v> {
     /// # Errors
     /// Those of the sink.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        render::json(&mut render::Host { heap: self.heap, program: self.program, out }, self.value)
+        render::json(&mut render::Host { heap: self.heap, program: self.program, out }, *self.value)
     }
 }
 

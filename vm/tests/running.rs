@@ -1,4 +1,5 @@
 //! Whole programs: what they call and how they end.
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
 
@@ -36,15 +37,14 @@ fn notify_takes_every_branch() {
         (Ok(Datum::Record(VERIFIED)), Err("down"), r#"{"status":"err","error":"Send failed: down"}"#),
     ];
     for (user, sent, expected) in cases {
-        let tools = |tool: &str, arguments: &str| match tool {
-            "get-user" => {
-                assert_eq!(arguments, r#"{"user-id":"u1"}"#);
-                user
-            }
-            _ => {
-                assert_eq!(arguments, r#"{"email":"a@b.c","subject":"Notification","body":"hello"}"#);
-                sent
-            }
+        let tools = |tool: &str, arguments: &str| {
+            let (expected, answer) = if tool == "get-user" {
+                (r#"{"user-id":"u1"}"#, user)
+            } else {
+                (r#"{"email":"a@b.c","subject":"Notification","body":"hello"}"#, sent)
+            };
+            assert_eq!(arguments, expected);
+            answer
         };
         let found = outcome(notify(), &[Datum::Text("u1"), Datum::Text("hello")], &tools);
         assert_eq!(found, expected);
@@ -54,11 +54,12 @@ fn notify_takes_every_branch() {
 /// A loop over numbers: twice each, collected where it is at least ten.
 fn doubled() -> Asm {
     let mut asm = Asm::new(&["numbers"]);
-    let (two, ten) = (asm.double(2.0), asm.double(10.0));
-    let byte = |id: ilo_spec::operand::NumberId| NumberByte(u8::try_from(id.0).unwrap());
+    for number in [2.0, 10.0] {
+        asm.double(number);
+    }
     let code = [
         Op::For { base: LoopBase(1), list: In(0), to: To(2) },
-        Op::MulCUnlessGeC { dst: Out(5), a: In(4), by: byte(two), least: byte(ten), to: To(1) },
+        Op::MulCUnlessGeC { dst: Out(5), a: In(4), by: NumberByte(0), least: NumberByte(1), to: To(1) },
         Op::Yield { base: LoopBase(1), src: In(5) },
         Op::Next { base: LoopBase(1), item: Out(4), back: Back(3) },
         Op::Collect { dst: Out(0), base: LoopBase(1) },

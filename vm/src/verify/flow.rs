@@ -97,7 +97,10 @@ struct Flow<'p> {
 
 /// Checks the code of every function.
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<()> {
-    let Some(first) = program.functions.first() else { return Ok(()) };
+    let unused = |maps: usize| Err(VerifyError::table(Rule::UnusedMap { found: maps }));
+    let Some(first) = program.functions.first() else {
+        return if program.maps.is_empty() { Ok(()) } else { unused(0) };
+    };
     facts.called = alloc::vec![false; program.functions.len()];
     let mut flow = Flow {
         program,
@@ -121,10 +124,7 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<()> {
         flow.function = function;
         flow.function()?;
     }
-    match u32::try_from(program.maps.len()) {
-        Ok(maps) if maps == flow.next_map => Ok(()),
-        _ => Err(VerifyError::table(Rule::MapOrder { found: flow.next_map, expected: flow.next_map })),
-    }
+    if at(flow.next_map) == program.maps.len() { Ok(()) } else { unused(at(flow.next_map)) }
 }
 
 impl Flow<'_> {

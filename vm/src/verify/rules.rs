@@ -87,6 +87,11 @@ pub enum Rule {
         /// The next map.
         expected: u32,
     },
+    /// A map that no switch uses.
+    UnusedMap {
+        /// Its number.
+        found: usize,
+    },
     /// More registers or fuel on a path than can be counted.
     TooDeep,
 }
@@ -119,6 +124,7 @@ impl fmt::Display for Rule {
                 write!(f, "expected a call of a function below {caller}, found {found}")
             }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
+            Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
             Rule::TooDeep => f.write_str("calls that take more registers or fuel than can be counted"),
         }
     }
