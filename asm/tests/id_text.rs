@@ -145,7 +145,7 @@ fn wrong_registries_and_headers_are_named() {
         ("; fn f(a: result text, text) -> number", &["bad-type"; 1]),
         ("; fn f(a: ) -> number", &["bad-type"]),
         ("; fn f() -> result nil", &["bad-type"]),
-        ("; fn f() -> list result nil text", &["bad-type", "bad-header"]),
+        ("; fn f() -> list result nil text", &["bad-type"]),
         ("; fn f() -> result<nil, text>", &["bad-type"]),
         ("; fn f(a) -> number", &["bad-header"]),
         ("; fn f(a: text -> number", &["bad-header"]),

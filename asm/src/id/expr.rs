@@ -144,17 +144,17 @@ impl<'a> Parser<'_, 'a> {
             return Err(self.no_count(of, what));
         }
         let Some(count) = self.count_value() else {
-            let (span, left) = (self.current.span(), self.left());
+            let (span, most) = (self.current.span(), self.tokens.len());
             let found = self.text(&self.current);
-            return Err(self.fail(count_range(span, found, left)));
+            return Err(self.fail(count_range(span, found, most)));
         };
         self.bump();
         Ok(count)
     }
 
-    /// The count under the cursor, unless it is more than what is left.
+    /// The count under the cursor, unless it is more than a file of this size can hold.
     pub(super) fn count_value(&self) -> Option<u32> {
-        digits(self.text(&self.current)).filter(|&count| count as usize <= self.left())
+        digits(self.text(&self.current)).filter(|&count| count as usize <= self.tokens.len())
     }
 
     fn pairs(&mut self, of: Word) -> Result<&'a [Field<'a>], Stop> {

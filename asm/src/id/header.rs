@@ -302,6 +302,9 @@ impl<'a> Reader<'_, 'a> {
             return (Base::Any, Base::Any.name());
         }
         if word.is_empty() || word.eq_ignore_ascii_case("result") {
+            if !word.is_empty() {
+                self.skip_result();
+            }
             let message = if word.is_empty() {
                 format!("{what} is missing")
             } else {
@@ -323,6 +326,17 @@ impl<'a> Reader<'_, 'a> {
                 (base, base.name())
             }
             None => (Base::Any, word),
+        }
+    }
+
+    /// Passes the types after a `result` that stands in a wrong place.
+    fn skip_result(&mut self) {
+        self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
+        let mut ahead = self.cursor;
+        ahead.take(|c| c.is_whitespace() || c == ',');
+        ahead.take(|c| is_type_char(c) || c.is_whitespace());
+        if ahead.peek() != Some(':') {
+            self.cursor = ahead;
         }
     }
 

@@ -62,10 +62,10 @@ const OPERATORS: &[(&str, Word)] = &[
 ];
 
 /// The diagnostic of a count that cannot be.
-pub(super) fn count_range(span: Span, found: &str, left: usize) -> Diagnostic {
+pub(super) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
     Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
-        .expected(format!("a count from 0 to what is left, {left} words"), format!("`{shown}`"))
+        .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
         .help("write how many really follow")
 }
 
