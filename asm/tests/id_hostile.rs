@@ -1,5 +1,7 @@
 //! Hostile sources: limits, depth, and anything at all, without a panic and in linear time and memory.
 
+#![allow(clippy::format_collect, clippy::format_push_string, reason = "brevity matters more than speed here")]
+
 mod common;
 use common::{NOTIFY, codes, diagnose, function, read, read_with};
 use ilo_asm::id::{Options, format};

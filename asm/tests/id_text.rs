@@ -1,5 +1,7 @@
 //! Headers, registries, operands and constants of the integer-ID notation (semantics 2.1, 2.4 to 2.6, 2.9).
 
+#![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
+
 mod common;
 use common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
@@ -210,7 +212,7 @@ fn match_map_takes_literals_and_a_default() {
     says(r#"LET 2 MATCH_MAP REF 0 2 9007199254740993 "a" 9007199254740992.0 "b""#, &[]);
     says(r#"LET 2 MATCH_MAP REF 0 2 "a" 1 LIT 0 "\u0061" 2"#, &["duplicate-case"]);
     says(r#"LET 2 MATCH_MAP REF 0 2 ELSE 1 "_" 2"#, &["duplicate-case"]);
-    says(r#"LET 2 MATCH_MAP REF 0 1 REF 1 2"#, &["expected-operand"]);
+    says("LET 2 MATCH_MAP REF 0 1 REF 1 2", &["expected-operand"]);
     says(r#"LET 2 MATCH_MAP REF 0 2 "a" 1"#, &["expected-operand"]);
 }
 

@@ -1,5 +1,6 @@
 //! Expressions and their operands: each instruction reads what its row of the table says.
 
+use super::ids::repeated;
 use super::lexer::Kind;
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
@@ -10,9 +11,6 @@ use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 use ilo_spec::program::Number;
-
-/// The names of up to so many fields are compared one by one.
-const FEW: usize = 16;
 
 impl<'a> Parser<'_, 'a> {
     /// Reads an operand of `of`.
@@ -189,23 +187,10 @@ impl<'a> Parser<'_, 'a> {
 
     /// Takes the fields from `start` on, none of which may be given twice.
     fn take_fields(&mut self, start: usize) -> &'a [Field<'a>] {
-        let fields = self.arena.alloc_slice_copy(self.fields.get(start..).unwrap_or_default());
+        let fields: &'a [Field<'a>] =
+            self.arena.alloc_slice_copy(self.fields.get(start..).unwrap_or_default());
         self.fields.truncate(start);
-        if fields.len() <= FEW {
-            for (index, field) in fields.iter().enumerate() {
-                let before = fields.iter().take(index).find(|before| before.name.text == field.name.text);
-                if let Some(before) = before {
-                    self.duplicate_field(field.name, before.name.span);
-                }
-            }
-        } else {
-            let mut seen: HashMap<&str, Span> = HashMap::with_capacity(fields.len());
-            for field in &*fields {
-                if let Some(before) = seen.insert(field.name.text, field.name.span) {
-                    self.duplicate_field(field.name, before);
-                }
-            }
-        }
+        repeated(fields, |field| field.name, |name, before| self.duplicate_field(name, before));
         fields
     }
 

@@ -191,7 +191,7 @@ pub(super) fn file<'a>(
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
     let mut functions = Vec::with_capacity(headers.len());
-    let mut names: HashMap<&str, Span> = HashMap::new();
+    let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
     }
@@ -331,13 +331,15 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
+    #[inline]
     pub(super) fn refresh(&mut self) {
         self.current = match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
                 if token.first && self.below_floor(token) {
                     Token { kind: Kind::Dedent, word: None, ..*token }
-                } else if let Some((_, word)) = self.read_as.filter(|&(at, _)| at == self.at) {
-                    Token { word: Some(word), ..*token }
+                } else if token.kind == Kind::Word && token.word.is_none() {
+                    let word = self.read_as.filter(|&(at, _)| at == self.at).map(|(_, word)| word);
+                    Token { word, ..*token }
                 } else {
                     *token
                 }
@@ -351,6 +353,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Goes to the next token.
+    #[inline]
     pub(super) fn bump(&mut self) {
         self.last_end = self.current.end;
         self.at += 1;
