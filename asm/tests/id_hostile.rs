@@ -119,6 +119,16 @@ fn many_functions_and_one_long_line() {
     });
 }
 
+/// Wrong names among many names: looking for the nearest must not multiply.
+#[test]
+fn many_wrong_names_among_many_names() {
+    let names: String = (0..60_000).map(|n| format!(" {n}=name{n}")).collect();
+    let wrong = "RET FIELD nam nmae\nRET $name\nnope\n".repeat(20_000);
+    let source = format!("; fn f(a: text) -> nil\n; Vars:{names}\n; Fields:{names}\n{wrong}");
+    let raised = Options { source: 1 << 30, line: 1 << 30, nesting: 128 };
+    read_with(&source, &raised, |_, found| assert_eq!(found.as_slice().len() + found.dropped(), 60_000));
+}
+
 /// Blocks that are cut at every level: going back must not multiply.
 #[test]
 fn cut_blocks_do_not_multiply_the_work() {

@@ -103,6 +103,11 @@ impl<'a> Slots<'a> {
         &self.list
     }
 
+    /// The name of the slot with this number.
+    pub(super) fn name(&self, number: u32) -> Option<&'a str> {
+        self.list.get(self.dense.get(number)?.0 as usize)?.name
+    }
+
     pub(super) fn knows(&self, number: u32) -> bool {
         self.dense.get(number).is_some()
     }

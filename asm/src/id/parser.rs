@@ -21,6 +21,9 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
 
+/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names.
+const SEARCHES: usize = 1 << 20;
+
 /// Why reading something stopped. The diagnostic, where there is one, is reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -93,6 +96,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) rewind_to: usize,
     /// How many more tokens may be read again.
     budget: usize,
+    /// How many more names may be looked through for better messages.
+    pub(super) searches: usize,
     /// How many expressions and blocks are around the cursor.
     pub(super) depth: usize,
     /// How many blocks are.
@@ -241,6 +246,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             trials: Vec::new(),
             rewind_to: 0,
             budget: 0,
+            searches: SEARCHES,
             depth: 0,
             blocks: 0,
             nesting: options.nesting.min(limits::NESTING),
