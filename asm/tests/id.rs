@@ -2,21 +2,12 @@
 //!
 //! With `ILO_BLESS=1` the expected files are written anew; read them before keeping them.
 
-use bumpalo::Bump;
-use ilo_asm::ast::File;
-use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
-use ilo_asm::id::{self, Options};
+mod common;
+use common::read;
+use ilo_asm::diagnostic::Diagnostic;
 use ilo_asm::span::Lines;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// Reads a source and hands on what came of it.
-fn read<T>(source: &str, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
-    let arena = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let file = id::parse(source, &arena, &Options::default(), &mut diagnostics);
-    with(&file, &diagnostics)
-}
 
 /// A diagnostic as the expected files show it.
 fn show(lines: &Lines<'_>, source: &str, diagnostic: &Diagnostic, out: &mut String) {

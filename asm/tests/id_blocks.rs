@@ -2,6 +2,7 @@
 
 mod common;
 use common::{codes, diagnose, function, read, tree};
+use ilo_asm::ast::{Control, If, Stmt, StmtKind};
 
 /// Both bodies mean the same; the first gets these codes, the second none.
 #[track_caller]
@@ -121,11 +122,19 @@ fn a_line_less_deep_than_the_first_ends_the_block() {
 
 #[test]
 fn else_belongs_to_the_nearest_open_if() {
-    same(
-        "IF REF 0 1\n  IF REF 1 1\n    RET REF 0\nELSE 1\n  RET REF 1",
-        &[],
-        "IF REF 0 1 IF REF 1 1 RET REF 0 ELSE 0 ELSE 1 RET REF 1".replace(" ELSE 0", "").as_str(),
-    );
+    let source = function("IF REF 0 1\n  IF REF 1 1\n    RET REF 0\nELSE 1\n  RET REF 1");
+    read(&source, |file, found| {
+        assert!(found.as_slice().is_empty());
+        let [Stmt { kind: StmtKind::Control(Control::If(outer)), .. }] = file.functions[0].body.statements
+        else {
+            panic!("one IF");
+        };
+        assert!(outer.otherwise.is_some(), "the inner IF ended with its indent");
+        assert!(matches!(
+            outer.then.statements[0].kind,
+            StmtKind::Control(Control::If(If { otherwise: None, .. }))
+        ));
+    });
 }
 
 #[test]

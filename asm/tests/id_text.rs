@@ -1,5 +1,7 @@
 //! Headers, registries, operands and constants of the integer-ID notation (semantics 2.1, 2.4 to 2.6, 2.9).
 
+#![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
+
 mod common;
 use common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
@@ -145,7 +147,7 @@ fn wrong_registries_and_headers_are_named() {
         ("; fn f(a: result text, text) -> number", &["bad-type"; 1]),
         ("; fn f(a: ) -> number", &["bad-type"]),
         ("; fn f() -> result nil", &["bad-type"]),
-        ("; fn f() -> list result nil text", &["bad-type", "bad-header"]),
+        ("; fn f() -> list result nil text", &["bad-type"]),
         ("; fn f() -> result<nil, text>", &["bad-type"]),
         ("; fn f(a) -> number", &["bad-header"]),
         ("; fn f(a: text -> number", &["bad-header"]),
@@ -210,7 +212,7 @@ fn match_map_takes_literals_and_a_default() {
     says(r#"LET 2 MATCH_MAP REF 0 2 9007199254740993 "a" 9007199254740992.0 "b""#, &[]);
     says(r#"LET 2 MATCH_MAP REF 0 2 "a" 1 LIT 0 "\u0061" 2"#, &["duplicate-case"]);
     says(r#"LET 2 MATCH_MAP REF 0 2 ELSE 1 "_" 2"#, &["duplicate-case"]);
-    says(r#"LET 2 MATCH_MAP REF 0 1 REF 1 2"#, &["expected-operand"]);
+    says("LET 2 MATCH_MAP REF 0 1 REF 1 2", &["expected-operand"]);
     says(r#"LET 2 MATCH_MAP REF 0 2 "a" 1"#, &["expected-operand"]);
 }
 
@@ -329,7 +331,6 @@ fn a_first_try_is_mended() {
         ("RET REF a", "RET REF 0"),
         ("LET c REF 0", "LET 2 REF 0"),
         ("LET 2 = REF 0", "LET 2 REF 0"),
-        ("RET FIELD a k", ""),
         ("RET FIELD 0 k", "RET FIELD 0 0"),
         ("RET CALL t 1 0 REF 0", "RET CALL 0 1 0 REF 0"),
         ("RET CALL \"u\" 1 0 REF 0", "RET CALL 1 1 0 REF 0"),
@@ -343,9 +344,7 @@ fn a_first_try_is_mended() {
         ("IF REF 0 1\n  RET REF 1\nelse 1\n  RET REF 0", "IF REF 0 1\n  RET REF 1\nELSE 1\n  RET REF 0"),
         ("RET REF\u{a0}0", "RET REF 0"),
     ] {
-        if !right.is_empty() {
-            assert_eq!(mended(body), right);
-        }
+        assert_eq!(mended(body), right);
     }
 }
 

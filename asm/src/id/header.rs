@@ -4,11 +4,11 @@
 //! `; fn is short for function` stays a comment.
 
 use super::cursor::{Cursor, is_name_char};
+use super::ids::repeated;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
-use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -124,9 +124,30 @@ impl<'a> Reader<'_, 'a> {
         bad(span, message, expected, found)
     }
 
+    /// Reads the parameters, no two of one name.
     fn parameters(&mut self) -> Vec<Parameter<'a>> {
+        let parameters = self.parameter_list();
+        repeated(
+            &parameters,
+            |parameter| parameter.name,
+            |name, before| {
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::DuplicateParameter,
+                        name.span,
+                        format!("two parameters are called `{}`", name.text),
+                    )
+                    .expected("a name that is free", name.text)
+                    .related(before, "first here")
+                    .help("rename one of them"),
+                );
+            },
+        );
+        parameters
+    }
+
+    fn parameter_list(&mut self) -> Vec<Parameter<'a>> {
         let mut parameters = Vec::new();
-        let mut names: HashMap<&str, Span> = HashMap::new();
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters stand in parentheses", "`(`");
@@ -148,20 +169,6 @@ impl<'a> Reader<'_, 'a> {
                 return parameters;
             }
             let Some(parameter) = self.parameter() else { continue };
-            match names.get(parameter.name.text) {
-                Some(&before) => {
-                    let message = format!("two parameters are called `{}`", parameter.name.text);
-                    self.diagnostics.push(
-                        Diagnostic::new(Code::DuplicateParameter, parameter.name.span, message)
-                            .expected("a name that is free", parameter.name.text)
-                            .related(before, "first here")
-                            .help("rename one of them"),
-                    );
-                }
-                None => {
-                    names.insert(parameter.name.text, parameter.name.span);
-                }
-            }
             parameters.push(parameter);
         }
     }
@@ -302,6 +309,9 @@ impl<'a> Reader<'_, 'a> {
             return (Base::Any, Base::Any.name());
         }
         if word.is_empty() || word.eq_ignore_ascii_case("result") {
+            if !word.is_empty() {
+                self.skip_result();
+            }
             let message = if word.is_empty() {
                 format!("{what} is missing")
             } else {
@@ -323,6 +333,17 @@ impl<'a> Reader<'_, 'a> {
                 (base, base.name())
             }
             None => (Base::Any, word),
+        }
+    }
+
+    /// Passes the types after a `result` that stands in a wrong place.
+    fn skip_result(&mut self) {
+        self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
+        let mut ahead = self.cursor;
+        ahead.take(|c| c.is_whitespace() || c == ',');
+        ahead.take(|c| is_type_char(c) || c.is_whitespace());
+        if ahead.peek() != Some(':') {
+            self.cursor = ahead;
         }
     }
 

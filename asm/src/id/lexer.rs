@@ -141,7 +141,8 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let text = source.get(skipped as usize..).unwrap_or("");
-    let mut lexed = Lexed::default();
+    // A token and the blank after it rarely take fewer bytes; where they do, the vector grows.
+    let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
     let mut kinds = Kind::lexer(text);

@@ -173,12 +173,7 @@ impl<'a> Parser<'_, 'a> {
             let wrong = self.refuse(Code::BadLiteral, message, wanted);
             return match number {
                 "0" if plain_word && !token.first => {
-                    let Some(diagnostic) =
-                        self.undedented(wrong.replace(token.span(), format!("\"{text}\"")))
-                    else {
-                        return Err(Stop::Bad);
-                    };
-                    self.tolerate(diagnostic)?;
+                    self.tolerate(wrong.replace(token.span(), format!("\"{text}\"")).0)?;
                     self.bump();
                     Ok(Literal::Text(text))
                 }
