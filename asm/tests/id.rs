@@ -26,10 +26,11 @@ fn show(lines: &Lines<'_>, source: &str, diagnostic: &Diagnostic, out: &mut Stri
     };
     let (start, end) = (diagnostic.span.start, diagnostic.span.end);
     let code = diagnostic.code.as_str();
-    writeln!(out, "{}-{} {code}: {}", place(start), place(end), diagnostic.message).unwrap();
+    writeln!(out, "{}-{} {code}: {}", place(start), place(end), diagnostic.message)
+        .expect("a string takes it");
     let mut line = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
-            writeln!(out, "  {name}: {text}").unwrap();
+            writeln!(out, "  {name}: {text}").expect("a string takes it");
         }
     };
     line("expected", diagnostic.expected.as_deref());

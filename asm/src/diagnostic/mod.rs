@@ -3,6 +3,11 @@
 //! A diagnostic knows nothing of its file's name or of how it is shown. Rendering for a terminal and as JSON, and
 //! applying the mends, are separate.
 
+pub mod fix;
+pub mod json;
+#[cfg(feature = "cli")]
+pub mod terminal;
+
 use crate::span::Span;
 use ilo_spec::error::{Code, Severity};
 use ilo_spec::limits;

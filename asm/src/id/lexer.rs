@@ -144,14 +144,14 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     let mut lexed = Lexed::default();
     let mut first = true;
     let mut bad: Option<Span> = None;
-    let mut lexer = Kind::lexer(text);
-    while let Some(kind) = lexer.next() {
-        let range = lexer.span();
+    let mut kinds = Kind::lexer(text);
+    while let Some(kind) = kinds.next() {
+        let range = kinds.span();
         // The limit on the source's size makes every offset fit.
         let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
         let span = Span::new(offset(range.start), offset(range.end));
         let (kind, word) = match kind {
-            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(lexer.slice())),
+            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(kinds.slice())),
             Ok(kind @ (Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator)) => {
                 (kind, None)
             }
@@ -164,11 +164,11 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
                 continue;
             }
             Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
-                report(kind, span, lexer.slice(), diagnostics);
+                report(kind, span, kinds.slice(), diagnostics);
                 (kind, None)
             }
             Ok(kind) => {
-                report(kind, span, lexer.slice(), diagnostics);
+                report(kind, span, kinds.slice(), diagnostics);
                 continue;
             }
             Err(()) => {

@@ -62,10 +62,10 @@ const OPERATORS: &[(&str, Word)] = &[
 ];
 
 /// The diagnostic of a count that cannot be.
-pub(super) fn count_range(span: Span, found: &str, left: usize) -> Diagnostic {
+pub(super) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
     Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
-        .expected(format!("a count from 0 to what is left, {left} words"), format!("`{shown}`"))
+        .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
         .help("write how many really follow")
 }
 
@@ -214,7 +214,7 @@ impl<'a> Parser<'_, 'a> {
             } else {
                 wrong.replace(token.span(), format!("LIT {kind} {value}"))
             })?;
-            let literal = self.value(&token)?;
+            let literal = self.value(&token);
             return Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() });
         }
         Err(self.strange_operand(of))
@@ -261,7 +261,7 @@ impl<'a> Parser<'_, 'a> {
         if reference || known {
             return Ok(self.reference(number, token));
         }
-        let literal = self.value(&token)?;
+        let literal = self.value(&token);
         Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
     }
 
@@ -491,6 +491,7 @@ impl<'a> Parser<'_, 'a> {
         if let Some(count) = self.tokens.get(count_token) {
             wrong = wrong.related(count.span(), "the count");
         }
+        wrong.0.span = Span::at(self.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);
         self.stop(wrong)

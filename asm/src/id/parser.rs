@@ -361,11 +361,6 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.source.get(token.span().range()).unwrap_or("")
     }
 
-    /// How many tokens are left in the function.
-    pub(super) fn left(&self) -> usize {
-        self.end.saturating_sub(self.at)
-    }
-
     /// The first token from the cursor on that begins a line.
     pub(super) fn next_line(&self) -> Option<&'p Token> {
         self.tokens.get(self.at..self.end)?.iter().find(|token| token.first)
