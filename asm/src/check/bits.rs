@@ -45,6 +45,6 @@ impl Bits {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
-        (0..WORD * 4).map(Slot).filter(|&slot| self.has(slot))
+        (0..).map(Slot).take(REGISTERS).filter(|&slot| self.has(slot))
     }
 }

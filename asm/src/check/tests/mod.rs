@@ -4,12 +4,13 @@
 //! message, below it what it points to and its mend; `facts f: …` for the calls of a function; `order: …`.
 
 use super::{CallFacts, Checked, check};
-use crate::ast::File;
+use crate::ast::{File, Function, Name};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::id;
 use crate::span::{Lines, Span};
 use bumpalo::Bump;
+use ilo_spec::error::Code;
 use std::fmt::Write;
 
 mod large;
@@ -34,6 +35,28 @@ fn names() {
 fn names_without_a_catalogue() {
     let source = "; fn f() -> thing\n; Tools: 0=gte-user\n; Fields: 0=x\nRET CALL 0 1 0 LIT 1 1\n";
     with(source, None, |_, _, diagnostics| assert_eq!(diagnostics.as_slice(), []));
+}
+
+/// Rule 3.4. Instruction text has no such list, so it is put into the tree.
+#[test]
+fn calls_beyond_the_list_of_what_may_be_called() {
+    let source = "; fn f() -> thing\n; Tools: 0=get-user 1=sum 2=g 3=mcp://mail/send\n; Fields: 0=user-id 1=items\n\
+                  UNDO CALL 1 1 1 LIST 0\nCALL 3 0\nLET 0 CALL 2 0\nRET CALL 0 1 0 LIT 0 \"u\"\n; fn g() -> nil\nLIT 2 nil\n";
+    let beyond = |list: &[&str]| {
+        let names: Vec<Name<'_>> = list.iter().map(|text| Name { text, span: Span::at(0) }).collect();
+        with(source, None, |file, _, _| {
+            let functions = [Function { allowed: Some(&names), ..file.functions[0] }, file.functions[1]];
+            let mut diagnostics = Diagnostics::default();
+            check(&File { functions: &functions }, Some(&catalog()), &mut diagnostics);
+            assert!(diagnostics.as_slice().iter().all(|found| found.code == Code::ToolNotAllowed));
+            let places = diagnostics.as_slice().iter().map(|found| &source[found.span.range()]);
+            places.collect::<Vec<_>>().join(" ")
+        })
+    };
+    assert_eq!(beyond(&["get-user", "sum", "g", "mcp://mail/send"]), "");
+    assert_eq!(beyond(&["mcp://users/get-user", "sum", "mcp://self/g", "send"]), "");
+    assert_eq!(beyond(&["get-user", "send"]), "1 2");
+    assert_eq!(beyond(&[]), "1 3 2 0");
 }
 
 #[test]
