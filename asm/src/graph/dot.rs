@@ -9,16 +9,22 @@ use std::fmt::Write;
 pub(super) fn write(graph: &Graph) -> String {
     let mut out = String::from("digraph ilo {\n");
     out.push_str("  graph [compound=true, fontname=\"Helvetica\", nodesep=0.35, ranksep=0.4]\n");
-    out.push_str("  node [fontname=\"Helvetica\", fontsize=11, style=filled, shape=box, margin=\"0.12,0.06\"]\n");
+    out.push_str(
+        "  node [fontname=\"Helvetica\", fontsize=11, style=filled, shape=box, margin=\"0.12,0.06\"]\n",
+    );
     out.push_str("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7]\n");
     for (number, frame) in graph.frames.iter().enumerate() {
         let _ = writeln!(out, "  subgraph cluster_f{number} {{");
-        let _ = writeln!(out, "    label=<<b>{}</b>>; style=rounded; color=\"{}\"", escape(&frame.name), FLOW[0]);
+        let _ =
+            writeln!(out, "    label=<<b>{}</b>>; style=rounded; color=\"{}\"", escape(&frame.name), FLOW[0]);
         items(graph, &frame.items, 2, &mut out);
         out.push_str("  }\n");
     }
     for edge in &graph.edges {
         connect(edge, &mut out);
+    }
+    for (end, after) in graph.after_loops() {
+        let _ = writeln!(out, "  n{} -> n{} [style=invis, weight=4]", end.0, after.0);
     }
     for (number, node) in graph.nodes.iter().enumerate() {
         if let Some((callee, frame)) = node.callee.and_then(|index| Some((index, graph.frames.get(index)?))) {
@@ -45,7 +51,11 @@ fn items(graph: &Graph, list: &[Item], depth: usize, out: &mut String) {
             }
             Item::Loop { head, body } => {
                 let _ = writeln!(out, "{indent}subgraph cluster_n{} {{", head.0);
-                let _ = writeln!(out, "{indent}  label=\"\"; style=\"rounded,dashed\"; color=\"{}\"", line_of(Kind::For));
+                let _ = writeln!(
+                    out,
+                    "{indent}  label=\"\"; style=\"rounded,dashed\"; color=\"{}\"",
+                    line_of(Kind::For)
+                );
                 node(graph, *head, &format!("{indent}  "), out);
                 items(graph, body, depth + 1, out);
                 let _ = writeln!(out, "{indent}}}");
@@ -120,11 +130,15 @@ fn connect(edge: &Edge, out: &mut String) {
     }
     let [data, failure, flow] = [DATA[0], FAILURE[0], FLOW[0]];
     let _ = match edge.kind {
-        EdgeKind::Flow | EdgeKind::Done => write!(out, "color=\"{flow}\", weight=4"),
+        EdgeKind::Flow => write!(out, "color=\"{flow}\", weight=4"),
+        EdgeKind::Done => write!(out, "color=\"{flow}\", constraint=false"),
         EdgeKind::Failure => write!(out, "color=\"{failure}\", fontcolor=\"{failure}\", style=dashed"),
         EdgeKind::Back => write!(out, "color=\"{flow}\", style=dotted, constraint=false"),
         EdgeKind::Data => {
-            write!(out, "color=\"{data}\", fontcolor=\"{data}\", penwidth=0.6, arrowsize=0.5, constraint=false")
+            write!(
+                out,
+                "color=\"{data}\", fontcolor=\"{data}\", penwidth=0.6, arrowsize=0.5, constraint=false"
+            )
         }
     };
     out.push_str("]\n");

@@ -71,7 +71,8 @@ impl Flow {
 
     /// Takes back everything since the mark and says what it was.
     pub(super) fn leave(&mut self, mark: usize, comes_out: bool) -> Changes {
-        let mut changes: Vec<_> = self.log[mark..].iter().map(|&(slot, _)| (slot, self.state[slot])).collect();
+        let mut changes: Vec<_> =
+            self.log[mark..].iter().map(|&(slot, _)| (slot, self.state[slot])).collect();
         for (slot, before) in self.log.drain(mark..).rev() {
             self.state[slot] = before;
         }

@@ -3,6 +3,7 @@
 //! Nodes and edges are flat lists; [`Item`] keeps the structure that the program had, which is what the structured
 //! layout follows. All text here is clean and cut to length ([`super::text`]), but not escaped: each form does its own.
 
+use hashbrown::HashMap;
 use std::ops::Range;
 
 /// A node, as an index into [`Graph::nodes`].
@@ -122,6 +123,18 @@ pub(super) enum EdgeKind {
     Data,
 }
 
+impl Graph {
+    /// From the end of each loop's body to what comes after the loop: what comes after stands below.
+    pub(super) fn after_loops(&self) -> Vec<(NodeId, NodeId)> {
+        let mut ends: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Back) {
+            ends.entry(edge.to).or_default().push(edge.from);
+        }
+        let done = self.edges.iter().filter(|edge| edge.kind == EdgeKind::Done);
+        done.flat_map(|edge| ends.get(&edge.from).into_iter().flatten().map(|&end| (end, edge.to))).collect()
+    }
+}
+
 impl Kind {
     /// The name of its style, the same in every form.
     pub(super) fn class(self) -> &'static str {
@@ -150,12 +163,7 @@ pub(super) struct Paint {
     pub(super) dark: [&'static str; 3],
 }
 
-const fn paint(
-    kind: Kind,
-    class: &'static str,
-    light: [&'static str; 3],
-    dark: [&'static str; 3],
-) -> Paint {
+const fn paint(kind: Kind, class: &'static str, light: [&'static str; 3], dark: [&'static str; 3]) -> Paint {
     Paint { kind, class, light, dark }
 }
 
