@@ -23,6 +23,9 @@ pub(super) fn write(graph: &Graph) -> String {
     for edge in &graph.edges {
         connect(edge, &mut out);
     }
+    for (end, after) in graph.after_loops() {
+        let _ = writeln!(out, "  n{} -> n{} [style=invis, weight=4]", end.0, after.0);
+    }
     for (number, node) in graph.nodes.iter().enumerate() {
         if let Some((callee, frame)) = node.callee.and_then(|index| Some((index, graph.frames.get(index)?))) {
             let _ = writeln!(
@@ -127,7 +130,8 @@ fn connect(edge: &Edge, out: &mut String) {
     }
     let [data, failure, flow] = [DATA[0], FAILURE[0], FLOW[0]];
     let _ = match edge.kind {
-        EdgeKind::Flow | EdgeKind::Done => write!(out, "color=\"{flow}\", weight=4"),
+        EdgeKind::Flow => write!(out, "color=\"{flow}\", weight=4"),
+        EdgeKind::Done => write!(out, "color=\"{flow}\", constraint=false"),
         EdgeKind::Failure => write!(out, "color=\"{failure}\", fontcolor=\"{failure}\", style=dashed"),
         EdgeKind::Back => write!(out, "color=\"{flow}\", style=dotted, constraint=false"),
         EdgeKind::Data => {

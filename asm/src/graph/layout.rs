@@ -6,13 +6,15 @@
 //! ended. A loop is a box around the chain of its body. To the left of a chain run the lanes of its values. Heights do
 //! not depend on widths, so three passes do: down, then out, then across. Each is linear.
 
-use super::model::{EdgeKind, Graph, Item, Kind, Node, NodeId};
+use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId};
 use super::text::columns;
 
 /// Between what stands below one another.
 const GAP: i64 = 30;
 /// Between a chain and what goes aside from it.
 const ASIDE: i64 = 64;
+/// Between what a way goes round and the way: the mark of a failure has its place there.
+const ROUND: i64 = 30;
 /// Between the lanes of values.
 const LANE: i64 = 9;
 /// Lanes of one chain; more share.
@@ -21,8 +23,8 @@ const LANES: usize = 16;
 const PAD: i64 = 16;
 /// Between frames.
 const FRAMES: i64 = 28;
-/// How far over the next step ways join.
-pub(super) const JOIN: i64 = 13;
+/// How far over the next step ways join, and below the last one they turn.
+const JOIN: i64 = 13;
 /// Height of a node's title, and of its other lines.
 pub(super) const TITLE: i64 = 18;
 pub(super) const ROW: i64 = 16;
@@ -72,6 +74,11 @@ pub(super) struct Layout {
     pub(super) boxes: Vec<Option<Rect>>,
     /// By node: where an empty side of a branch goes round its main part.
     pub(super) rounds: Vec<Option<i64>>,
+    /// By node: the height at which ways to it join.
+    pub(super) joins: Vec<i64>,
+    /// By edge: how a way out of a side goes round the main part, where that has something aside too: at which height
+    /// it turns, and where to.
+    pub(super) exits: Vec<Vec<(i64, i64)>>,
     /// By node: the lane of its value.
     pub(super) lanes: Vec<Option<i64>>,
     /// By node: the way comes in from the left.
@@ -90,6 +97,8 @@ pub(super) fn layout(graph: &Graph) -> Layout {
             nodes: vec![Rect::default(); count],
             boxes: vec![None; count],
             rounds: vec![None; count],
+            joins: vec![0; count],
+            exits: Vec::with_capacity(graph.edges.len()),
             lanes: vec![None; count],
             level: vec![false; count],
             ..Layout::default()
@@ -98,20 +107,29 @@ pub(super) fn layout(graph: &Graph) -> Layout {
         aside: vec![None; count],
         chains: Vec::new(),
     };
+    graph.frames.iter().for_each(|frame| work.levels(&frame.items));
     work.sizes(graph);
     let roots: Vec<(usize, i64)> = graph
         .frames
         .iter()
         .map(|frame| {
-            let root = work.chain();
+            let root = work.chain(None);
             (root, work.down(&frame.items, root, PAD, PAD).0 - GAP + PAD)
         })
         .collect();
     work.lanes(graph);
+    for edge in &graph.edges {
+        work.climb(edge, |chain| chain.leaves = true);
+    }
     for (frame, &(root, _)) in graph.frames.iter().zip(&roots) {
         work.out(&frame.items, root);
     }
     work.frames(graph, &roots);
+    for edge in &graph.edges {
+        let mut exits = Vec::new();
+        work.climb(edge, |chain| exits.extend(chain.exit.map(|exit| (chain.bottom + JOIN, exit))));
+        work.out.exits.push(exits);
+    }
     work.out
 }
 
@@ -129,6 +147,14 @@ struct Chain {
     /// From the axis to the first lane.
     inner: i64,
     axis: i64,
+    /// The chain that this one goes aside from or is inside of.
+    parent: usize,
+    depth: usize,
+    /// A way leads out of its end.
+    leaves: bool,
+    /// Where that way goes round, from the axis of the parent.
+    exit: Option<i64>,
+    bottom: i64,
 }
 
 struct Work {
@@ -141,9 +167,45 @@ struct Work {
 }
 
 impl Work {
-    fn chain(&mut self) -> usize {
-        self.chains.push(Chain::default());
-        self.chains.len() - 1
+    fn chain(&mut self, parent: Option<usize>) -> usize {
+        let depth = parent.map_or(0, |parent| self.chains[parent].depth + 1);
+        let number = self.chains.len();
+        self.chains.push(Chain { parent: parent.unwrap_or(number), depth, ..Chain::default() });
+        number
+    }
+
+    /// Goes through the chains that a way leads out of.
+    fn climb(&mut self, edge: &Edge, mut each: impl FnMut(&mut Chain)) {
+        if matches!(edge.kind, EdgeKind::Data | EdgeKind::Back) {
+            return;
+        }
+        // Ways into and out of a loop begin and end at its box.
+        let outside = |node: NodeId, outside: bool| {
+            let chain = self.chain_of[node.0];
+            if outside { self.chains[chain].parent } else { chain }
+        };
+        let mut chain = outside(edge.from, edge.kind == EdgeKind::Done);
+        let depth = self.chains[outside(edge.to, self.out.boxes[edge.to.0].is_some())].depth;
+        while self.chains[chain].depth > depth {
+            each(&mut self.chains[chain]);
+            chain = self.chains[chain].parent;
+        }
+    }
+
+    /// Finds where ways come in from the left.
+    fn levels(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Step(_) => {}
+                Item::Branch { main, side, .. } => {
+                    let side = side.as_deref().unwrap_or_default();
+                    side.first().iter().for_each(|first| self.out.level[entry(first).0] = true);
+                    self.levels(main);
+                    self.levels(side);
+                }
+                Item::Loop { body, .. } => self.levels(body),
+            }
+        }
     }
 
     fn sizes(&mut self, graph: &Graph) {
@@ -151,9 +213,14 @@ impl Work {
         for edge in graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Data) {
             taps[edge.to.0] += 1;
         }
-        for ((rect, node), taps) in self.out.nodes.iter_mut().zip(&graph.nodes).zip(taps) {
+        let sizes = self.out.nodes.iter_mut().zip(&graph.nodes).zip(taps).zip(&self.out.level);
+        for (((rect, node), taps), &level) in sizes {
             *rect = size(node);
-            rect.h = rect.h.max((taps + 1) * TAP);
+            // Values come in on the left, below the way itself where that comes in there too.
+            let sides = if level { 2 } else { 1 };
+            if taps > 1 {
+                rect.h = rect.h.max((taps + 1) * TAP * sides);
+            }
         }
     }
 
@@ -167,13 +234,15 @@ impl Work {
                     let half = self.out.nodes[head.0].h / 2;
                     if let Some(first) = side.as_deref().and_then(|side| side.first()) {
                         let over = self.over_entry(first);
-                        y = y.max(floor + over - half);
+                        // Where the side begins higher than its diamond, that is what stands below the last step.
+                        y = y.max(floor + over - half).max(y + over - half);
                         let top = y + half - over;
-                        let aside = self.chain();
+                        self.out.joins[head.0] = top.min(y) - JOIN;
+                        let aside = self.chain(Some(chain));
                         self.aside[head.0] = Some(aside);
-                        self.out.level[entry(first).0] = true;
                         let (end, inner) = self.down(side.as_deref().unwrap_or_default(), aside, top, top);
                         floor = end.max(inner);
+                        self.chains[aside].bottom = floor - GAP;
                     }
                     y = self.stack(*head, chain, y);
                     (y, floor) = self.down(main, chain, y, floor);
@@ -184,9 +253,10 @@ impl Work {
                 }
                 Item::Loop { head, body } => {
                     let top = y.max(floor);
-                    let inner = self.chain();
+                    let inner = self.chain(Some(chain));
                     self.aside[head.0] = Some(inner);
                     let below = self.stack(*head, inner, top + PAD);
+                    self.out.joins[head.0] = top - JOIN;
                     let (end, aside) = self.down(body, inner, below, below);
                     let bottom = end.max(aside) - GAP + PAD;
                     self.out.boxes[head.0] = Some(Rect { x: 0, y: top, w: 0, h: bottom - top });
@@ -201,6 +271,9 @@ impl Work {
     fn stack(&mut self, id: NodeId, chain: usize, y: i64) -> i64 {
         let rect = &mut self.out.nodes[id.0];
         rect.y = y;
+        if self.out.joins[id.0] == 0 {
+            self.out.joins[id.0] = y - JOIN;
+        }
         let (w, h) = (rect.w, rect.h);
         self.chain_of[id.0] = chain;
         self.chains[chain].half = self.chains[chain].half.max(w / 2);
@@ -210,7 +283,14 @@ impl Work {
     /// From the top of an item to the middle of its first node.
     fn over_entry(&self, item: &Item) -> i64 {
         let half = self.out.nodes[entry(item).0].h / 2;
-        if matches!(item, Item::Loop { .. }) { PAD + half } else { half }
+        match item {
+            Item::Step(_) => half,
+            Item::Loop { .. } => PAD + half,
+            Item::Branch { side, .. } => {
+                let first = side.as_deref().and_then(|side| side.first());
+                half.max(first.map_or(0, |first| self.over_entry(first)))
+            }
+        }
     }
 
     /// Gives each value that is read a lane beside its chain, from where it is bound to where it is last read.
@@ -263,9 +343,15 @@ impl Work {
                     if let (Some(aside), Some(side)) = (self.aside[head.0], side) {
                         self.out(side, aside);
                         let Chain { left, right: beyond, .. } = self.chains[aside];
-                        right = right.max(half + ASIDE + left + beyond);
+                        let beyond = half + ASIDE + left + beyond;
+                        right = right.max(beyond);
+                        if self.chains[aside].leaves && main_right > half {
+                            let exit = beyond.max(main_right) + ROUND;
+                            self.chains[aside].exit = Some(exit);
+                            right = right.max(exit);
+                        }
                     } else if side.is_some() {
-                        let round = main_right + PAD;
+                        let round = main_right + ROUND;
                         self.out.rounds[head.0] = Some(round);
                         right = right.max(round);
                     }
@@ -314,6 +400,7 @@ impl Work {
             let rect = &mut self.out.nodes[head.0];
             rect.x = axis - rect.w / 2;
             rect.y += down;
+            self.out.joins[head.0] += down;
             match item {
                 Item::Step(_) => {}
                 Item::Branch { main, side, .. } => {
@@ -322,6 +409,9 @@ impl Work {
                         *round += axis;
                     }
                     if let (Some(aside), Some(side)) = (self.aside[head.0], side) {
+                        let beside = &mut self.chains[aside];
+                        beside.exit = beside.exit.map(|exit| exit + axis);
+                        beside.bottom += down;
                         let axis = axis + self.chains[chain].half + ASIDE + self.chains[aside].left;
                         self.across(side, aside, axis, down);
                     }

@@ -28,6 +28,9 @@ pub(super) fn write(graph: &Graph) -> String {
             let _ = writeln!(out, "  n{number} -. calls .-> n{}", frame.entry.0);
         }
     }
+    for (end, after) in graph.after_loops() {
+        let _ = writeln!(out, "  n{} ~~~ n{}", end.0, after.0);
+    }
     for paint in &PALETTE {
         let [fill, line, text] = paint.light;
         let width = if matches!(paint.kind, Kind::Tool | Kind::Undo) { 2 } else { 1 };
@@ -121,8 +124,12 @@ fn connect(edge: &Edge, out: &mut String) {
 
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '?' | '/' | '→' | '…' | '✕')
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        // `1. ` and `- ` begin lists.
+        let list = matches!(c, '-' | '.') && rest.peek() == Some(&' ');
+        if !list
+            && (c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '?' | '/' | '→' | '…' | '✕'))
         {
             out.push(c);
         } else {

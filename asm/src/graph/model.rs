@@ -3,6 +3,7 @@
 //! Nodes and edges are flat lists; [`Item`] keeps the structure that the program had, which is what the structured
 //! layout follows. All text here is clean and cut to length ([`super::text`]), but not escaped: each form does its own.
 
+use hashbrown::HashMap;
 use std::ops::Range;
 
 /// A node, as an index into [`Graph::nodes`].
@@ -120,6 +121,18 @@ pub(super) enum EdgeKind {
     Done,
     /// A value goes from where it is bound to where it is read.
     Data,
+}
+
+impl Graph {
+    /// From the end of each loop's body to what comes after the loop: what comes after stands below.
+    pub(super) fn after_loops(&self) -> Vec<(NodeId, NodeId)> {
+        let mut ends: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Back) {
+            ends.entry(edge.to).or_default().push(edge.from);
+        }
+        let done = self.edges.iter().filter(|edge| edge.kind == EdgeKind::Done);
+        done.flat_map(|edge| ends.get(&edge.from).into_iter().flatten().map(|&end| (end, edge.to))).collect()
+    }
 }
 
 impl Kind {

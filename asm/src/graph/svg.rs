@@ -3,7 +3,7 @@
 //! Colours are classes with a second set for a dark ground, so the picture follows the reader's setting. Whatever is
 //! pointed at shows its whole text; a call of a function of the file links to that function's frame.
 
-use super::layout::{INSET, JOIN, Layout, ROW, Rect, TITLE, layout, notes};
+use super::layout::{Layout, ROW, Rect, TITLE, layout, notes};
 use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};
 use hashbrown::HashSet;
 use std::fmt::Write;
@@ -15,13 +15,14 @@ pub(super) fn write(graph: &Graph) -> String {
     let mut svg = Svg { graph, layout, out: String::new() };
     let _ = writeln!(
         svg.out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ilo\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\">"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ilo\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\" xml:space=\"preserve\">"
     );
     svg.title();
     svg.style();
     let _ = writeln!(svg.out, "<rect class=\"ground\" width=\"{w}\" height=\"{h}\"/>");
     svg.frames();
     svg.data();
+    svg.calls();
     svg.control();
     svg.nodes();
     svg.labels();
@@ -126,29 +127,42 @@ impl Svg<'_> {
             let Some(lane) = self.layout.lanes[edge.from.0] else { continue };
             seen[edge.to.0] += 1;
             let y = tap(&to, seen[edge.to.0], count[edge.to.0], self.layout.level[edge.to.0]);
+            // A line that passes behind other nodes keeps off the lines that end there.
+            let y = if from.middle() == to.middle() { y } else { y - 3 };
             let aside = to.x > lane;
             let end = if aside { to.x } else { to.right() };
-            let start = from.y + INSET + TITLE / 2;
+            let start = from.bottom() - 5;
             let _ = write!(self.out, "<g><title>{}</title>", escape(&edge.label));
             self.path(EDGE_DATA, &[(from.x, start), (lane, start), (lane, y), (end, y)]);
             self.out.push_str("</g>\n");
             let (x, anchor) = if aside { (end - 11, "end") } else { (end + 11, "start") };
-            label(&mut labels, EDGE_DATA, x, y - 3, anchor, &edge.label);
+            let y = if self.layout.level[edge.to.0] { y + 10 } else { y - 3 };
+            label(&mut labels, EDGE_DATA, x, y, anchor, &edge.label);
         }
         self.out.push_str(&labels);
-        for (number, node) in graph.nodes.iter().enumerate() {
-            let Some(frame) = node.callee.and_then(|index| graph.frames.get(index)) else { continue };
-            let (from, to) = (self.layout.nodes[number], self.layout.nodes[frame.entry.0]);
-            let (x, y) = if to.x > from.x { (from.right(), to.x) } else { (from.x, to.right()) };
-            let bend = (x + y) / 2;
-            let _ = writeln!(
-                self.out,
-                "<path class=\"calls\" marker-end=\"url(#ilo-calls)\" d=\"M{x} {}C{bend} {} {bend} {} {y} {}\"/>",
-                from.centre(),
-                from.centre(),
-                to.centre(),
-                to.centre()
-            );
+    }
+
+    /// From each call of a function of the file to that function.
+    fn calls(&mut self) {
+        let graph = self.graph;
+        for (index, frame) in graph.frames.iter().enumerate() {
+            for number in frame.nodes.clone() {
+                let Some(callee) = graph.nodes[number].callee else { continue };
+                let (from, to) = (self.layout.nodes[number], self.layout.nodes[graph.frames[callee].entry.0]);
+                let beside = self.layout.frames[index].y == self.layout.frames[callee].y;
+                let (start, end, bend) = if beside && to.x > from.right() {
+                    (from.right(), to.x, (from.right() + to.x) / 2)
+                } else if beside && to.right() < from.x {
+                    (from.x, to.right(), (from.x + to.right()) / 2)
+                } else {
+                    (from.right(), to.right(), from.right().max(to.right()) + 60)
+                };
+                let (high, low) = (from.centre(), to.centre());
+                let _ = writeln!(
+                    self.out,
+                    "<path class=\"calls\" marker-end=\"url(#ilo-calls)\" d=\"M{start} {high}C{bend} {high} {bend} {low} {end} {low}\"/>",
+                );
+            }
         }
     }
 
@@ -156,41 +170,50 @@ impl Svg<'_> {
         let graph = self.graph;
         let mut firsts = Firsts::default();
         graph.frames.iter().for_each(|frame| firsts.collect(&frame.items));
-        for edge in &graph.edges {
+        for (number, edge) in graph.edges.iter().enumerate() {
             let class = match edge.kind {
                 EdgeKind::Data | EdgeKind::Back => continue,
                 EdgeKind::Failure => "failure",
                 EdgeKind::Flow | EdgeKind::Done => "flow",
             };
-            let points = self.way(edge, &mut firsts);
+            let points = self.way(number, edge, &mut firsts);
             self.path(class, &points);
         }
     }
 
     /// The corners of a way.
-    fn way(&self, edge: &Edge, firsts: &mut Firsts) -> Vec<(i64, i64)> {
+    fn way(&self, number: usize, edge: &Edge, firsts: &mut Firsts) -> Vec<(i64, i64)> {
         let (from, to) = (self.layout.nodes[edge.from.0], self.layout.nodes[edge.to.0]);
         let (x, y) = (to.middle(), to.y);
         if firsts.asides.contains(&(edge.from, edge.to)) {
             return vec![(from.right(), from.centre()), (to.x, to.centre())];
         }
         // The first way of a branch without a side part goes straight where its main part is empty too.
-        if let Some(round) = self.layout.rounds[edge.from.0]
-            && !firsts.mains.remove(&(edge.from, Some(edge.to)))
-            && !firsts.mains.remove(&(edge.from, None))
-        {
-            let side = from.centre();
-            return vec![(from.right(), side), (round, side), (round, y - JOIN), (x, y - JOIN), (x, y)];
-        }
-        let start = match self.layout.boxes[edge.from.0] {
-            Some(rect) if edge.kind == EdgeKind::Done => rect.bottom(),
-            _ => from.bottom(),
+        let (mut points, mut across) = match self.layout.rounds[edge.from.0] {
+            Some(round)
+                if !firsts.mains.remove(&(edge.from, Some(edge.to)))
+                    && !firsts.mains.remove(&(edge.from, None)) =>
+            {
+                (vec![(from.right(), from.centre()), (round, from.centre())], round)
+            }
+            _ => {
+                let bottom = match self.layout.boxes[edge.from.0] {
+                    Some(rect) if edge.kind == EdgeKind::Done => rect.bottom(),
+                    _ => from.bottom(),
+                };
+                (vec![(from.middle(), bottom)], from.middle())
+            }
         };
-        if from.middle() == x {
-            vec![(x, start), (x, y)]
-        } else {
-            vec![(from.middle(), start), (from.middle(), y - JOIN), (x, y - JOIN), (x, y)]
+        for &(turn, exit) in self.layout.exits.get(number).into_iter().flatten() {
+            points.extend([(across, turn), (exit, turn)]);
+            across = exit;
         }
+        if across != x {
+            let join = self.layout.joins[edge.to.0];
+            points.extend([(across, join), (x, join)]);
+        }
+        points.push((x, y));
+        points
     }
 
     fn nodes(&mut self) {
@@ -299,7 +322,7 @@ impl Svg<'_> {
     fn labels(&mut self) {
         let mut firsts = Firsts::default();
         self.graph.frames.iter().for_each(|frame| firsts.collect(&frame.items));
-        for edge in &self.graph.edges {
+        for (number, edge) in self.graph.edges.iter().enumerate() {
             let class = match edge.kind {
                 EdgeKind::Flow => "flow-label",
                 EdgeKind::Failure => "failure",
@@ -308,7 +331,7 @@ impl Svg<'_> {
             if edge.label.is_empty() || self.graph.nodes[edge.from.0].kind == Kind::For {
                 continue;
             }
-            let points = self.way(edge, &mut firsts);
+            let points = self.way(number, edge, &mut firsts);
             let [start, next, ..] = points[..] else { continue };
             let (x, y) =
                 if start.1 == next.1 { (start.0 + 6, start.1 - 5) } else { (start.0 + 6, start.1 + 13) };

@@ -30,7 +30,32 @@ pub(super) fn graph(file: &File<'_>) -> Graph {
         let mut walk = Walk::new(&mut graph, &functions, function);
         walk.function(function);
     }
+    harmless(&mut graph);
     graph
+}
+
+/// Takes the mark of failure from calls of functions that cannot fail.
+fn harmless(graph: &mut Graph) {
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); graph.frames.len()];
+    let mut failing = vec![false; graph.frames.len()];
+    let mut open = Vec::new();
+    for (index, frame) in graph.frames.iter().enumerate() {
+        for node in &graph.nodes[frame.nodes.clone()] {
+            match node.callee {
+                Some(callee) if node.fails => callers[callee].push(index),
+                _ if node.fails || node.kind == Kind::Err => open.push(index),
+                _ => {}
+            }
+        }
+    }
+    while let Some(index) = open.pop() {
+        if !std::mem::replace(&mut failing[index], true) {
+            open.append(&mut callers[index]);
+        }
+    }
+    for node in &mut graph.nodes {
+        node.fails &= node.callee.is_none_or(|callee| failing[callee]);
+    }
 }
 
 /// A way that leads to whatever comes next.
