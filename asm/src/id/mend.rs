@@ -128,8 +128,10 @@ impl<'a> Parser<'_, 'a> {
         // Measuring how near two names are costs about this many comparisons.
         const COST: usize = 16;
         let names = self.registries.get(kind).entries.len();
-        let allowed = self.may_search(names.saturating_mul(COST));
-        nearest(name, self.registries.get(kind).entries.iter().map(|entry| entry.name).filter(|_| allowed))
+        if !self.may_search(names.saturating_mul(COST)) {
+            return None;
+        }
+        nearest(name, self.registries.get(kind).entries.iter().map(|entry| entry.name))
     }
 
     /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
