@@ -95,12 +95,7 @@ pub fn read_and_check<'a>(
     diagnostics: &mut Diagnostics,
 ) -> (File<'a>, Checked) {
     let file = read(source, arena, options, diagnostics);
-    // A tree with holes would only give errors that follow from those already found.
-    let checked = if diagnostics.has_errors() {
-        Checked::default()
-    } else {
-        check(&file, options.catalog, diagnostics)
-    };
+    let checked = check(&file, options.catalog, diagnostics);
     diagnostics.sort();
     (file, checked)
 }

@@ -42,7 +42,7 @@ pub const DEFAULT_LINE: usize = 64 << 10;
 pub const DEFAULT_BYTECODE: usize = 1 << 20;
 /// Nesting of a source by default.
 pub const DEFAULT_NESTING: usize = 128;
-/// Nesting of values by default: what comes in, goes out, is rendered or compared.
+/// Nesting of values by default: no run makes or takes a deeper one, so nothing that goes through one goes deeper.
 pub const DEFAULT_VALUE_DEPTH: usize = 128;
 /// Nesting of values that may be asked for.
 pub const VALUE_DEPTH: usize = 1_024;

@@ -191,6 +191,22 @@ impl Diagnostics {
         &self.list
     }
 
+    /// Keeps those for which `keep` holds, told of those before and after in the list.
+    pub fn retain(&mut self, keep: impl Fn(Option<&Diagnostic>, &Diagnostic, Option<&Diagnostic>) -> bool) {
+        let kept: Vec<bool> = (0..self.list.len())
+            .map(|at| {
+                let before = at.checked_sub(1).and_then(|before| self.list.get(before));
+                keep(before, &self.list[at], self.list.get(at + 1))
+            })
+            .collect();
+        let mut next = kept.iter();
+        self.list.retain(|diagnostic| {
+            let keep = next.next().copied().unwrap_or(true);
+            self.errors -= usize::from(!keep && diagnostic.is_error());
+            keep
+        });
+    }
+
     /// Sorts them by place, errors before warnings at the same one.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));

@@ -19,7 +19,10 @@ pub fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, styled: b
         out.push_str("\n\n");
     }
     if diagnostics.dropped() > 0 {
-        out.push_str(&format!("{file}: {} more like these\n", diagnostics.dropped()));
+        out.push_str(file);
+        out.push_str(": ");
+        out.push_str(&diagnostics.dropped().to_string());
+        out.push_str(" more like these\n");
     }
     out
 }

@@ -20,8 +20,9 @@ mod text;
 pub use format::format;
 
 use crate::ast::File;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use bumpalo::Bump;
+use ilo_spec::error::Code;
 use ilo_spec::limits;
 
 /// What a source may be.
@@ -59,5 +60,27 @@ pub fn parse<'a>(
         None => File { functions: &[] },
     };
     diagnostics.sort();
+    tell_once(source, diagnostics);
     file
+}
+
+/// Leaves out what only follows from an error right beside it: a token that is none also lacks where it stood, and what
+/// follows a kind that is none is left over.
+fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
+    let cause = |found: &Diagnostic| {
+        matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
+    };
+    let follows = |found: &Diagnostic| {
+        matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText)
+    };
+    let beside = |a: &Diagnostic, b: &Diagnostic| {
+        let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
+        between.is_some_and(|text| text.chars().all(|c| matches!(c, ' ' | '\t')))
+    };
+    diagnostics.retain(|before, this, after| {
+        let of_before = before.is_some_and(|before| cause(before) && beside(before, this));
+        let of_after =
+            after.is_some_and(|after| cause(after) && after.code != Code::BadLiteral && beside(this, after));
+        !follows(this) || !(of_before || of_after)
+    });
 }

@@ -59,7 +59,7 @@ pub(super) struct Body<'a, 'c, 'l> {
 }
 
 /// Makes the code of a function of the file.
-pub(super) fn lower<'a>(lowering: &mut Lowering<'a, '_>, index: usize) -> Result<Code, Problem> {
+pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
     let function = &lowering.file.functions[index];
     let facts = &lowering.checked.functions[index];
     let registers = Registers::assign(function, facts);
@@ -306,9 +306,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
         }
         self.code.bind(failure);
-        self.arm(err, result, then)?;
+        let failed = self.arm(err, result, then)?;
         self.code.bind(after);
-        Ok(End::Reached)
+        Ok(if success == End::Reached { success } else { failed })
     }
 
     fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {

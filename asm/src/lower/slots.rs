@@ -143,7 +143,7 @@ impl Scan<'_> {
                     self.bind(*slot, None);
                 }
                 StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
-                    self.expr(value)
+                    self.expr(value);
                 }
                 StmtKind::Undo(call) => call.arguments.iter().for_each(|argument| self.expr(&argument.value)),
                 StmtKind::Control(control) => self.control(control),

@@ -190,7 +190,9 @@ impl Tools {
         } else {
             self.catalog = Catalog::default();
             self.servers.iter().for_each(|server| self.catalog.insert_server(server));
-            self.entries.values().for_each(|tool| drop(self.catalog.insert(tool.signature())));
+            for tool in self.entries.values() {
+                self.catalog.insert(tool.signature());
+            }
         }
         replaced
     }

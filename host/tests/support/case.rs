@@ -18,17 +18,25 @@ pub struct Case {
 impl Case {
     fn read(path: PathBuf) -> Case {
         let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
-        let (head, rest) = text.split_once("=== ").unwrap_or((&text, ""));
+        let mut sections: BTreeMap<String, String> = BTreeMap::new();
+        let (mut head, mut title) = (String::new(), None);
+        // The line break before a title belongs to the content above it.
+        for line in text.split_inclusive('\n') {
+            match (line.strip_prefix("=== "), &title) {
+                (Some(next), _) => {
+                    let next = next.trim().to_owned();
+                    sections.insert(next.clone(), String::new());
+                    title = Some(next);
+                }
+                (None, None) => head.push_str(line),
+                (None, Some(title)) => sections.entry(title.clone()).or_default().push_str(line),
+            }
+        }
         let headers = head
             .lines()
             .filter_map(|line| line.split_once(':'))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-        let sections = rest.split("\n=== ").filter_map(|part| part.split_once('\n'));
-        Case {
-            headers: headers.collect(),
-            sections: sections.map(|(title, body)| (title.trim().to_owned(), body.to_owned())).collect(),
-            path,
-        }
+        Case { headers: headers.collect(), sections, path }
     }
 
     /// A section's text.
