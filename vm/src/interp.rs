@@ -10,7 +10,7 @@ use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
 use crate::program::Inner;
-use crate::value::{Tag, Value, at};
+use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
@@ -76,6 +76,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 go_if!(!fallible!(compare::related::<$relation>(heap, program, get(w, $a), $b)), $to)
             };
         }
+        macro_rules! unless_constant {
+            ($relation:ty, $a:expr, $b:expr, $to:expr) => {{
+                let constant = program.number($b);
+                go_if!(
+                    !fallible!(compare::related_constant::<$relation>(heap, program, get(w, $a), constant)),
+                    $to
+                )
+            }};
+        }
         let number = |id: NumberId| program.number(id);
         loop {
             let op = code[pc];
@@ -85,7 +94,7 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::False { dst } => set(w, dst, Value::bool(false)),
                 Op::True { dst } => set(w, dst, Value::bool(true)),
                 Op::Int { dst, value } => set(w, dst, Value::int(value.0.into())),
-                Op::Number { dst, number: id } => set(w, dst, *number(id)),
+                Op::Number { dst, number: id } => set(w, dst, number(id).value),
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, *get(w, src)),
 
@@ -100,15 +109,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     let value = fallible!(arith::remainder(get(w, a), get(w, b)));
                     set(w, dst, value);
                 }
-                Op::AddC { dst, a, number: b } => fallible!(arith::binary::<Add>(w, dst, a, number(b))),
-                Op::SubC { dst, a, number: b } => fallible!(arith::binary::<Sub>(w, dst, a, number(b))),
-                Op::MulC { dst, a, number: b } => fallible!(arith::binary::<Mul>(w, dst, a, number(b))),
+                Op::AddC { dst, a, number: b } => fallible!(arith::constant::<Add>(w, dst, a, number(b))),
+                Op::SubC { dst, a, number: b } => fallible!(arith::constant::<Sub>(w, dst, a, number(b))),
+                Op::MulC { dst, a, number: b } => fallible!(arith::constant::<Mul>(w, dst, a, number(b))),
                 Op::DivC { dst, a, number: b } => {
-                    let value = fallible!(arith::quotient(get(w, a), number(b)));
+                    let value = fallible!(arith::quotient(get(w, a), &number(b).value));
                     set(w, dst, value);
                 }
                 Op::ModC { dst, a, number: b } => {
-                    let value = fallible!(arith::remainder(get(w, a), number(b)));
+                    let value = fallible!(arith::remainder(get(w, a), &number(b).value));
                     set(w, dst, value);
                 }
 
@@ -157,15 +166,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::UnlessGt { a, b, to } => unless!(Gt, a, get(w, b), to),
                 Op::UnlessGe { a, b, to } => unless!(Ge, a, get(w, b), to),
                 Op::UnlessEqC { a, number: b, to } => {
-                    go_if!(!fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                    go_if!(!fallible!(compare::equal_constant(heap, program, get(w, a), number(b))), to);
                 }
                 Op::UnlessNeC { a, number: b, to } => {
-                    go_if!(fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                    go_if!(fallible!(compare::equal_constant(heap, program, get(w, a), number(b))), to);
                 }
-                Op::UnlessLtC { a, number: b, to } => unless!(Lt, a, number(b), to),
-                Op::UnlessLeC { a, number: b, to } => unless!(Le, a, number(b), to),
-                Op::UnlessGtC { a, number: b, to } => unless!(Gt, a, number(b), to),
-                Op::UnlessGeC { a, number: b, to } => unless!(Ge, a, number(b), to),
+                Op::UnlessLtC { a, number: b, to } => unless_constant!(Lt, a, b, to),
+                Op::UnlessLeC { a, number: b, to } => unless_constant!(Le, a, b, to),
+                Op::UnlessGtC { a, number: b, to } => unless_constant!(Gt, a, b, to),
+                Op::UnlessGeC { a, number: b, to } => unless_constant!(Ge, a, b, to),
                 Op::UnlessField { src, field, to } => {
                     let value = fallible!(record::field(heap, program, get(w, src), field));
                     go_if!(!fallible!(truth(value)), to);
@@ -244,15 +253,16 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
 
                 Op::MulCUnlessGeC { dst, a, by, least, to } => {
                     let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
-                    match arith::quick::<Mul>(get(w, a), by) {
-                        Some(product) if least.tag == Tag::Double => {
+                    match arith::quick_constant::<Mul>(get(w, a), by) {
+                        Some(product) if least.exact => {
                             set(w, dst, Value::double(product));
-                            go_if!(product < least.payload, to);
+                            go_if!(product < least.double, to);
                         }
                         _ => {
-                            fallible!(arith::binary::<Mul>(w, dst, a, by));
+                            fallible!(arith::constant::<Mul>(w, dst, a, by));
                             let product = &w[usize::from(dst.0)];
-                            go_if!(!fallible!(compare::related::<Ge>(heap, program, product, least)), to);
+                            let holds = compare::related_constant::<Ge>(heap, program, product, least);
+                            go_if!(!fallible!(holds), to);
                         }
                     }
                 }
