@@ -281,7 +281,42 @@ impl Flow<'_> {
     }
 
     /// Checks every operand on its own.
+    #[inline]
     fn operands(&self, op: Op, state: &Set) -> Result<Uses> {
+        let mut uses = Uses::default();
+        let mut plain = true;
+        op.roles(|_, role| plain &= self.is_plain(role, state, &mut uses));
+        if !plain {
+            uses = self.all_operands(op, state)?;
+        }
+        if let Some(first) = uses.window {
+            self.window(first, uses.length, state)?;
+        }
+        Ok(uses)
+    }
+
+    /// Whether an operand is one of the common kinds and right; anything else is looked at by [`Flow::operand`].
+    #[inline(always)]
+    fn is_plain(&self, role: Role, state: &Set, uses: &mut Uses) -> bool {
+        match role {
+            Role::Read(register) => state.has(register),
+            Role::Write(register) => {
+                uses.write = Some(register);
+                u16::from(register) < self.function.registers && !self.locked.has(register)
+            }
+            Role::Forward(by) | Role::OnFail(by) => {
+                uses.jump = Some(by);
+                true
+            }
+            Role::Number(id) => usize::from(id) < self.program.numbers.len(),
+            Role::Field(id) => id < self.program.fields,
+            Role::Back(_) | Role::Immediate(_) => true,
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn all_operands(&self, op: Op, state: &Set) -> Result<Uses> {
         let mut uses = Uses::default();
         let mut result = Ok(());
         op.roles(|_, role| {
@@ -289,13 +324,10 @@ impl Flow<'_> {
                 result = self.operand(role, state, &mut uses);
             }
         });
-        result?;
-        if let Some(first) = uses.window {
-            self.window(first, uses.length, state)?;
-        }
-        Ok(uses)
+        result.map(|()| uses)
     }
 
+    #[inline(never)]
     fn operand(&self, role: Role, state: &Set, uses: &mut Uses) -> Result<()> {
         let p = self.program;
         match role {
