@@ -93,6 +93,7 @@ struct Flow<'p> {
     pc: u32,
     cost: u32,
     extent: u32,
+    depth: u32,
 }
 
 /// Checks the code of every function.
@@ -118,6 +119,7 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<()> {
         pc: 0,
         cost: 0,
         extent: 0,
+        depth: 0,
     };
     for (id, function) in program.functions.iter().enumerate() {
         flow.caller = id;
@@ -147,7 +149,7 @@ impl Flow<'_> {
         self.targets.clear();
         self.targets.resize(at(function.end - function.start), 0);
         self.merges.clear();
-        (self.cost, self.extent) = (0, u32::from(function.registers));
+        (self.cost, self.extent, self.depth) = (0, u32::from(function.registers), 0);
         let code = &program.code[at(function.start)..at(function.end)];
         self.clobbers(code);
         for (pc, &op) in (function.start..).zip(code) {
@@ -167,6 +169,7 @@ impl Flow<'_> {
         }
         self.facts.costs.push(self.cost);
         self.facts.extents.push(self.extent);
+        self.facts.depths.push(self.depth);
         Ok(())
     }
 
@@ -406,6 +409,8 @@ impl Flow<'_> {
         let extent = self.facts.extents[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
+        // No more than there are functions.
+        self.depth = self.depth.max(1 + self.facts.depths[usize::from(function)]);
         for register in (first..=255).take(at(extent)) {
             if self.locked.has(register) {
                 return self.error(Rule::LoopRegister { register });
