@@ -222,20 +222,24 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
 
                 Op::Return { src } => {
                     let value = get(w, src).in_halves();
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let Some(place) = leave(code, stack, frames, result, value) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
                 Op::ReturnNil {} => {
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, Value::NIL) {
+                    let Some(place) = leave(code, stack, frames, result, Value::NIL) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    if !fail(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let (handled, place) = fail(code, stack, frames, Frame { pc, base }, (result, value));
+                    (pc, base) = (place.pc, place.base);
+                    if !handled {
                         break 'run Stop::Failed;
                     }
                     continue 'run;
@@ -245,9 +249,10 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                         Some(sum) => Value::double(sum),
                         None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
                     };
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let Some(place) = leave(code, stack, frames, result, value) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
 
@@ -301,58 +306,54 @@ fn note(
     Ok(())
 }
 
-/// Where the machine is: the next instruction and the first register of the frame.
-type Place<'a> = (&'a mut usize, &'a mut usize);
-
-/// Gives a value to the caller and goes on there; false where there is none.
+/// Gives a value to the caller and says where that goes on; `None` where there is none.
+///
+/// The place is a result and no reference: a program counter whose address is taken lives in memory, not in a register.
 #[inline(always)]
 fn leave(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    (pc, base): Place<'_>,
     result: &mut Value,
     value: Value,
-) -> bool {
+) -> Option<Frame> {
     let Some(frame) = frames.pop() else {
         *result = value;
-        return false;
+        return None;
     };
-    (*pc, *base) = (frame.pc, frame.base);
     if let Op::Invoke { dst, .. } = code[frame.pc - 1]
         && let Some(w) = window(stack, frame.base)
     {
         set(w, dst, value);
     }
-    true
+    Some(frame)
 }
 
-/// Gives a failure to the nearest caller that handles it; false where none does.
+/// Gives a failure to the nearest caller that handles it; says whether one does, and where that goes on.
 ///
-/// The frames that passed it on are gone; where none handled it, so are all but what the machine stopped in.
+/// The frames that passed it on are gone; where none handled it, the place is that in the function that was started.
 #[cold]
 #[inline(never)]
-pub(crate) fn fail(
+fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    (pc, base): Place<'_>,
-    result: &mut Value,
-    value: Value,
-) -> bool {
+    mut place: Frame,
+    (result, value): (&mut Value, Value),
+) -> (bool, Frame) {
     while let Some(frame) = frames.pop() {
-        (*pc, *base) = (frame.pc, frame.base);
+        place = frame;
         if let Op::Invoke { dst, fail, .. } = code[frame.pc - 1]
             && fail.0 != 0
             && let Some(w) = window(stack, frame.base)
         {
             set(w, dst, value);
-            *pc += usize::from(fail.0);
-            return true;
+            place.pc += usize::from(fail.0);
+            return (true, place);
         }
     }
     *result = value;
-    false
+    (false, place)
 }
 
 /// Gives an answer, or a failure that is handled there, to the tool call at which the machine stopped; false where the
@@ -363,7 +364,9 @@ pub(crate) fn resume(program: &Inner, machine: &mut Machine, value: Value, faile
     let Machine { stack, frames, pc, base, result, .. } = machine;
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
-        return fail(code, stack, frames, (pc, base), result, value);
+        let (handled, place) = fail(code, stack, frames, Frame { pc: *pc, base: *base }, (result, value));
+        (*pc, *base) = (place.pc, place.base);
+        return handled;
     }
     if let Some(w) = window(stack, *base) {
         set(w, dst, value);
