@@ -246,20 +246,19 @@ impl Copying<'_> {
         let alike = guess != NONE
             && known.len() == fields.len()
             && known.iter().zip(fields).all(|(&name, &(text, _))| shapes.name(self.program, name) == text);
-        self.names.clear();
-        for (at, &(text, _)) in fields.iter().enumerate() {
-            self.meter.take(0, text.len())?;
+        let mut bytes = 0;
+        for (text, _) in fields {
+            bytes += text.len();
             *longest = text.len().max(*longest);
-            if alike {
-                let name = shapes.fields(self.program, guess)[at];
-                shapes.charge_name(budget, name)?;
-            } else {
-                self.names.push(shapes.intern_name(self.program, budget, text)?);
-            }
         }
+        self.meter.take(0, bytes)?;
         if alike {
-            shapes.charge_shape(budget, guess)?;
+            shapes.charge_whole(budget, guess)?;
             return Ok(guess);
+        }
+        self.names.clear();
+        for &(text, _) in fields {
+            self.names.push(shapes.intern_name(self.program, budget, text)?);
         }
         let shape = shapes.intern(self.program, budget, self.names)?.map_err(Refusal::Duplicate)?;
         shapes.learn(place, shape);

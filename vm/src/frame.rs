@@ -19,15 +19,23 @@ pub(crate) struct Frame {
     pub(crate) base: usize,
 }
 
-/// Charges a stack of so many registers and makes it.
-pub(crate) fn prepare(stack: &mut Vec<Value>, budget: &mut Budget, extent: usize) -> Result<(), Trap> {
+/// Charges the registers and the calls that may be under way at once, and makes room for both.
+pub(crate) fn prepare(
+    stack: &mut Vec<Value>,
+    frames: &mut Vec<Frame>,
+    budget: &mut Budget,
+    (extent, depth): (usize, usize),
+) -> Result<(), Trap> {
+    // The last window reaches past the registers that it needs.
     let need = extent + REGISTERS;
-    budget.charge((extent * size_of::<Value>()) as u64)?;
+    budget.charge((need * size_of::<Value>() + depth * size_of::<Frame>()) as u64)?;
     if stack.len() < need {
         stack.clear();
         stack.reserve_exact(need);
         stack.resize(need, Value::NIL);
     }
+    frames.clear();
+    frames.reserve_exact(depth);
     Ok(())
 }
 

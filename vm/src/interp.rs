@@ -10,7 +10,7 @@ use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
 use crate::program::Inner;
-use crate::value::{Tag, Value, at};
+use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
@@ -76,6 +76,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 go_if!(!fallible!(compare::related::<$relation>(heap, program, get(w, $a), $b)), $to)
             };
         }
+        macro_rules! unless_constant {
+            ($relation:ty, $a:expr, $b:expr, $to:expr) => {{
+                let constant = program.number($b);
+                go_if!(
+                    !fallible!(compare::related_constant::<$relation>(heap, program, get(w, $a), constant)),
+                    $to
+                )
+            }};
+        }
         let number = |id: NumberId| program.number(id);
         loop {
             let op = code[pc];
@@ -85,7 +94,7 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::False { dst } => set(w, dst, Value::bool(false)),
                 Op::True { dst } => set(w, dst, Value::bool(true)),
                 Op::Int { dst, value } => set(w, dst, Value::int(value.0.into())),
-                Op::Number { dst, number: id } => set(w, dst, *number(id)),
+                Op::Number { dst, number: id } => set(w, dst, number(id).value),
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, *get(w, src)),
 
@@ -100,15 +109,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     let value = fallible!(arith::remainder(get(w, a), get(w, b)));
                     set(w, dst, value);
                 }
-                Op::AddC { dst, a, number: b } => fallible!(arith::binary::<Add>(w, dst, a, number(b))),
-                Op::SubC { dst, a, number: b } => fallible!(arith::binary::<Sub>(w, dst, a, number(b))),
-                Op::MulC { dst, a, number: b } => fallible!(arith::binary::<Mul>(w, dst, a, number(b))),
+                Op::AddC { dst, a, number: b } => fallible!(arith::constant::<Add>(w, dst, a, number(b))),
+                Op::SubC { dst, a, number: b } => fallible!(arith::constant::<Sub>(w, dst, a, number(b))),
+                Op::MulC { dst, a, number: b } => fallible!(arith::constant::<Mul>(w, dst, a, number(b))),
                 Op::DivC { dst, a, number: b } => {
-                    let value = fallible!(arith::quotient(get(w, a), number(b)));
+                    let value = fallible!(arith::quotient(get(w, a), &number(b).value));
                     set(w, dst, value);
                 }
                 Op::ModC { dst, a, number: b } => {
-                    let value = fallible!(arith::remainder(get(w, a), number(b)));
+                    let value = fallible!(arith::remainder(get(w, a), &number(b).value));
                     set(w, dst, value);
                 }
 
@@ -157,15 +166,15 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::UnlessGt { a, b, to } => unless!(Gt, a, get(w, b), to),
                 Op::UnlessGe { a, b, to } => unless!(Ge, a, get(w, b), to),
                 Op::UnlessEqC { a, number: b, to } => {
-                    go_if!(!fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                    go_if!(!fallible!(compare::equal_constant(heap, program, get(w, a), number(b))), to);
                 }
                 Op::UnlessNeC { a, number: b, to } => {
-                    go_if!(fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                    go_if!(fallible!(compare::equal_constant(heap, program, get(w, a), number(b))), to);
                 }
-                Op::UnlessLtC { a, number: b, to } => unless!(Lt, a, number(b), to),
-                Op::UnlessLeC { a, number: b, to } => unless!(Le, a, number(b), to),
-                Op::UnlessGtC { a, number: b, to } => unless!(Gt, a, number(b), to),
-                Op::UnlessGeC { a, number: b, to } => unless!(Ge, a, number(b), to),
+                Op::UnlessLtC { a, number: b, to } => unless_constant!(Lt, a, b, to),
+                Op::UnlessLeC { a, number: b, to } => unless_constant!(Le, a, b, to),
+                Op::UnlessGtC { a, number: b, to } => unless_constant!(Gt, a, b, to),
+                Op::UnlessGeC { a, number: b, to } => unless_constant!(Ge, a, b, to),
                 Op::UnlessField { src, field, to } => {
                     let value = fallible!(record::field(heap, program, get(w, src), field));
                     go_if!(!fallible!(truth(value)), to);
@@ -213,20 +222,24 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
 
                 Op::Return { src } => {
                     let value = get(w, src).in_halves();
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let Some(place) = leave(code, stack, frames, result, value) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
                 Op::ReturnNil {} => {
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, Value::NIL) {
+                    let Some(place) = leave(code, stack, frames, result, Value::NIL) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    if !fail(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let (handled, place) = fail(code, stack, frames, Frame { pc, base }, (result, value));
+                    (pc, base) = (place.pc, place.base);
+                    if !handled {
                         break 'run Stop::Failed;
                     }
                     continue 'run;
@@ -236,23 +249,25 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                         Some(sum) => Value::double(sum),
                         None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
                     };
-                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                    let Some(place) = leave(code, stack, frames, result, value) else {
                         break 'run Stop::Returned;
-                    }
+                    };
+                    (pc, base) = (place.pc, place.base);
                     continue 'run;
                 }
 
                 Op::MulCUnlessGeC { dst, a, by, least, to } => {
                     let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
-                    match arith::quick::<Mul>(get(w, a), by) {
-                        Some(product) if least.tag == Tag::Double => {
+                    match arith::quick_constant::<Mul>(get(w, a), by) {
+                        Some(product) if least.exact => {
                             set(w, dst, Value::double(product));
-                            go_if!(product < least.payload, to);
+                            go_if!(product < least.double, to);
                         }
                         _ => {
-                            fallible!(arith::binary::<Mul>(w, dst, a, by));
+                            fallible!(arith::constant::<Mul>(w, dst, a, by));
                             let product = &w[usize::from(dst.0)];
-                            go_if!(!fallible!(compare::related::<Ge>(heap, program, product, least)), to);
+                            let holds = compare::related_constant::<Ge>(heap, program, product, least);
+                            go_if!(!fallible!(holds), to);
                         }
                     }
                 }
@@ -291,58 +306,54 @@ fn note(
     Ok(())
 }
 
-/// Where the machine is: the next instruction and the first register of the frame.
-type Place<'a> = (&'a mut usize, &'a mut usize);
-
-/// Gives a value to the caller and goes on there; false where there is none.
+/// Gives a value to the caller and says where that goes on; `None` where there is none.
+///
+/// The place is a result and no reference: a program counter whose address is taken lives in memory, not in a register.
 #[inline(always)]
 fn leave(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    (pc, base): Place<'_>,
     result: &mut Value,
     value: Value,
-) -> bool {
+) -> Option<Frame> {
     let Some(frame) = frames.pop() else {
         *result = value;
-        return false;
+        return None;
     };
-    (*pc, *base) = (frame.pc, frame.base);
     if let Op::Invoke { dst, .. } = code[frame.pc - 1]
         && let Some(w) = window(stack, frame.base)
     {
         set(w, dst, value);
     }
-    true
+    Some(frame)
 }
 
-/// Gives a failure to the nearest caller that handles it; false where none does.
+/// Gives a failure to the nearest caller that handles it; says whether one does, and where that goes on.
 ///
-/// The frames that passed it on are gone; where none handled it, so are all but what the machine stopped in.
+/// The frames that passed it on are gone; where none handled it, the place is that in the function that was started.
 #[cold]
 #[inline(never)]
-pub(crate) fn fail(
+fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    (pc, base): Place<'_>,
-    result: &mut Value,
-    value: Value,
-) -> bool {
+    mut place: Frame,
+    (result, value): (&mut Value, Value),
+) -> (bool, Frame) {
     while let Some(frame) = frames.pop() {
-        (*pc, *base) = (frame.pc, frame.base);
+        place = frame;
         if let Op::Invoke { dst, fail, .. } = code[frame.pc - 1]
             && fail.0 != 0
             && let Some(w) = window(stack, frame.base)
         {
             set(w, dst, value);
-            *pc += usize::from(fail.0);
-            return true;
+            place.pc += usize::from(fail.0);
+            return (true, place);
         }
     }
     *result = value;
-    false
+    (false, place)
 }
 
 /// Gives an answer, or a failure that is handled there, to the tool call at which the machine stopped; false where the
@@ -353,7 +364,9 @@ pub(crate) fn resume(program: &Inner, machine: &mut Machine, value: Value, faile
     let Machine { stack, frames, pc, base, result, .. } = machine;
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
-        return fail(code, stack, frames, (pc, base), result, value);
+        let (handled, place) = fail(code, stack, frames, Frame { pc: *pc, base: *base }, (result, value));
+        (*pc, *base) = (place.pc, place.base);
+        return handled;
     }
     if let Some(w) = window(stack, *base) {
         set(w, dst, value);

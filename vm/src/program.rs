@@ -24,12 +24,34 @@ pub(crate) const FEW_CASES: usize = 8;
 /// A key of a switch in an order in which equal keys are neighbours.
 pub(crate) type Rank = (u8, u64);
 
+/// A number constant. Programs write `2` where the other operand is a double, so its nearest double is kept beside it.
+#[derive(Debug)]
+pub(crate) struct Constant {
+    pub(crate) value: Value,
+    pub(crate) double: f64,
+    /// Whether the double is the number itself, so that comparing with it is exact.
+    pub(crate) exact: bool,
+}
+
+impl Constant {
+    fn new(number: Number) -> Constant {
+        let (double, exact) = match number {
+            Number::Int(int) => {
+                let double = crate::ops::arith::nearest(int);
+                (double, crate::ops::arith::compare_exactly(int, double).is_eq())
+            }
+            Number::Double(double) => (double, true),
+        };
+        Constant { value: Value::number(number), double, exact }
+    }
+}
+
 /// The program and its tables.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) spec: Spec,
-    /// Number constants as values.
-    pub(crate) numbers: Vec<Value>,
+    /// Number constants, ready for use.
+    pub(crate) numbers: Vec<Constant>,
     /// Strings as values.
     pub(crate) texts: Vec<Value>,
     /// One row a shape: where it has the fields that are read.
@@ -56,7 +78,7 @@ impl Inner {
             longest = text.len().max(longest);
         }
         let mut inner = Inner {
-            numbers: spec.numbers.iter().copied().map(Value::number).collect(),
+            numbers: spec.numbers.iter().copied().map(Constant::new).collect(),
             texts,
             matrix: Vec::new(),
             stride: facts.stride,
@@ -118,7 +140,7 @@ impl Inner {
     }
 
     #[inline(always)]
-    pub(crate) fn number(&self, id: NumberId) -> &Value {
+    pub(crate) fn number(&self, id: NumberId) -> &Constant {
         &self.numbers[usize::from(id.0)]
     }
 

@@ -198,10 +198,11 @@ impl Run {
         let inner = self.program.inner();
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
         self.function = function;
-        let heap = &mut self.machine.heap;
+        let Machine { heap, stack, frames, .. } = &mut self.machine;
         heap.begin(inner);
-        let extent = inner.facts.extents[usize::from(function.0)];
-        frame::prepare(&mut self.machine.stack, &mut heap.budget, at(extent))?;
+        let (extents, depths) = (&inner.facts.extents, &inner.facts.depths);
+        let id = usize::from(function.0);
+        frame::prepare(stack, frames, &mut heap.budget, (at(extents[id]), at(depths[id])))?;
         Ok(found.parameters.len())
     }
 

@@ -142,6 +142,7 @@ impl Shapes {
     }
 
     /// The fields of a shape.
+    #[inline]
     pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
         match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
@@ -150,6 +151,7 @@ impl Shapes {
     }
 
     /// The text of a name.
+    #[inline]
     pub(crate) fn name<'a>(&'a self, program: &'a Inner, name: u32) -> &'a str {
         match name.checked_sub(self.first_name) {
             None => program.string(name),
@@ -237,6 +239,21 @@ impl Shapes {
             self.stamps[at(own)] = self.run;
         }
         Ok(())
+    }
+
+    /// Charges a shape and its names where the run has not met them yet.
+    #[inline]
+    pub(crate) fn charge_whole(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
+        let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
+        let stamp = self.stamps[at(own)];
+        if stamp == self.run || stamp == self.start {
+            return Ok(());
+        }
+        let start = own.checked_sub(1).map_or(0, |before| self.ends[at(before)]);
+        for place in start..self.ends[at(own)] {
+            self.charge_name(budget, self.fields[at(place)])?;
+        }
+        self.charge_shape(budget, shape)
     }
 
     fn shape_size(&self, fields: usize) -> u64 {

@@ -40,6 +40,8 @@ pub(crate) struct Facts {
     pub(crate) costs: Vec<u32>,
     /// Registers that a function and all that it calls take.
     pub(crate) extents: Vec<u32>,
+    /// Calls that are under way at once below a function.
+    pub(crate) depths: Vec<u32>,
     /// Whether another function calls it.
     pub(crate) called: Vec<bool>,
     /// For each map of many cases, its keys in order with their targets.

@@ -10,6 +10,9 @@ use ilo_spec::program::{CallShape, Function, Key, Map, Number};
 use ilo_spec::types::Type;
 use ilo_vm::{Datum, FunctionId, Limits, Program, Rule, Run, Step};
 
+/// What a case adds to a program.
+type Tables = Box<dyn Fn(&mut Asm)>;
+
 /// Refused with this rule at this instruction, or taken.
 type Verdict = Result<(), (Option<u32>, &'static str)>;
 
@@ -243,7 +246,6 @@ fn code() {
         assert_eq!(verdict(asm(&code)), expected, "{name}");
     }
     let nil = Key::Nil;
-    type Tables = Box<dyn Fn(&mut Asm)>;
     let switches: Vec<(&str, Vec<Op>, Tables, Verdict)> = vec![
         ("a switch", vec![switch, RETURN, RETURN], Box::new(map(&[(nil, 1)], Some(0))), Ok(())),
         ("a case outside", vec![switch, RETURN], Box::new(map(&[(nil, 1)], Some(0))), at(0, "Jump")),

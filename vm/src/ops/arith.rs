@@ -6,6 +6,7 @@
 use crate::fault::Trap;
 use crate::frame::Window;
 use crate::ops::{get, set};
+use crate::program::Constant;
 use crate::value::{Tag, Value};
 use core::hint::cold_path;
 use ilo_spec::error::Code;
@@ -59,18 +60,31 @@ impl Arithmetic for Mul {
     }
 }
 
-/// `dst` = `a` op `b`. Every path stores for itself, so that no value is put together in memory first.
+/// `dst` = `a` op constant. Every path stores for itself, so that no value is put together in memory first.
 #[inline(always)]
-pub(crate) fn binary<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Value) -> Result<(), Trap> {
-    let result = match common::<O>(get(w, a), b) {
+pub(crate) fn constant<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Constant) -> Result<(), Trap> {
+    if let Some(result) = quick_constant::<O>(get(w, a), b) {
+        return store(w, dst, Value::double(result));
+    }
+    let result = match common::<O>(get(w, a), &b.value) {
         Common::Double(result) => return store(w, dst, Value::double(result)),
         Common::Int(result) => return store(w, dst, Value::int(result)),
-        Common::Neither => mixed::<O>(get(w, a), b)?,
+        Common::Neither => mixed::<O>(get(w, a), &b.value)?,
     };
     store(w, dst, result)
 }
 
-/// As [`binary`], between two registers.
+/// The result on a double and a constant, where it is finite.
+#[inline(always)]
+pub(crate) fn quick_constant<O: Arithmetic>(a: &Value, b: &Constant) -> Option<f64> {
+    if a.tag != Tag::Double {
+        return None;
+    }
+    let result = O::doubles(a.payload, b.double);
+    result.is_finite().then_some(result)
+}
+
+/// As [`constant`], between two registers.
 #[inline(always)]
 pub(crate) fn registers<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: In) -> Result<(), Trap> {
     let result = match common::<O>(get(w, a), get(w, b)) {
@@ -169,7 +183,7 @@ fn double(value: &Value) -> Option<f64> {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the nearest double is what the language asks for")]
-fn nearest(int: i64) -> f64 {
+pub(crate) fn nearest(int: i64) -> f64 {
     int as f64
 }
 

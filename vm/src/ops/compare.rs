@@ -5,7 +5,7 @@ use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::arith::compare_exactly;
 use crate::ops::{get, set, truth};
-use crate::program::{FEW_CASES, Inner, number_rank};
+use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use core::cmp::Ordering;
@@ -61,6 +61,20 @@ pub(crate) fn related<R: Relation>(
     order(heap, program, a, b).map(R::holds)
 }
 
+/// Whether the relation with a constant holds.
+#[inline(always)]
+pub(crate) fn related_constant<R: Relation>(
+    heap: &mut Heap,
+    program: &Inner,
+    a: &Value,
+    b: &Constant,
+) -> Result<bool, Trap> {
+    if a.tag == Tag::Double && b.exact {
+        return Ok(R::doubles(a.payload, b.double));
+    }
+    related::<R>(heap, program, a, &b.value)
+}
+
 #[inline(never)]
 fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Ordering, Trap> {
     match (a.tag, b.tag) {
@@ -100,6 +114,21 @@ pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> R
         return Ok(a.payload == b.payload);
     }
     equal_any(heap, program, a, b)
+}
+
+/// Whether a value equals a constant.
+#[inline(always)]
+pub(crate) fn equal_constant(
+    heap: &mut Heap,
+    program: &Inner,
+    a: &Value,
+    b: &Constant,
+) -> Result<bool, Trap> {
+    if a.tag == Tag::Double && b.exact {
+        #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
+        return Ok(a.payload == b.double);
+    }
+    equal(heap, program, a, &b.value)
 }
 
 #[inline(never)]
@@ -226,6 +255,9 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
 #[inline(never)]
 pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
     let target = match program.map(map.0) {
+        Some(cases) if cases.cases.len() <= FEW_CASES && src.tag == Tag::Text => {
+            text_case(heap, program, src, &cases.cases)?.or(cases.default)
+        }
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             let mut target = None;
             for &(key, to) in &cases.cases {
@@ -242,11 +274,33 @@ pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) 
     target.map(usize::from).ok_or_else(|| no_case(heap, program, src, map))
 }
 
+/// The case of a text. A text of the program equals no other of its strings; only one that came to be in the run is
+/// compared by its bytes.
+#[inline(always)]
+fn text_case(
+    heap: &mut Heap,
+    program: &Inner,
+    src: &Value,
+    cases: &[(Key, u16)],
+) -> Result<Option<u16>, Trap> {
+    let foreign = heap.arena_range(*src).is_some();
+    for &(key, to) in cases {
+        let Key::Text(id) = key else { continue };
+        let known = program.texts[at(id.0)];
+        if known.payload.to_bits() == src.payload.to_bits()
+            || (foreign && equal_leaf(heap, program, *src, known)? == Some(true))
+        {
+            return Ok(Some(to));
+        }
+    }
+    Ok(None)
+}
+
 fn key_value(program: &Inner, key: Key) -> Value {
     match key {
         Key::Nil => Value::NIL,
         Key::Bool(value) => Value::bool(value),
-        Key::Number(id) => *program.number(id),
+        Key::Number(id) => program.number(id).value,
         Key::Text(id) => program.texts[at(id.0)],
     }
 }

@@ -93,6 +93,7 @@ struct Flow<'p> {
     pc: u32,
     cost: u32,
     extent: u32,
+    depth: u32,
 }
 
 /// Checks the code of every function.
@@ -118,6 +119,7 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<()> {
         pc: 0,
         cost: 0,
         extent: 0,
+        depth: 0,
     };
     for (id, function) in program.functions.iter().enumerate() {
         flow.caller = id;
@@ -147,7 +149,7 @@ impl Flow<'_> {
         self.targets.clear();
         self.targets.resize(at(function.end - function.start), 0);
         self.merges.clear();
-        (self.cost, self.extent) = (0, u32::from(function.registers));
+        (self.cost, self.extent, self.depth) = (0, u32::from(function.registers), 0);
         let code = &program.code[at(function.start)..at(function.end)];
         self.clobbers(code);
         for (pc, &op) in (function.start..).zip(code) {
@@ -167,6 +169,7 @@ impl Flow<'_> {
         }
         self.facts.costs.push(self.cost);
         self.facts.extents.push(self.extent);
+        self.facts.depths.push(self.depth);
         Ok(())
     }
 
@@ -281,7 +284,42 @@ impl Flow<'_> {
     }
 
     /// Checks every operand on its own.
+    #[inline]
     fn operands(&self, op: Op, state: &Set) -> Result<Uses> {
+        let mut uses = Uses::default();
+        let mut plain = true;
+        op.roles(|_, role| plain &= self.is_plain(role, state, &mut uses));
+        if !plain {
+            uses = self.all_operands(op, state)?;
+        }
+        if let Some(first) = uses.window {
+            self.window(first, uses.length, state)?;
+        }
+        Ok(uses)
+    }
+
+    /// Whether an operand is one of the common kinds and right; anything else is looked at by [`Flow::operand`].
+    #[inline(always)]
+    fn is_plain(&self, role: Role, state: &Set, uses: &mut Uses) -> bool {
+        match role {
+            Role::Read(register) => state.has(register),
+            Role::Write(register) => {
+                uses.write = Some(register);
+                u16::from(register) < self.function.registers && !self.locked.has(register)
+            }
+            Role::Forward(by) | Role::OnFail(by) => {
+                uses.jump = Some(by);
+                true
+            }
+            Role::Number(id) => usize::from(id) < self.program.numbers.len(),
+            Role::Field(id) => id < self.program.fields,
+            Role::Back(_) | Role::Immediate(_) => true,
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn all_operands(&self, op: Op, state: &Set) -> Result<Uses> {
         let mut uses = Uses::default();
         let mut result = Ok(());
         op.roles(|_, role| {
@@ -289,13 +327,10 @@ impl Flow<'_> {
                 result = self.operand(role, state, &mut uses);
             }
         });
-        result?;
-        if let Some(first) = uses.window {
-            self.window(first, uses.length, state)?;
-        }
-        Ok(uses)
+        result.map(|()| uses)
     }
 
+    #[inline(never)]
     fn operand(&self, role: Role, state: &Set, uses: &mut Uses) -> Result<()> {
         let p = self.program;
         match role {
@@ -374,6 +409,8 @@ impl Flow<'_> {
         let extent = self.facts.extents[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
+        // No more than there are functions.
+        self.depth = self.depth.max(1 + self.facts.depths[usize::from(function)]);
         for register in (first..=255).take(at(extent)) {
             if self.locked.has(register) {
                 return self.error(Rule::LoopRegister { register });
