@@ -388,7 +388,7 @@ impl Work {
         self.out.height = y + row + FRAMES;
         for (number, lane) in self.out.lanes.iter_mut().enumerate() {
             let chain = &self.chains[self.chain_of[number]];
-            *lane = lane.map(|lane| chain.axis - chain.inner - lane * LANE);
+            *lane = lane.map(|lane| chain.axis - chain.inner - (lane + 1) * LANE);
         }
     }
 

@@ -156,7 +156,8 @@ impl Svg<'_> {
                 } else {
                     (from.right(), to.right(), from.right().max(to.right()) + 60)
                 };
-                let (high, low) = (from.centre(), to.centre());
+                // Level with the title, over where values come in.
+                let (high, low) = (from.y + 10, to.y + 10);
                 let _ = writeln!(
                     self.out,
                     "<path class=\"calls\" marker-end=\"url(#ilo-calls)\" d=\"M{start} {high}C{bend} {high} {bend} {low} {end} {low}\"/>",
