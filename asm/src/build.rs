@@ -119,3 +119,32 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
     }
     (program, diagnostics)
 }
+
+/// A source that may not be UTF-8 as text.
+///
+/// # Errors
+/// The place of the first byte that is not UTF-8.
+pub fn text(source: &[u8]) -> Result<&str, Box<Diagnostic>> {
+    std::str::from_utf8(source).map_err(|error| {
+        let at = error.valid_up_to();
+        let found = source.get(at).copied().unwrap_or_default();
+        let start = u32::try_from(at).unwrap_or(u32::MAX);
+        let diagnostic =
+            Diagnostic::new(Code::NotUtf8, Span::at(start), format!("byte {start} is not UTF-8"));
+        Box::new(
+            diagnostic.expected("UTF-8", format!("the byte {found:#04x}")).help("save the file as UTF-8"),
+        )
+    })
+}
+
+/// As [`build`], of bytes that may not be UTF-8.
+pub fn build_bytes(source: &[u8], options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    match text(source) {
+        Ok(source) => build(source, options),
+        Err(diagnostic) => {
+            let mut diagnostics = Diagnostics::default();
+            diagnostics.push(*diagnostic);
+            (None, diagnostics)
+        }
+    }
+}

@@ -10,10 +10,14 @@ pub mod ast;
 pub mod build;
 pub mod catalog;
 pub mod check;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnostic;
 pub mod disasm;
+pub mod explain;
 pub mod graph;
 pub mod id;
+pub mod known;
 pub mod lower;
 pub mod print;
 pub mod span;

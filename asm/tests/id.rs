@@ -2,21 +2,12 @@
 //!
 //! With `ILO_BLESS=1` the expected files are written anew; read them before keeping them.
 
-use bumpalo::Bump;
-use ilo_asm::ast::File;
-use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
-use ilo_asm::id::{self, Options};
+mod common;
+use common::read;
+use ilo_asm::diagnostic::Diagnostic;
 use ilo_asm::span::Lines;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-
-/// Reads a source and hands on what came of it.
-fn read<T>(source: &str, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
-    let arena = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let file = id::parse(source, &arena, &Options::default(), &mut diagnostics);
-    with(&file, &diagnostics)
-}
 
 /// A diagnostic as the expected files show it.
 fn show(lines: &Lines<'_>, source: &str, diagnostic: &Diagnostic, out: &mut String) {
@@ -26,10 +17,11 @@ fn show(lines: &Lines<'_>, source: &str, diagnostic: &Diagnostic, out: &mut Stri
     };
     let (start, end) = (diagnostic.span.start, diagnostic.span.end);
     let code = diagnostic.code.as_str();
-    writeln!(out, "{}-{} {code}: {}", place(start), place(end), diagnostic.message).unwrap();
+    writeln!(out, "{}-{} {code}: {}", place(start), place(end), diagnostic.message)
+        .expect("a string takes it");
     let mut line = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
-            writeln!(out, "  {name}: {text}").unwrap();
+            writeln!(out, "  {name}: {text}").expect("a string takes it");
         }
     };
     line("expected", diagnostic.expected.as_deref());

@@ -1,1 +1,141 @@
-//! x
+//! What is measured: four programs with their inputs and answers, and sources of any size.
+//!
+//! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over numbers.
+//! Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does the same work.
+
+use ilo_spec::operand::FunctionId;
+use ilo_vm::{Datum, Limits, Program, Run, Step};
+use std::fmt::Write;
+
+/// P1: a net price, its tax, and their sum.
+pub const TOTAL: &str = include_str!("../../examples/total.ilo");
+/// P2: a summary for each customer.
+pub const SUMMARIES: &str = include_str!("../../examples/summaries.ilo");
+/// P3: looks a user up and writes a mail.
+pub const NOTIFY: &str = include_str!("../../examples/notify.ilo");
+/// P4: doubles numbers and adds those that are large enough.
+pub const SUM: &str = include_str!("../../examples/sum.ilo");
+
+/// Customers in P2.
+pub const CUSTOMERS: usize = 1_000;
+/// Numbers in P4.
+pub const NUMBERS: usize = 10_000;
+
+/// Builds and verifies a program.
+///
+/// # Panics
+/// When the source has an error: what is measured is a program of ours.
+pub fn program(source: &str) -> Program {
+    let options = ilo_asm::build::Options { strip: true, ..Default::default() };
+    let (program, diagnostics) = ilo_asm::build::build(source, &options);
+    let Some(program) = program else { panic!("{:?}", diagnostics.as_slice()) };
+    match Program::new(program) {
+        Ok(program) => program,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A run that was started with its inputs, ready to be rewound.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The run.
+    pub run: Run,
+    /// The function that was started.
+    pub entry: FunctionId,
+}
+
+fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
+    let program = program(source);
+    let Some(entry) = program.function(name) else { panic!("no function {name}") };
+    let limits = Limits { fuel: u64::MAX, ..Limits::default() };
+    let mut run = Run::new(&program, limits);
+    if let Err(error) = run.start(entry, arguments) {
+        panic!("{error}");
+    }
+    Prepared { run, entry }
+}
+
+/// P1, started.
+pub fn p1() -> Prepared {
+    prepare(TOTAL, "total", &P1_ARGUMENTS)
+}
+
+/// The arguments of P1.
+pub const P1_ARGUMENTS: [Datum<'_>; 3] = [Datum::Double(10.5), Datum::Double(20.5), Datum::Double(0.3)];
+
+/// P2, started.
+pub fn p2() -> Prepared {
+    let names: Vec<String> = (0..CUSTOMERS).map(|number| format!("customer {number}")).collect();
+    let fields: Vec<[(&str, Datum<'_>); 2]> = (0_u32..)
+        .zip(&names)
+        .map(|(number, name)| {
+            let spent = f64::from(number % 13) * 100.0 + 0.5;
+            [("name", Datum::Text(name)), ("spent", Datum::Double(spent))]
+        })
+        .collect();
+    let customers: Vec<Datum<'_>> = fields.iter().map(|fields| Datum::Record(fields)).collect();
+    prepare(SUMMARIES, "summaries", &[Datum::List(&customers)])
+}
+
+/// P3, started.
+pub fn p3() -> Prepared {
+    prepare(NOTIFY, "notify", &[Datum::Text("u1"), Datum::Text("Hello")])
+}
+
+/// P4, started.
+pub fn p4() -> Prepared {
+    let numbers: Vec<Datum<'_>> =
+        (0_u32..).take(NUMBERS).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
+    prepare(SUM, "sum", &[Datum::List(&numbers)])
+}
+
+impl Prepared {
+    /// Runs to the end from the inputs that are there, with fixed answers to every call; says whether it ended well.
+    pub fn again(&mut self) -> bool {
+        self.run.rewind();
+        finish(&mut self.run)
+    }
+}
+
+/// Runs to the end with fixed answers to every call; says whether it ended well.
+///
+/// # Panics
+/// When an answer does not fit, which these do.
+pub fn finish(run: &mut Run) -> bool {
+    const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
+    const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
+    loop {
+        match run.step() {
+            Step::Done(outcome) => return outcome.ok().is_some(),
+            Step::Call(call) => {
+                let answer =
+                    if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
+                assert!(call.answer(answer).is_ok(), "the answer fits");
+            }
+        }
+    }
+}
+
+/// A source of about that many bytes: functions of the kind that programs are made of, each of its own name.
+pub fn source(bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 4_096);
+    let mut number = 0;
+    while out.len() < bytes {
+        let body = [NOTIFY, SUMMARIES, SUM][number % 3];
+        for line in body.lines() {
+            match line.strip_prefix("; fn ") {
+                Some(rest) => {
+                    let (name, rest) = rest.split_once('(').unwrap_or((rest, ""));
+                    let _ = writeln!(out, "; fn {name}-{number}({rest}");
+                }
+                None => {
+                    out.push_str(&line.replace("0=classify", &format!("0=classify-{number}")));
+                    out.push('\n');
+                }
+            }
+        }
+        out.push('\n');
+        number += 1;
+    }
+    out
+}

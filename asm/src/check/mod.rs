@@ -1,11 +1,36 @@
 //! Everything that can be said of a program before it runs.
 //!
 //! [`check`] finds names, then follows slots along every path, then types, and reports all that is wrong. What it learns
-//! on the way is what lowering needs: [`Checked`].
+//! on the way is what lowering needs: [`Checked`]. Each function is walked once into a list of what happens to its slots
+//! (`events`), with which blocks have values on the side (`value`); `liveness` runs over that list backwards and `flow`
+//! forwards; `types` walks the tree again. Everything is linear in the source, and recursion goes no deeper than the
+//! nesting that the reader allowed.
+//!
+//! What is absent on purpose: what constants are worth, which fields a record has, how long a list is.
 
-use crate::ast::File;
+mod bits;
+mod describe;
+mod entry;
+mod events;
+mod flow;
+mod liveness;
+mod mend;
+mod resolve;
+mod types;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use entry::entry;
+
+use crate::ast::{File, Function};
 use crate::catalog::Catalog;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
+use events::{Events, Rollback};
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use resolve::{Edges, Names, Target};
 
 /// What checking learns of a file.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +50,14 @@ pub struct Facts {
     pub yields: Vec<bool>,
 }
 
+impl Facts {
+    /// Nothing learnt.
+    fn blank(function: &Function<'_>) -> Facts {
+        let (calls, loops) = (function.calls as usize, function.loops as usize);
+        Facts { calls: vec![CallFacts::default(); calls], yields: vec![false; loops] }
+    }
+}
+
 /// What checking learns of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts {
@@ -39,7 +72,142 @@ pub struct CallFacts {
 }
 
 /// Checks a file; `None` in `catalog` leaves tools unknown.
+///
+/// `diagnostics` holds what reading the file found. A function that was not read whole is checked no further, since what
+/// follows would be guesses.
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
-    let _ = (file, catalog, diagnostics);
-    Checked::default()
+    let names = Names::new(file, catalog);
+    let broken = broken(file, diagnostics);
+    let mut report = Report { diagnostics, comparisons: COMPARISONS };
+    let mut edges: Edges = Vec::with_capacity(file.functions.len());
+    let mut functions = Vec::with_capacity(file.functions.len());
+    for (function, broken) in file.functions.iter().zip(broken) {
+        let (facts, calls) = if broken {
+            (Facts::blank(function), Vec::new())
+        } else {
+            check_function(file, function, &names, &mut report)
+        };
+        functions.push(facts);
+        edges.push(calls);
+    }
+    Checked { order: resolve::order(file, &edges, &mut report), functions }
+}
+
+/// Which functions the reader found an error in: from a header to the next one, a name that an id lacks not counted.
+fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
+    let found = diagnostics.as_slice().iter();
+    let errors = found.filter(|found| found.is_error() && found.code != Code::UnnamedId);
+    let mut places: Vec<u32> = errors.map(|error| error.span.start).collect();
+    places.sort_unstable();
+    let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
+    let whole = |(function, end): (&Function<'_>, u32)| {
+        let first = places.partition_point(|&place| place < function.span.start);
+        places.get(first).is_none_or(|&place| place >= end)
+    };
+    let all_known = diagnostics.dropped() == 0;
+    file.functions.iter().zip(ends).map(|pair| !(all_known && whole(pair))).collect()
+}
+
+/// What one function's checking gives: its facts, and which functions it calls from where.
+fn check_function<'a>(
+    file: &File<'a>,
+    function: &Function<'a>,
+    names: &Names<'_, 'a>,
+    report: &mut Report<'_>,
+) -> (Facts, Vec<(u32, crate::span::Span)>) {
+    let events = Events::of(function);
+    let mut facts =
+        Facts { calls: vec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
+    let mut edges = Vec::new();
+    let mut resolved = Vec::with_capacity(events.calls.len());
+    for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
+        let found = call.map(|call| names.resolve(call, report)).unwrap_or_default();
+        if let Target::Function(index) = found.target {
+            facts.function = Some(index);
+            edges.extend(call.map(|call| (index, call.tool.span)));
+        }
+        resolved.push(found);
+    }
+    names.allowed(function, &events.calls, report);
+    follow_slots(function, &events, &mut facts, report);
+    report.diagnostics.append(events.found);
+    report.diagnostics.append(types::check(file, function, &facts, &resolved));
+    (facts, edges)
+}
+
+fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {
+    if function.slots.len() > limits::REGISTERS {
+        let (given, limit) = (function.slots.len(), limits::REGISTERS);
+        let message = format!("`{}` has {given} slots, the limit is {limit}", function.name.text);
+        report.push(
+            Diagnostic::new(Code::TooManyRegisters, function.span, message)
+                .expected(format!("at most {limit} slots"), format!("{given} slots"))
+                .help("bind the same slots again, or move a part into a function of its own"),
+        );
+        return;
+    }
+    let bindings = liveness::bindings(events);
+    for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
+        (facts.checked, facts.unread) = (binding.checked, binding.unread);
+    }
+    for call in &events.undone {
+        if let Some(facts) = facts.calls.get_mut(call.0 as usize) {
+            facts.undo = true;
+        }
+    }
+    for rollback in &events.rollbacks {
+        compensate(rollback, facts, report);
+    }
+    report.diagnostics.append(flow::follow(function, events, &bindings));
+}
+
+/// Takes a call before a `RET_ERR` as a compensation where nothing reads it.
+fn compensate(rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
+    let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
+    if rollback.bound && !facts.unread {
+        return;
+    }
+    facts.undo = true;
+    if rollback.in_if {
+        let message = "this call is taken as a rollback: its value is not read and RET_ERR follows";
+        report.push(
+            Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
+                .expected("UNDO before the call", "a call whose value is not read")
+                .help("UNDO says that it is one; read its value if its failure should count")
+                .fix(mend::undo(rollback.before)),
+        );
+    }
+}
+
+/// How many names are compared in all to suggest one, so that suggestions cannot make checking slow.
+const COMPARISONS: usize = 1 << 16;
+
+/// Where checking reports to.
+struct Report<'d> {
+    diagnostics: &'d mut Diagnostics,
+    comparisons: usize,
+}
+
+impl Report<'_> {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether more would only be counted.
+    fn is_full(&self) -> bool {
+        self.diagnostics.is_full()
+    }
+
+    /// The name among the candidates that this one most likely stands for.
+    fn nearest<'n>(&mut self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+        let left = &mut self.comparisons;
+        nearest(
+            name,
+            candidates.take_while(|_| {
+                let more = *left > 0;
+                *left = left.saturating_sub(1);
+                more
+            }),
+        )
+    }
 }

@@ -3,6 +3,11 @@
 //! A diagnostic knows nothing of its file's name or of how it is shown. Rendering for a terminal and as JSON, and
 //! applying the mends, are separate.
 
+pub mod fix;
+pub mod json;
+#[cfg(feature = "cli")]
+pub mod terminal;
+
 use crate::span::Span;
 use ilo_spec::error::{Code, Severity};
 use ilo_spec::limits;
@@ -127,11 +132,36 @@ impl Diagnostics {
     /// Adds one; past [`limits::DIAGNOSTICS`] it is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
-        if self.list.len() < limits::DIAGNOSTICS {
-            self.list.push(diagnostic);
-        } else {
+        if self.is_full() {
             self.dropped += 1;
+        } else {
+            self.list.push(diagnostic);
         }
+    }
+
+    /// Adds one that is made only where it is kept.
+    pub fn push_with(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
+        if self.is_full() {
+            self.errors += usize::from(code.severity() == Severity::Error);
+            self.dropped += 1;
+        } else {
+            self.push(make());
+        }
+    }
+
+    /// Adds all of another list.
+    pub fn append(&mut self, other: Diagnostics) {
+        let kept = other.list.iter().filter(|diagnostic| diagnostic.is_error()).count();
+        self.errors += other.errors.saturating_sub(kept);
+        self.dropped += other.dropped;
+        for diagnostic in other.list {
+            self.push(diagnostic);
+        }
+    }
+
+    /// Whether more would only be counted.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= limits::DIAGNOSTICS
     }
 
     /// Remembers the present state, to go back to with [`Diagnostics::rewind`].

@@ -1,5 +1,6 @@
 //! Statements and blocks: which reading of a block counts, and how reading goes on after an error.
 
+use super::expr::digits;
 use super::lexer::{self, Kind, Token};
 use super::mend::count_range;
 use super::parser::{Floor, Parser, Reading, Stop, shorten};
@@ -15,9 +16,9 @@ struct Head {
     /// The token that begins the header; LET where the block is bound.
     token: usize,
     word: Word,
-    /// The count, where a possible one is there.
+    /// The count, where one is there.
     count: Option<u32>,
-    /// Whether there is one that is negative or beyond what is left.
+    /// Whether there is one that is negative or beyond 32 bits.
     out_of_range: bool,
     /// Where the count stands, or would.
     count_span: Span,
@@ -347,12 +348,13 @@ impl<'p, 'a> Parser<'p, 'a> {
         };
         if current.kind == Kind::Integer {
             head.count_span = current.span();
-            head.count = self.count_value();
+            head.count = digits(self.text(&current));
             head.out_of_range = head.count.is_none();
             self.bump();
             return Ok(head);
         }
-        if current.first || self.begins_statement(&current) {
+        let in_merge = self.merge_end == Some(self.at);
+        if !in_merge && (current.first || self.begins_statement(&current)) {
             return Ok(head);
         }
         Err(self.no_count(word, of))
@@ -410,7 +412,8 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     fn by_count(&mut self, head: &Head, items: Items<'p, 'a>) -> Result<(), Stop> {
         let errors = self.errors;
-        let Some(count) = head.count else {
+        let possible = head.count.filter(|&count| count as usize <= self.tokens.len());
+        let Some(count) = possible else {
             let help = format!("write how many {} follow, or indent them below this line", head.of);
             self.tolerate(self.bad_count(head).help(help))?;
             return items(self, Some(1)).map(|_| ());
@@ -457,9 +460,9 @@ impl<'p, 'a> Parser<'p, 'a> {
     /// The diagnostic of a count that is missing or impossible.
     fn bad_count(&self, head: &Head) -> Diagnostic {
         let (name, of) = (head.word.mnemonic(), head.of);
-        if head.out_of_range {
+        if head.out_of_range || head.count.is_some() {
             let found = self.source.get(head.count_span.range()).unwrap_or("");
-            return count_range(head.count_span, found, self.left());
+            return count_range(head.count_span, found, self.tokens.len());
         }
         Diagnostic::new(Code::ExpectedCount, head.count_span, format!("`{name}` has no count of {of}"))
             .expected(format!("the number of {of}"), "no number")

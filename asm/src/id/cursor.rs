@@ -9,7 +9,9 @@ use ilo_spec::error::Code;
 /// Whether a character may stand in a name without quotes: letters and digits of any script, and what tools and servers
 /// put into theirs (`mcp://mail/send`, `First.Name`, `user_id`).
 pub(super) fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '$' | '+' | '~')
+    c.is_ascii_alphanumeric()
+        || (!c.is_ascii() && c.is_alphanumeric())
+        || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '$' | '+' | '~')
 }
 
 /// A place in a comment.
@@ -56,12 +58,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn skip_blanks(&mut self) {
-        let rest = self.rest();
-        self.skip(rest.len() - rest.trim_start().len());
+        self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
     }
 
     pub(super) fn eat(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
+        let found = self.rest().starts_with(wanted);
         if found {
             self.skip(wanted.len_utf8());
         }
@@ -71,7 +72,13 @@ impl<'a> Cursor<'a> {
     /// Takes characters as long as they are wanted.
     pub(super) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        let ascii = rest.bytes().take_while(|byte| byte.is_ascii() && wanted(char::from(*byte))).count();
+        let tail = rest.get(ascii..).unwrap_or("");
+        let length = if tail.bytes().next().is_none_or(|byte| byte.is_ascii()) {
+            ascii
+        } else {
+            ascii + tail.find(|c| !wanted(c)).unwrap_or(tail.len())
+        };
         self.skip(length);
         rest.get(..length).unwrap_or("")
     }

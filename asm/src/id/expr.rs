@@ -1,5 +1,6 @@
 //! Expressions and their operands: each instruction reads what its row of the table says.
 
+use super::ids::repeated;
 use super::lexer::Kind;
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
@@ -10,9 +11,6 @@ use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 use ilo_spec::program::Number;
-
-/// The names of up to so many fields are compared one by one.
-const FEW: usize = 16;
 
 impl<'a> Parser<'_, 'a> {
     /// Reads an operand of `of`.
@@ -144,17 +142,17 @@ impl<'a> Parser<'_, 'a> {
             return Err(self.no_count(of, what));
         }
         let Some(count) = self.count_value() else {
-            let (span, left) = (self.current.span(), self.left());
+            let (span, most) = (self.current.span(), self.tokens.len());
             let found = self.text(&self.current);
-            return Err(self.fail(count_range(span, found, left)));
+            return Err(self.fail(count_range(span, found, most)));
         };
         self.bump();
         Ok(count)
     }
 
-    /// The count under the cursor, unless it is more than what is left.
+    /// The count under the cursor, unless it is more than a file of this size can hold.
     pub(super) fn count_value(&self) -> Option<u32> {
-        digits(self.text(&self.current)).filter(|&count| count as usize <= self.left())
+        digits(self.text(&self.current)).filter(|&count| count as usize <= self.tokens.len())
     }
 
     fn pairs(&mut self, of: Word) -> Result<&'a [Field<'a>], Stop> {
@@ -169,7 +167,7 @@ impl<'a> Parser<'_, 'a> {
             self.pair(of)?;
         }
         self.last_count = Some((count_token, self.at));
-        self.take_fields(start)
+        Ok(self.take_fields(start))
     }
 
     /// Whether nothing that a list could go on with is under the cursor.
@@ -188,25 +186,12 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Takes the fields from `start` on, none of which may be given twice.
-    fn take_fields(&mut self, start: usize) -> Result<&'a [Field<'a>], Stop> {
-        let fields = self.arena.alloc_slice_copy(self.fields.get(start..).unwrap_or_default());
+    fn take_fields(&mut self, start: usize) -> &'a [Field<'a>] {
+        let fields: &'a [Field<'a>] =
+            self.arena.alloc_slice_copy(self.fields.get(start..).unwrap_or_default());
         self.fields.truncate(start);
-        if fields.len() <= FEW {
-            for (index, field) in fields.iter().enumerate() {
-                let before = fields.iter().take(index).find(|before| before.name.text == field.name.text);
-                if let Some(before) = before {
-                    self.duplicate_field(field.name, before.name.span);
-                }
-            }
-        } else {
-            let mut seen: HashMap<&str, Span> = HashMap::with_capacity(fields.len());
-            for field in &*fields {
-                if let Some(before) = seen.insert(field.name.text, field.name.span) {
-                    self.duplicate_field(field.name, before);
-                }
-            }
-        }
-        Ok(fields)
+        repeated(fields, |field| field.name, |name, before| self.duplicate_field(name, before));
+        fields
     }
 
     fn duplicate_field(&mut self, name: Name<'a>, before: Span) {
@@ -227,7 +212,7 @@ impl<'a> Parser<'_, 'a> {
             self.pair(Word::Merge)?;
         }
         self.merge_end = Some(self.at);
-        Ok(ExprKind::Merge(record, self.take_fields(start)?))
+        Ok(ExprKind::Merge(record, self.take_fields(start)))
     }
 
     fn list(&mut self) -> Result<ExprKind<'a>, Stop> {
@@ -294,7 +279,7 @@ impl<'a> Parser<'_, 'a> {
                 let literal = self.literal()?;
                 Ok((Some(literal), Span::new(span.start, self.last_end)))
             }
-            _ => match self.bare_literal()? {
+            _ => match self.bare_literal() {
                 Some(literal) => Ok((Some(literal), span)),
                 None => Err(self.no_case_key()),
             },
@@ -304,7 +289,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the value of a case, which may be a bare literal.
     fn case_value(&mut self) -> Result<Expr<'a>, Stop> {
         let span = self.current.span();
-        match self.bare_literal()? {
+        match self.bare_literal() {
             Some(literal) => Ok(Expr { kind: ExprKind::Literal(literal), span }),
             None => self.expr(Word::MatchMap),
         }

@@ -4,11 +4,11 @@
 //! `; fn is short for function` stays a comment.
 
 use super::cursor::{Cursor, is_name_char};
+use super::ids::repeated;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
-use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -18,7 +18,6 @@ pub(super) struct Header<'a> {
     pub(super) name: Name<'a>,
     pub(super) parameters: Vec<Parameter<'a>>,
     pub(super) output: OutputName<'a>,
-    pub(super) span: Span,
     /// What follows the header on its line: registries, or nothing.
     pub(super) rest: Cursor<'a>,
 }
@@ -80,7 +79,7 @@ pub(super) fn read<'a>(
     let keyword = reader.cursor.take(|c| c.is_ascii_alphabetic());
     let keyword_span = reader.cursor.since(start);
     if keyword != "fn" {
-        let wrong = reader.bad(keyword_span, format!("`{keyword}` begins no function"), "`fn`", keyword);
+        let wrong = bad(keyword_span, format!("`{keyword}` begins no function"), "`fn`", keyword);
         reader.diagnostics.push(wrong.nearest(Some("fn")).replace(keyword_span, "fn"));
     }
     reader.cursor.skip_blanks();
@@ -88,17 +87,22 @@ pub(super) fn read<'a>(
     let text = reader.cursor.name(is_name_char, arena, reader.diagnostics).unwrap_or("");
     let name = Name { text, span: reader.cursor.since(start) };
     if text.is_empty() {
-        let wrong = reader.bad(name.span, "the function has no name", "a name", "no name");
+        let wrong = bad(name.span, "the function has no name", "a name", "no name");
         reader.diagnostics.push(wrong);
     }
     let parameters = reader.parameters();
     let output = reader.output();
     let rest = reader.rest();
-    Header { name, parameters, output, span: comment, rest }
+    Header { name, parameters, output, rest }
 }
 
 /// The form of a header, for help.
 const FORM: &str = "write `; fn name(first: type, second: type) -> type`";
+
+fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> Diagnostic {
+    let shown: String = found.chars().take(40).collect();
+    Diagnostic::new(Code::BadHeader, span, message).expected(expected, shown).help(FORM)
+}
 
 struct Reader<'r, 'a> {
     cursor: Cursor<'a>,
@@ -108,11 +112,6 @@ struct Reader<'r, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn bad(&self, span: Span, message: impl Into<String>, expected: &str, found: &str) -> Diagnostic {
-        let shown: String = found.chars().take(40).collect();
-        Diagnostic::new(Code::BadHeader, span, message).expected(expected, shown).help(FORM)
-    }
-
     /// A diagnostic about what stands here.
     fn bad_here(&self, message: &str, expected: &str) -> Diagnostic {
         let mut after = self.cursor;
@@ -122,12 +121,33 @@ impl<'a> Reader<'_, 'a> {
             if word.is_empty() { after.peek().map_or(String::new(), String::from) } else { word.to_owned() };
         let span = after.since(start);
         let found = if found.is_empty() { "the end of the line" } else { &found };
-        self.bad(span, message, expected, found)
+        bad(span, message, expected, found)
     }
 
+    /// Reads the parameters, no two of one name.
     fn parameters(&mut self) -> Vec<Parameter<'a>> {
+        let parameters = self.parameter_list();
+        repeated(
+            &parameters,
+            |parameter| parameter.name,
+            |name, before| {
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::DuplicateParameter,
+                        name.span,
+                        format!("two parameters are called `{}`", name.text),
+                    )
+                    .expected("a name that is free", name.text)
+                    .related(before, "first here")
+                    .help("rename one of them"),
+                );
+            },
+        );
+        parameters
+    }
+
+    fn parameter_list(&mut self) -> Vec<Parameter<'a>> {
         let mut parameters = Vec::new();
-        let mut names: HashMap<&str, Span> = HashMap::new();
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters stand in parentheses", "`(`");
@@ -149,20 +169,6 @@ impl<'a> Reader<'_, 'a> {
                 return parameters;
             }
             let Some(parameter) = self.parameter() else { continue };
-            match names.get(parameter.name.text) {
-                Some(&before) => {
-                    let message = format!("two parameters are called `{}`", parameter.name.text);
-                    self.diagnostics.push(
-                        Diagnostic::new(Code::DuplicateParameter, parameter.name.span, message)
-                            .expected("a name that is free", parameter.name.text)
-                            .related(before, "first here")
-                            .help("rename one of them"),
-                    );
-                }
-                None => {
-                    names.insert(parameter.name.text, parameter.name.span);
-                }
-            }
             parameters.push(parameter);
         }
     }
@@ -185,7 +191,7 @@ impl<'a> Reader<'_, 'a> {
         if !self.cursor.eat(':') {
             let message = format!("parameter `{text}` has no type");
             let wrong =
-                self.bad(name.span, message, "`:` and a type", self.cursor.peek().map_or("", |_| "no type"));
+                bad(name.span, message, "`:` and a type", self.cursor.peek().map_or("", |_| "no type"));
             self.diagnostics.push(wrong.help(format!("write `{text}: text`, or another type")));
             self.cursor.take(|c| !matches!(c, ',' | ')'));
             return Some(Parameter { name, ty: TypeName::implied(Base::Any, name.span) });
@@ -203,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(arrow) = wrong_arrow {
             self.cursor.skip(arrow.len());
             let span = self.cursor.since(start);
-            let wrong = self.bad(span, "the arrow is written `->`", "`->`", arrow);
+            let wrong = bad(span, "the arrow is written `->`", "`->`", arrow);
             self.diagnostics.push(wrong.replace(span, if arrow == ":" { " ->" } else { "->" }));
         } else if rest.starts_with("->") {
             self.cursor.skip(2);
@@ -303,6 +309,9 @@ impl<'a> Reader<'_, 'a> {
             return (Base::Any, Base::Any.name());
         }
         if word.is_empty() || word.eq_ignore_ascii_case("result") {
+            if !word.is_empty() {
+                self.skip_result();
+            }
             let message = if word.is_empty() {
                 format!("{what} is missing")
             } else {
@@ -324,6 +333,17 @@ impl<'a> Reader<'_, 'a> {
                 (base, base.name())
             }
             None => (Base::Any, word),
+        }
+    }
+
+    /// Passes the types after a `result` that stands in a wrong place.
+    fn skip_result(&mut self) {
+        self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
+        let mut ahead = self.cursor;
+        ahead.take(|c| c.is_whitespace() || c == ',');
+        ahead.take(|c| is_type_char(c) || c.is_whitespace());
+        if ahead.peek() != Some(':') {
+            self.cursor = ahead;
         }
     }
 
@@ -378,7 +398,7 @@ impl<'a> Reader<'_, 'a> {
         if !is_registry {
             let at = self.cursor.offset();
             let span = Span::new(at, self.span.end);
-            let wrong = self.bad(span, "something follows the function's type", "the end of the line", rest);
+            let wrong = bad(span, "something follows the function's type", "the end of the line", rest);
             self.diagnostics.push(wrong.help("put comments on a line of their own"));
             self.cursor.skip(rest.len());
         }

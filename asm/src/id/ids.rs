@@ -1,10 +1,39 @@
-//! Tables from the ids of a source to what they stand for: dense where ids are small, as they are in practice.
+//! Tables from the ids of a source to what they stand for, dense where ids are small, as they are in practice; and names
+//! that stand twice.
 
-use crate::ast::{Slot, SlotInfo};
+use crate::ast::{Name, Slot, SlotInfo};
+use crate::span::Span;
 use hashbrown::HashMap;
 
 /// Ids below this are looked up in an array; what a function uses of it is cheap to clear.
 const DIRECT: u32 = 256;
+
+/// Up to so many names are compared one by one.
+const FEW: usize = 16;
+
+/// Tells of each name that stands among `items` before, and where.
+pub(super) fn repeated<'a, T>(
+    items: &[T],
+    name: impl Fn(&T) -> Name<'a>,
+    mut tell: impl FnMut(Name<'a>, Span),
+) {
+    if items.len() <= FEW {
+        for (index, item) in items.iter().enumerate() {
+            let found = name(item);
+            let before = items.iter().take(index).map(&name).find(|before| before.text == found.text);
+            if let Some(before) = before {
+                tell(found, before.span);
+            }
+        }
+        return;
+    }
+    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(items.len());
+    for found in items.iter().map(name) {
+        if let Some(before) = seen.insert(found.text, found.span) {
+            tell(found, before);
+        }
+    }
+}
 
 /// A table from ids to something small.
 #[derive(Clone, Debug)]
@@ -72,6 +101,11 @@ impl<'a> Slots<'a> {
 
     pub(super) fn list(&self) -> &[SlotInfo<'a>] {
         &self.list
+    }
+
+    /// The name of the slot with this number.
+    pub(super) fn name(&self, number: u32) -> Option<&'a str> {
+        self.list.get(self.dense.get(number)?.0 as usize)?.name
     }
 
     pub(super) fn knows(&self, number: u32) -> bool {

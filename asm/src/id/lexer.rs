@@ -141,17 +141,18 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let text = source.get(skipped as usize..).unwrap_or("");
-    let mut lexed = Lexed::default();
+    // A token and the blank after it rarely take fewer bytes; where they do, the vector grows.
+    let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
-    let mut lexer = Kind::lexer(text);
-    while let Some(kind) = lexer.next() {
-        let range = lexer.span();
+    let mut kinds = Kind::lexer(text);
+    while let Some(kind) = kinds.next() {
+        let range = kinds.span();
         // The limit on the source's size makes every offset fit.
         let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
         let span = Span::new(offset(range.start), offset(range.end));
         let (kind, word) = match kind {
-            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(lexer.slice())),
+            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(kinds.slice())),
             Ok(kind @ (Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator)) => {
                 (kind, None)
             }
@@ -164,11 +165,11 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
                 continue;
             }
             Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
-                report(kind, span, lexer.slice(), diagnostics);
+                report(kind, span, kinds.slice(), diagnostics);
                 (kind, None)
             }
             Ok(kind) => {
-                report(kind, span, lexer.slice(), diagnostics);
+                report(kind, span, kinds.slice(), diagnostics);
                 continue;
             }
             Err(()) => {

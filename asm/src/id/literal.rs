@@ -29,15 +29,15 @@ impl<'a> Parser<'_, 'a> {
         let token = self.current;
         match (text, token.kind) {
             ("0", Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText)
-            | ("1", Kind::Integer | Kind::Number) => self.value(&token),
-            ("2", Kind::Word) if self.text(&token) == "nil" => self.value(&token),
-            ("3", Kind::Word) if matches!(self.text(&token), "true" | "false") => self.value(&token),
+            | ("1", Kind::Integer | Kind::Number) => Ok(self.value(&token)),
+            ("2", Kind::Word) if self.text(&token) == "nil" => Ok(self.value(&token)),
+            ("3", Kind::Word) if matches!(self.text(&token), "true" | "false") => Ok(self.value(&token)),
             _ => self.wrong_literal(kind, text),
         }
     }
 
     /// A bare literal, where one is under the cursor.
-    pub(super) fn bare_literal(&mut self) -> Result<Option<Literal<'a>>, Stop> {
+    pub(super) fn bare_literal(&mut self) -> Option<Literal<'a>> {
         let token = self.current;
         let literal = match token.kind {
             Kind::Word if token.word.is_none() => matches!(self.text(&token), "nil" | "true" | "false"),
@@ -49,14 +49,14 @@ impl<'a> Parser<'_, 'a> {
             | Kind::SingleText => true,
             _ => false,
         };
-        if literal { self.value(&token).map(Some) } else { Ok(None) }
+        literal.then(|| self.value(&token))
     }
 
     /// Takes the token under the cursor as a constant of its own form.
-    pub(super) fn value(&mut self, token: &Token) -> Result<Literal<'a>, Stop> {
+    pub(super) fn value(&mut self, token: &Token) -> Literal<'a> {
         let text = self.text(token);
         self.bump();
-        Ok(match token.kind {
+        match token.kind {
             Kind::Text => Literal::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("")),
             Kind::EscapedText => Literal::Text(self.decode(token, text)),
             Kind::Integer | Kind::Number => Literal::Number(self.number(token.span(), text)),
@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
             Kind::Word => Literal::Nil,
             // The lexer has said what is wrong with these.
             _ => Literal::Text(text.trim_matches(['"', '\''])),
-        })
+        }
     }
 
     fn decode(&mut self, token: &Token, text: &'a str) -> &'a str {
@@ -119,7 +119,7 @@ impl<'a> Parser<'_, 'a> {
                 .help(format!("write `LIT {number} {}`", shorten(value)))
                 .replace(token.span(), format!("{number} {value}")),
         )?;
-        self.value(&token)
+        Ok(self.value(&token))
     }
 
     /// The kind that a token's form asks for, and how its value is written.
@@ -150,7 +150,7 @@ impl<'a> Parser<'_, 'a> {
             let value = self.current;
             let number = self.kind_of(&value).map_or(0, |(number, _)| number);
             self.tolerate(wrong.replace(kind.span(), number.to_string()))?;
-            return self.value(&value);
+            return Ok(self.value(&value));
         }
         self.tolerate(wrong.help(format!("write `LIT 1 {shown}`")).replace(Span::at(kind.start), "1 "))?;
         let text = self.text(&kind);
@@ -173,12 +173,7 @@ impl<'a> Parser<'_, 'a> {
             let wrong = self.refuse(Code::BadLiteral, message, wanted);
             return match number {
                 "0" if plain_word && !token.first => {
-                    let Some(diagnostic) =
-                        self.undedented(wrong.replace(token.span(), format!("\"{text}\"")))
-                    else {
-                        return Err(Stop::Bad);
-                    };
-                    self.tolerate(diagnostic)?;
+                    self.tolerate(wrong.replace(token.span(), format!("\"{text}\"")).0)?;
                     self.bump();
                     Ok(Literal::Text(text))
                 }
@@ -206,6 +201,6 @@ impl<'a> Parser<'_, 'a> {
             _ => wrong.help(format!("write `LIT {right} {}`", shorten(value))),
         };
         self.tolerate(wrong)?;
-        self.value(&token)
+        Ok(self.value(&token))
     }
 }

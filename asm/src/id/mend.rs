@@ -6,7 +6,7 @@
 use super::expr::digits;
 use super::lexer::{Kind, Token};
 use super::parser::{Diagnosed, Parser, Stop, shorten};
-use super::registry::{self, Registry};
+use super::registry;
 use crate::ast::{Expr, ExprKind, Name};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
@@ -62,10 +62,10 @@ const OPERATORS: &[(&str, Word)] = &[
 ];
 
 /// The diagnostic of a count that cannot be.
-pub(super) fn count_range(span: Span, found: &str, left: usize) -> Diagnostic {
+pub(super) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
     Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
-        .expected(format!("a count from 0 to what is left, {left} words"), format!("`{shown}`"))
+        .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
         .help("write how many really follow")
 }
 
@@ -91,21 +91,45 @@ fn form(word: Word) -> &'static str {
     }
 }
 
-/// Letters in upper case, without what separates words.
-fn plain(text: &str) -> Option<String> {
-    const LONGEST: usize = 24;
-    (text.len() <= LONGEST).then(|| {
-        text.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ':')).map(|c| c.to_ascii_uppercase()).collect()
-    })
+/// Whether two words differ in case and separators at most.
+fn same_letters(one: &str, other: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = u8> {
+        text.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b':')).map(|b| b.to_ascii_uppercase())
+    }
+    letters(one).eq(letters(other))
 }
 
 impl<'a> Parser<'_, 'a> {
     /// The instruction that a word is but for its case and separators, or by a name from another language.
     pub(super) fn same_word(&self, token: &Token) -> Option<Word> {
-        let wanted = plain(self.text(token))?;
-        let same = |row: &&ilo_spec::node::Row| plain(row.mnemonic).as_ref() == Some(&wanted);
-        let alias = || ALIASES.iter().find(|&&(name, _)| name == wanted).map(|&(_, word)| word);
-        TABLE.iter().find(same).map(|row| row.word).or_else(alias)
+        let text = self.text(token);
+        let alias = || ALIASES.iter().find(|&&(name, _)| same_letters(name, text)).map(|&(_, word)| word);
+        TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word).or_else(alias)
+    }
+
+    /// Whether so many names may still be looked through for the sake of better messages. The work for a whole file is
+    /// bounded, so that many errors among many names stay linear.
+    fn may_search(&mut self, names: usize) -> bool {
+        let enough = names <= self.searches;
+        if enough {
+            self.searches -= names;
+        }
+        enough
+    }
+
+    /// The id of a name in a registry.
+    fn id_of(&mut self, kind: registry::Kind, name: &str) -> Option<u32> {
+        let names = self.registries.get(kind).entries.len();
+        if self.may_search(names) { self.registries.get(kind).id(name) } else { None }
+    }
+
+    /// The name in a registry that is nearest to another.
+    fn nearest_of(&mut self, kind: registry::Kind, name: &str) -> Option<&'a str> {
+        // Measuring how near two names are costs about this many comparisons.
+        const COST: usize = 16;
+        let names = self.registries.get(kind).entries.len();
+        let allowed = self.may_search(names.saturating_mul(COST));
+        nearest(name, self.registries.get(kind).entries.iter().map(|entry| entry.name).filter(|_| allowed))
     }
 
     /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
@@ -115,13 +139,15 @@ impl<'a> Parser<'_, 'a> {
             return Ok(token.word);
         }
         let text = self.text(&token);
-        if !statement && (self.registries.vars.id(text).is_some() || self.kind_of(&token).is_some()) {
+        if !statement && (self.kind_of(&token).is_some() || self.id_of(registry::Kind::Vars, text).is_some())
+        {
             return Ok(None);
         }
         let same = self.same_word(&token);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
+        let full = self.diagnostics.dropped() > 0;
         let near = || nearest(text, TABLE.iter().map(|row| row.mnemonic)).and_then(Word::from_mnemonic);
-        let Some(word) = same.or_else(|| if upper { near() } else { None }) else { return Ok(None) };
+        let Some(word) = same.or_else(|| if upper && !full { near() } else { None }) else { return Ok(None) };
         let name = word.mnemonic();
         let wrong = Diagnostic::new(
             Code::UnknownInstruction,
@@ -214,7 +240,7 @@ impl<'a> Parser<'_, 'a> {
             } else {
                 wrong.replace(token.span(), format!("LIT {kind} {value}"))
             })?;
-            let literal = self.value(&token)?;
+            let literal = self.value(&token);
             return Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() });
         }
         Err(self.strange_operand(of))
@@ -234,7 +260,7 @@ impl<'a> Parser<'_, 'a> {
         let known = self.slots.knows(number) || self.registries.vars.name(number).is_some();
         // A list and a record are never numbers.
         let reference = matches!(of, Word::For | Word::Merge | Word::Len | Word::Has);
-        let name = self.slot_name(number).map_or(String::new(), |name| format!(", `{name}`"));
+        let name = self.slots.name(number).map_or(String::new(), |name| format!(", `{name}`"));
         let wrong = Diagnostic::new(
             Code::ExpectedOperand,
             token.span(),
@@ -261,7 +287,7 @@ impl<'a> Parser<'_, 'a> {
         if reference || known {
             return Ok(self.reference(number, token));
         }
-        let literal = self.value(&token)?;
+        let literal = self.value(&token);
         Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
     }
 
@@ -278,17 +304,15 @@ impl<'a> Parser<'_, 'a> {
                 wrong.help(format!("operators stand before their operands: `{name} REF 0 REF 1`"))
             }
             (Kind::Dollar | Kind::Word, _) => {
-                let names = self.registries.vars.entries.iter().map(|entry| entry.name);
-                let near = nearest(bare(text), names).map(str::to_owned);
-                let help = match near.as_deref().and_then(|name| Some((name, self.registries.vars.id(name)?)))
-                {
+                let near = self.nearest_of(registry::Kind::Vars, bare(text));
+                let help = match near.and_then(|name| Some((name, self.id_of(registry::Kind::Vars, name)?))) {
                     Some((name, slot)) => {
                         format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
                     }
                     None => "a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`".to_owned(),
                 };
                 let Diagnosed(wrong) = wrong;
-                Diagnosed(wrong.nearest(near.as_deref()).help(help))
+                Diagnosed(wrong.nearest(near).help(help))
             }
             _ => wrong.help(format!("write {}", form(of))),
         };
@@ -296,18 +320,17 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    fn slot_name(&self, number: u32) -> Option<&'a str> {
-        self.slots.list().iter().find(|info| info.number == number).and_then(|info| info.name)
-    }
-
     /// The slot that a name, bare or after `$`, stands for.
-    fn named_slot(&self, token: &Token) -> Option<(u32, &'a str)> {
+    fn named_slot(&mut self, token: &Token) -> Option<(u32, &'a str)> {
         if !matches!(token.kind, Kind::Word | Kind::Dollar) || token.word.is_some() {
             return None;
         }
         let name = bare(self.text(token));
+        if !self.may_search(self.slots.list().len()) {
+            return None;
+        }
         let parameter = self.slots.list().iter().find(|info| info.name == Some(name)).map(|info| info.number);
-        parameter.or_else(|| self.registries.vars.id(name)).map(|number| (number, name))
+        parameter.or_else(|| self.id_of(registry::Kind::Vars, name)).map(|number| (number, name))
     }
 
     /// The number of the slot that `of` takes.
@@ -415,13 +438,12 @@ impl<'a> Parser<'_, 'a> {
             Kind::Text => text.trim_matches('"'),
             _ => return Err(self.no_id(of, &format!("a {what}'s number"))),
         };
-        let registry: &Registry<'a> = self.registries.get(kind);
-        if let Some(id) = registry.id(name) {
+        if let Some(id) = self.id_of(kind, name) {
             self.by_name(&token, id, what)?;
             return Ok(Name { text: name, span });
         }
-        let near = nearest(name, registry.entries.iter().map(|entry| entry.name));
-        let id = near.and_then(|near| registry.id(near));
+        let near = self.nearest_of(kind, name);
+        let id = near.and_then(|near| self.id_of(kind, near));
         let message = format!("`{}` needs a {what}'s number here", of.mnemonic());
         let Diagnosed(wrong) = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
         let help = match (near, id) {
@@ -491,6 +513,7 @@ impl<'a> Parser<'_, 'a> {
         if let Some(count) = self.tokens.get(count_token) {
             wrong = wrong.related(count.span(), "the count");
         }
+        wrong.0.span = Span::at(self.last_end);
         let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
         let wrong = self.merge_help(wrong, Word::List);
         self.stop(wrong)
@@ -510,11 +533,6 @@ impl<'a> Parser<'_, 'a> {
         };
         let wrong = self.merge_help(wrong, Word::MatchMap);
         self.stop(wrong)
-    }
-
-    /// The diagnostic itself, where reading may go on at the token under the cursor.
-    pub(super) fn undedented(&self, wrong: Diagnosed) -> Option<Diagnostic> {
-        (!matches!(self.current.kind, Kind::Dedent | Kind::End)).then_some(wrong.0)
     }
 }
 

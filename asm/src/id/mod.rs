@@ -20,10 +20,8 @@ mod text;
 pub use format::format;
 
 use crate::ast::File;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::span::Span;
+use crate::diagnostic::Diagnostics;
 use bumpalo::Bump;
-use ilo_spec::error::Code;
 use ilo_spec::limits;
 
 /// What a source may be.
@@ -62,28 +60,4 @@ pub fn parse<'a>(
     };
     diagnostics.sort();
     file
-}
-
-/// Reads a source that may not be UTF-8, which is an error with the place of the first byte that is wrong.
-pub fn parse_bytes<'a>(
-    source: &'a [u8],
-    arena: &'a Bump,
-    options: &Options,
-    diagnostics: &mut Diagnostics,
-) -> File<'a> {
-    match std::str::from_utf8(source) {
-        Ok(source) => parse(source, arena, options, diagnostics),
-        Err(error) => {
-            let start = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
-            let length = error.error_len().map_or(1, |length| u32::try_from(length).unwrap_or(1));
-            let found = source.get(error.valid_up_to()).copied().unwrap_or(0);
-            let message = format!("byte {start} is not UTF-8");
-            diagnostics.push(
-                Diagnostic::new(Code::NotUtf8, Span::new(start, start.saturating_add(length)), message)
-                    .expected("UTF-8", format!("the byte {found:#04x}"))
-                    .help("save the file as UTF-8"),
-            );
-            File { functions: &[] }
-        }
-    }
 }

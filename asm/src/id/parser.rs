@@ -21,6 +21,9 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
 
+/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names.
+const SEARCHES: usize = 1 << 20;
+
 /// Why reading something stopped. The diagnostic, where there is one, is reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -93,6 +96,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) rewind_to: usize,
     /// How many more tokens may be read again.
     budget: usize,
+    /// How many more names may be looked through for better messages.
+    pub(super) searches: usize,
     /// How many expressions and blocks are around the cursor.
     pub(super) depth: usize,
     /// How many blocks are.
@@ -191,7 +196,7 @@ pub(super) fn file<'a>(
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
     let mut functions = Vec::with_capacity(headers.len());
-    let mut names: HashMap<&str, Span> = HashMap::new();
+    let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
     }
@@ -241,6 +246,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             trials: Vec::new(),
             rewind_to: 0,
             budget: 0,
+            searches: SEARCHES,
             depth: 0,
             blocks: 0,
             nesting: options.nesting.min(limits::NESTING),
@@ -331,13 +337,15 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
+    #[inline]
     pub(super) fn refresh(&mut self) {
         self.current = match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
                 if token.first && self.below_floor(token) {
                     Token { kind: Kind::Dedent, word: None, ..*token }
-                } else if let Some((_, word)) = self.read_as.filter(|&(at, _)| at == self.at) {
-                    Token { word: Some(word), ..*token }
+                } else if token.kind == Kind::Word && token.word.is_none() {
+                    let word = self.read_as.filter(|&(at, _)| at == self.at).map(|(_, word)| word);
+                    Token { word, ..*token }
                 } else {
                     *token
                 }
@@ -351,6 +359,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Goes to the next token.
+    #[inline]
     pub(super) fn bump(&mut self) {
         self.last_end = self.current.end;
         self.at += 1;
@@ -359,11 +368,6 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     pub(super) fn text(&self, token: &Token) -> &'a str {
         self.source.get(token.span().range()).unwrap_or("")
-    }
-
-    /// How many tokens are left in the function.
-    pub(super) fn left(&self) -> usize {
-        self.end.saturating_sub(self.at)
     }
 
     /// The first token from the cursor on that begins a line.

@@ -206,8 +206,11 @@ impl<'a> Registries<'a> {
 }
 
 /// A word with a colon that means something, and the place after it.
-fn keyword<'a, T>(mut cursor: Cursor<'a>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'a>)> {
+fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
     let word = cursor.take(|c| c.is_ascii_alphabetic());
+    if word.is_empty() {
+        return None;
+    }
     cursor.skip_blanks();
     let meaning = meaning(word).filter(|_| cursor.eat(':'))?;
     cursor.skip_blanks();

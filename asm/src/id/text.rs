@@ -1,7 +1,8 @@
-//! JSON strings: what stands between the quotes, decoded.
+//! JSON strings: decoding what stands between the quotes, and writing a text so that it reads back.
 
 use bumpalo::Bump;
 use bumpalo::collections::String;
+use std::fmt::Write as _;
 
 /// Why a string is not JSON's: where in it, how many bytes, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,25 @@ pub(super) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadTe
         }
     }
     Ok(text.into_bump_str())
+}
+
+/// Writes a text as a JSON string.
+pub(crate) fn quote(text: &str, out: &mut std::string::String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..' ' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
 }
 
 /// The character of the escape at `at`, and the escape's length.
@@ -96,6 +116,16 @@ mod tests {
             (r"\u0000", "\0"),
         ] {
             assert_eq!(decode(raw, &arena), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_reads_back() {
+        let arena = Bump::new();
+        for text in ["", "a \"b\" \\ c", "\0\u{1}\n\r\t\u{1f} é😀"] {
+            let mut quoted = std::string::String::new();
+            quote(text, &mut quoted);
+            assert_eq!(decode(&quoted[1..quoted.len() - 1], &arena), Ok(text));
         }
     }
 

@@ -1,0 +1,320 @@
+//! A function's tree as the list of what happens to its slots, in the order in which it happens.
+//!
+//! One walk makes the list; everything about flow then runs over it with plain loops. The same walk works out which
+//! blocks have values ([`super::value`]) and collects the calls.
+
+use super::describe::slot_place;
+use super::value::{self, Gives, Lack};
+use crate::ast::{
+    Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
+    Slot, Stmt, StmtKind,
+};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+
+/// Something that happens to slots, or where paths part and meet.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// A statement begins.
+    Statement(Span),
+    /// A slot is read.
+    Read(Slot, Span),
+    /// A slot is bound to a plain value.
+    Bind(Slot, Span),
+    /// A slot is bound to what a call gives.
+    BindCall(Slot, Span, CallId),
+    /// A MATCH takes the slot's result apart.
+    Match(Slot, Span),
+    /// Paths part; each begins with a [`Event::Branch`], and there are two.
+    Fork,
+    /// A path begins.
+    Branch(Path, Span),
+    /// The paths meet.
+    Join,
+    /// A loop's pass begins or the loop ends.
+    Loop(LoopId, Span),
+    /// A pass ends.
+    Repeat(LoopId, Span),
+    /// The function ends, with a value or a failure.
+    Exit(Ending, Span),
+}
+
+/// Which way a path goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Path {
+    /// The condition of IF holds.
+    Then,
+    /// It does not, and ELSE runs.
+    Else,
+    /// It does not, and there is no ELSE.
+    NotTaken,
+    /// The call failed.
+    Err,
+    /// The call succeeded.
+    Ok,
+}
+
+/// How a function ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// RET, `RET_OK`, or the end of the body.
+    Value,
+    /// `RET_ERR`, FAIL, or a failure that no arm takes.
+    Failure,
+}
+
+/// A call that is a compensation if nothing reads what it gives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rollback {
+    pub(super) call: CallId,
+    /// It is bound, so that it takes the flow of slots to tell whether it is read.
+    pub(super) bound: bool,
+    /// It stands in a branch of IF, where UNDO should say so.
+    pub(super) in_if: bool,
+    /// From the start of the statement to the word CALL.
+    pub(super) before: Span,
+    pub(super) span: Span,
+}
+
+/// Whose block it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    If,
+    Err,
+    Other,
+}
+
+/// What one walk of a function finds.
+pub(super) struct Events<'a> {
+    function: &'a Function<'a>,
+    pub(super) list: Vec<Event>,
+    /// By [`CallId`].
+    pub(super) calls: Vec<Option<&'a Call<'a>>>,
+    /// By [`LoopId`].
+    pub(super) yields: Vec<bool>,
+    /// The calls that UNDO marks.
+    pub(super) undone: Vec<CallId>,
+    pub(super) rollbacks: Vec<Rollback>,
+    /// What is wrong with blocks' values and with returns.
+    pub(super) found: Diagnostics,
+}
+
+impl<'a> Events<'a> {
+    /// Walks a function.
+    pub(super) fn of(function: &'a Function<'a>) -> Events<'a> {
+        let mut events = Events {
+            function,
+            list: Vec::new(),
+            calls: vec![None; function.calls as usize],
+            yields: vec![false; function.loops as usize],
+            undone: Vec::new(),
+            rollbacks: Vec::new(),
+            found: Diagnostics::default(),
+        };
+        let gives = events.block(&function.body, Owner::Other, function.span);
+        let end = function.body.statements.last().map_or(function.span, |last| last.span);
+        events.list.push(Event::Exit(Ending::Value, end));
+        events.report(value::body(function, gives));
+        events
+    }
+
+    fn report(&mut self, found: Option<Diagnostic>) {
+        if let Some(diagnostic) = found {
+            self.found.push(diagnostic);
+        }
+    }
+
+    fn block(&mut self, block: &Block<'a>, owner: Owner, header: Span) -> Gives {
+        let fails =
+            matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
+        let mut gives = Gives::nothing(Lack::Empty(header));
+        for statement in block.statements {
+            if fails && owner != Owner::Other {
+                self.rollback(statement, owner);
+            }
+            let last = self.statement(statement);
+            if gives.completes() {
+                gives = last;
+            }
+        }
+        gives
+    }
+
+    fn rollback(&mut self, statement: &Stmt<'a>, owner: Owner) {
+        let (call, bound) = match statement.kind {
+            StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) => (call, false),
+            StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
+            _ => return,
+        };
+        self.rollbacks.push(Rollback {
+            call: call.id,
+            bound,
+            in_if: owner == Owner::If,
+            before: Span::new(statement.span.start, call.span.start),
+            span: statement.span,
+        });
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>) -> Gives {
+        self.list.push(Event::Statement(statement.span));
+        match &statement.kind {
+            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span),
+            StmtKind::Value(value) => {
+                self.expression(value);
+                Gives::VALUE
+            }
+            StmtKind::Return(kind, value) => {
+                self.expression(value);
+                self.report(value::wrong_return(self.function, *kind, statement.span));
+                let failure = *kind == ReturnKind::Err;
+                self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
+            }
+            StmtKind::Fail(value) => {
+                self.expression(value);
+                self.exit(Ending::Failure, statement.span)
+            }
+            StmtKind::Undo(call) => {
+                self.call(call);
+                self.undone.push(call.id);
+                Gives::nothing(Lack::Statement(statement.span))
+            }
+            StmtKind::Control(control) => self.control(control),
+        }
+    }
+
+    fn exit(&mut self, ending: Ending, span: Span) -> Gives {
+        self.list.push(Event::Exit(ending, span));
+        Gives::NEVER
+    }
+
+    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span) -> Gives {
+        match value {
+            Bound::Expr(value) => {
+                self.expression(value);
+                self.list.push(match value.kind {
+                    ExprKind::Call(call) => Event::BindCall(slot, span, call.id),
+                    _ => Event::Bind(slot, span),
+                });
+            }
+            Bound::Control(control) => {
+                let gives = self.control(control);
+                self.report(value::bound(control, gives));
+                self.list.push(Event::Bind(slot, span));
+                if !gives.completes() {
+                    return Gives::NEVER;
+                }
+            }
+        }
+        Gives::nothing(Lack::Statement(span))
+    }
+
+    fn control(&mut self, control: &Control<'a>) -> Gives {
+        match control {
+            Control::If(node) => self.branch(node),
+            Control::Match(node) => self.arms(node),
+            Control::For(node) => self.passes(node),
+        }
+    }
+
+    fn branch(&mut self, node: &If<'a>) -> Gives {
+        self.expression(&node.condition);
+        self.list.push(Event::Fork);
+        self.list.push(Event::Branch(Path::Then, node.span));
+        let then = self.block(&node.then, Owner::If, node.span);
+        let otherwise = if let Some(block) = &node.otherwise {
+            self.list.push(Event::Branch(Path::Else, node.span));
+            self.block(block, Owner::If, node.span)
+        } else {
+            self.list.push(Event::Branch(Path::NotTaken, node.span));
+            Gives::nothing(Lack::NotTaken(node.span))
+        };
+        self.list.push(Event::Join);
+        then.or(otherwise)
+    }
+
+    fn arms(&mut self, node: &Match<'a>) -> Gives {
+        self.list.push(Event::Match(node.slot, node.slot_span));
+        self.list.push(Event::Fork);
+        let err = if let Some(arm) = &node.err {
+            self.arm(arm, Path::Err, Owner::Err)
+        } else {
+            self.list.push(Event::Branch(Path::Err, node.span));
+            self.exit(Ending::Failure, node.span)
+        };
+        let ok = if let Some(arm) = &node.ok {
+            self.arm(arm, Path::Ok, Owner::Other)
+        } else {
+            self.list.push(Event::Branch(Path::Ok, node.span));
+            self.list.push(Event::Bind(node.slot, node.slot_span));
+            Gives::nothing(Lack::NoOk(node.span))
+        };
+        self.list.push(Event::Join);
+        err.or(ok)
+    }
+
+    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: Owner) -> Gives {
+        self.list.push(Event::Branch(path, arm.span));
+        self.list.push(Event::Bind(arm.bind, arm.bind_span));
+        self.block(&arm.body, owner, arm.span)
+    }
+
+    fn passes(&mut self, node: &For<'a>) -> Gives {
+        self.expression(&node.list);
+        self.list.push(Event::Loop(node.id, node.span));
+        self.list.push(Event::Bind(node.item, node.item_span));
+        let pass = self.block(&node.body, Owner::Other, node.span);
+        self.list.push(Event::Repeat(node.id, node.span));
+        if let Some(yields) = self.yields.get_mut(node.id.0 as usize) {
+            *yields = pass.value;
+        }
+        if pass.value { Gives::VALUE } else { Gives::nothing(Lack::NeverYields(node.span)) }
+    }
+
+    fn expression(&mut self, expression: &Expr<'a>) {
+        match &expression.kind {
+            ExprKind::Ref(slot) => {
+                let place = slot_place(self.function, *slot, expression.span);
+                self.list.push(Event::Read(*slot, place));
+            }
+            ExprKind::Literal(_) => {}
+            ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::Binary(_, left, right) => {
+                self.expression(left);
+                self.expression(right);
+            }
+            ExprKind::MatchMap(map) => {
+                self.expression(&map.subject);
+                for case in map.cases {
+                    self.expression(&case.value);
+                }
+                if let Some(default) = &map.default {
+                    self.expression(default);
+                }
+            }
+            ExprKind::Record(fields) => self.fields(fields),
+            ExprKind::Merge(of, fields) => {
+                self.expression(of);
+                self.fields(fields);
+            }
+            ExprKind::List(items) => {
+                for item in *items {
+                    self.expression(item);
+                }
+            }
+        }
+    }
+
+    fn fields(&mut self, fields: &[crate::ast::Field<'a>]) {
+        for field in fields {
+            self.expression(&field.value);
+        }
+    }
+
+    fn call(&mut self, call: &'a Call<'a>) {
+        if let Some(place) = self.calls.get_mut(call.id.0 as usize) {
+            *place = Some(call);
+        }
+        self.fields(call.arguments);
+    }
+}

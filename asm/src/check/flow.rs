@@ -1,0 +1,380 @@
+//! What each slot holds at each point: nothing, a plain value, or a call's result that a MATCH takes apart.
+//!
+//! Runs forward over the events, with the set of what a slot may hold. As in [`super::liveness`], what the passes of a
+//! loop add is found once per loop, from the inside out, which keeps the whole linear. The first run only asks whether
+//! anything is wrong; a function where something is runs again, remembering why slots are unset.
+//!
+//! After an error the slot counts as what it should have been, so that one mistake is told once.
+
+use super::bits::Bits;
+use super::describe::{Why, slot_name};
+use super::events::{Ending, Event, Events};
+use super::liveness::Binding;
+use crate::ast::{CallId, Function, Slot};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// Follows every slot of a function of at most [`ilo_spec::limits::REGISTERS`] slots.
+pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
+    let mut forward = Forward {
+        function,
+        events,
+        bindings,
+        loops: vec![State::default(); events.yields.len()],
+        mode: Mode::Loops,
+        wrong: false,
+        bound_by: Vec::new(),
+        unreachable: false,
+        found: Diagnostics::default(),
+    };
+    if !events.yields.is_empty() {
+        forward.run();
+    }
+    forward.mode = Mode::Judge;
+    forward.run();
+    if forward.wrong {
+        forward.bound_by = vec![None; function.slots.len()];
+        forward.mode = Mode::LoopsAndReasons;
+        forward.run();
+        forward.mode = Mode::Explain;
+        forward.run();
+    }
+    forward.found
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Find what the passes of each loop leave behind.
+    Loops,
+    /// Find whether anything is wrong.
+    Judge,
+    /// As `Loops`, and why slots are unset.
+    LoopsAndReasons,
+    /// Say what is wrong.
+    Explain,
+}
+
+/// What the slots may hold at a point.
+#[derive(Clone, Default)]
+struct State {
+    /// Whether any path comes here; without one all sets are empty.
+    live: bool,
+    unset: Bits,
+    plain: Bits,
+    checked: Bits,
+    /// By slot, where reasons are asked for: the event that leaves it unset.
+    reasons: Vec<Option<u32>>,
+}
+
+impl State {
+    fn settle(&mut self, slot: Slot, holds: Holds) {
+        for (set, this) in [
+            (&mut self.unset, Holds::Nothing),
+            (&mut self.plain, Holds::Plain),
+            (&mut self.checked, Holds::Checked),
+        ] {
+            set.remove(slot);
+            if self.live && this == holds {
+                set.insert(slot);
+            }
+        }
+    }
+
+    fn leave(&mut self) {
+        *self = State { reasons: core::mem::take(&mut self.reasons), ..State::default() };
+    }
+
+    fn reason(&self, slot: Slot) -> Option<u32> {
+        self.reasons.get(slot.0 as usize).copied().flatten()
+    }
+
+    fn set_reason(&mut self, slot: Slot, reason: Option<u32>) {
+        if let Some(place) = self.reasons.get_mut(slot.0 as usize) {
+            *place = reason;
+        }
+    }
+
+    /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event is it.
+    fn meet(&mut self, other: &State, this_event: u32, other_event: u32) {
+        if !self.reasons.is_empty() {
+            let mut unset = self.unset;
+            unset.extend(&other.unset);
+            for slot in unset.iter() {
+                let set_elsewhere = |state: &State| state.plain.has(slot) || state.checked.has(slot);
+                let reason = match (self.unset.has(slot), other.unset.has(slot)) {
+                    (true, false) if set_elsewhere(other) => self.reason(slot).or(Some(this_event)),
+                    (true, false) => self.reason(slot),
+                    (false, true) if set_elsewhere(self) => other.reason(slot).or(Some(other_event)),
+                    (false, _) => other.reason(slot),
+                    (true, true) => self.reason(slot).or(other.reason(slot)),
+                };
+                self.set_reason(slot, reason);
+            }
+        }
+        self.live |= other.live;
+        self.unset.extend(&other.unset);
+        self.plain.extend(&other.plain);
+        self.checked.extend(&other.checked);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Nothing,
+    Plain,
+    Checked,
+}
+
+/// A fork or loop that is open.
+struct Open {
+    /// What holds where the paths part, or after the loop but for what its passes leave.
+    before: State,
+    /// What the first branch leaves and where it began, once the second began.
+    first: Option<(State, u32)>,
+    /// Where the branch began that is going on.
+    branch: Option<u32>,
+}
+
+impl Open {
+    fn new(before: State) -> Open {
+        Open { before, first: None, branch: None }
+    }
+}
+
+struct Forward<'e, 'a> {
+    function: &'e Function<'a>,
+    events: &'e Events<'a>,
+    bindings: &'e [Binding],
+    /// What the passes of a loop may leave in slots that they settle, by [`crate::ast::LoopId`].
+    loops: Vec<State>,
+    mode: Mode,
+    wrong: bool,
+    /// By slot: the statement that bound it to a checked call last.
+    bound_by: Vec<Option<Span>>,
+    /// The statement before was unreachable too.
+    unreachable: bool,
+    found: Diagnostics,
+}
+
+impl<'e> Forward<'e, '_> {
+    fn with_reasons(&self) -> bool {
+        matches!(self.mode, Mode::LoopsAndReasons | Mode::Explain)
+    }
+
+    fn only_loops(&self) -> bool {
+        matches!(self.mode, Mode::Loops | Mode::LoopsAndReasons)
+    }
+
+    /// Notes that something is wrong, and says what where that is asked for.
+    fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
+        match self.mode {
+            Mode::Loops | Mode::LoopsAndReasons => {}
+            Mode::Judge => self.wrong = true,
+            Mode::Explain => {
+                let mut found = core::mem::take(&mut self.found);
+                found.push_with(code, || diagnostic(self));
+                self.found = found;
+            }
+        }
+    }
+
+    fn start(&self) -> State {
+        let mut state = State { live: true, ..State::default() };
+        if self.with_reasons() {
+            state.reasons = vec![None; self.function.slots.len()];
+        }
+        for slot in (0..).map(Slot).take(self.function.slots.len()) {
+            let parameter = (slot.0 as usize) < self.function.parameters.len();
+            state.settle(slot, if parameter { Holds::Plain } else { Holds::Nothing });
+        }
+        state
+    }
+
+    fn run(&mut self) {
+        let mut state = self.start();
+        let mut open: Vec<Open> = Vec::new();
+        let events: &'e Events<'_> = self.events;
+        for (index, &event) in (0_u32..).zip(&events.list) {
+            match event {
+                Event::Statement(span) => self.statement(&state, span),
+                Event::Read(slot, span) => self.read(&mut state, slot, span),
+                Event::Bind(slot, span) => self.bind(&mut state, slot, span, None),
+                Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
+                Event::Match(slot, span) => self.take_apart(&mut state, slot, span, index),
+                Event::Exit(ending, span) => self.exit(&mut state, ending, span),
+                Event::Fork => open.push(Open::new(state.clone())),
+                Event::Branch(..) => Forward::branch(&mut state, open.last_mut(), index),
+                Event::Join => Forward::join(&mut state, open.pop()),
+                Event::Loop(id, _) => {
+                    let before = self.enter(&mut state, id.0 as usize, index);
+                    open.push(Open::new(before));
+                }
+                Event::Repeat(id, _) => self.repeat(&mut state, open.pop(), id.0 as usize, index),
+            }
+        }
+    }
+
+    /// Ends the first branch, if it is the second that begins.
+    fn branch(state: &mut State, fork: Option<&mut Open>, index: u32) {
+        let Some(fork) = fork else { return };
+        if let Some(first) = fork.branch.replace(index) {
+            let ended = core::mem::replace(state, core::mem::take(&mut fork.before));
+            fork.first = Some((ended, first));
+        }
+    }
+
+    fn join(state: &mut State, fork: Option<Open>) {
+        if let Some(Open { first: Some((mut first, event)), branch: Some(second), .. }) = fork {
+            first.meet(state, event, second);
+            *state = first;
+        }
+    }
+
+    /// Begins a loop's passes; gives what holds after the loop but for what its passes leave.
+    fn enter(&mut self, state: &mut State, id: usize, index: u32) -> State {
+        let before = state.clone();
+        if self.only_loops() {
+            for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
+                *set = Bits::default();
+            }
+        } else if let Some(passes) = self.loops.get(id).filter(|_| before.live) {
+            state.meet(passes, index, index);
+        }
+        before
+    }
+
+    fn repeat(&mut self, state: &mut State, open: Option<Open>, id: usize, index: u32) {
+        let Some(Open { mut before, .. }) = open else { return };
+        let (live, only_loops) = (before.live, self.only_loops());
+        if let Some(passes) = self.loops.get_mut(id) {
+            if only_loops {
+                *passes = state.clone();
+            }
+            if live {
+                before.meet(passes, index, index);
+            }
+        }
+        before.live = live;
+        *state = before;
+    }
+
+    fn statement(&mut self, state: &State, span: Span) {
+        if state.live {
+            self.unreachable = false;
+        } else if !self.only_loops() && !core::mem::replace(&mut self.unreachable, true) {
+            self.wrong(Code::Unreachable, |_| {
+                Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
+            });
+        }
+    }
+
+    fn name(&self, slot: Slot) -> String {
+        slot_name(self.function, slot)
+    }
+
+    /// Why a slot is unset here.
+    fn why(&self, state: &State, slot: Slot) -> Why {
+        let event = state.reason(slot).and_then(|index| self.events.list.get(index as usize));
+        match event {
+            Some(Event::Branch(path, span)) => Why::Branch(*path, *span),
+            Some(Event::Loop(_, span)) => Why::FirstPass(*span),
+            Some(Event::Repeat(_, span)) => Why::NoPass(*span),
+            Some(Event::Match(_, span)) => Why::TakenApart(*span),
+            _ => Why::Nothing,
+        }
+    }
+
+    fn read(&mut self, state: &mut State, slot: Slot, span: Span) {
+        if state.unset.has(slot) {
+            self.wrong(Code::UnsetSlot, |this| {
+                let why = this.why(state, slot);
+                let name = this.name(slot);
+                let message = format!("{name} is read, but {}", why.words());
+                why.point(Diagnostic::new(Code::UnsetSlot, span, message))
+                    .expected("a slot that every path here has set", format!("{name}, {}", why.words()))
+            });
+        }
+        if state.checked.has(slot) {
+            self.wrong(Code::UncheckedRead, |this| {
+                let name = this.name(slot);
+                let message =
+                    format!("{name} is read, but it holds a call's result that a MATCH takes apart");
+                this.point_to_call(Diagnostic::new(Code::UncheckedRead, span, message), slot)
+                    .expected("a slot with a plain value", format!("{name}, not yet taken apart"))
+                    .help("read the slot that the OK arm binds, inside or after that arm")
+            });
+        }
+        if state.unset.has(slot) {
+            state.unset.remove(slot);
+            state.plain.insert(slot);
+        }
+    }
+
+    fn point_to_call(&self, diagnostic: Diagnostic, slot: Slot) -> Diagnostic {
+        match self.bound_by.get(slot.0 as usize).copied().flatten() {
+            Some(span) => diagnostic.related(span, "bound to the call's result here"),
+            None => diagnostic,
+        }
+    }
+
+    fn dropped(&mut self, slot: Slot, span: Span, how: &str) {
+        self.wrong(Code::DroppedResult, |this| {
+            let name = this.name(slot);
+            let message = format!("{name} {how} on a path where no MATCH took its call's result");
+            this.point_to_call(Diagnostic::new(Code::DroppedResult, span, message), slot)
+                .expected("a MATCH on every path", "a path without it")
+                .help(format!("MATCH {} on that path too, or bind another slot", this.number(slot)))
+        });
+    }
+
+    fn number(&self, slot: Slot) -> u32 {
+        self.function.slots.get(slot.0 as usize).map_or(slot.0, |info| info.number)
+    }
+
+    fn bind(&mut self, state: &mut State, slot: Slot, span: Span, call: Option<CallId>) {
+        if state.checked.has(slot) {
+            self.dropped(slot, span, "is bound over");
+        }
+        let binding = call.and_then(|call| self.bindings.get(call.0 as usize).copied());
+        let checked = binding.is_some_and(|binding| binding.checked);
+        if checked && let Some(place) = self.bound_by.get_mut(slot.0 as usize) {
+            *place = Some(span);
+        }
+        state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
+    }
+
+    fn take_apart(&mut self, state: &mut State, slot: Slot, span: Span, index: u32) {
+        if state.unset.has(slot) || state.plain.has(slot) {
+            self.wrong(Code::MatchUnchecked, |this| {
+                let name = this.name(slot);
+                let diagnostic = |what: &str| {
+                    Diagnostic::new(Code::MatchUnchecked, span, format!("MATCH on {name}, but {what}"))
+                        .expected("a slot that a CALL binds on every path", format!("{name}, but {what}"))
+                };
+                if !state.plain.has(slot) {
+                    let why = this.why(state, slot);
+                    return why.point(diagnostic(why.words()));
+                }
+                let parameter = (slot.0 as usize) < this.function.parameters.len();
+                let diagnostic = diagnostic(match (parameter, state.checked.has(slot)) {
+                    (true, _) => "it holds a parameter",
+                    (false, true) => "it holds a plain value on some path",
+                    (false, false) => "it holds a plain value",
+                });
+                this.point_to_call(diagnostic, slot).help("bind the slot with `LET … CALL …` right before")
+            });
+        }
+        state.settle(slot, Holds::Nothing);
+        state.set_reason(slot, Some(index));
+    }
+
+    fn exit(&mut self, state: &mut State, ending: Ending, span: Span) {
+        if ending == Ending::Value && !state.checked.is_empty() {
+            for slot in state.checked.iter() {
+                self.dropped(slot, span, "is left behind");
+            }
+        }
+        state.leave();
+    }
+}

@@ -1,0 +1,114 @@
+//! What becomes of the slot that a call is bound to: whether a MATCH takes it apart, whether anything reads it.
+//!
+//! Runs backwards over the events. A pass of a loop either leaves a slot alone or settles it, so what a loop adds to the
+//! paths before it is one set, found once, and the whole is linear however deep loops nest.
+
+use super::bits::Bits;
+use super::events::{Event, Events};
+use crate::ast::LoopId;
+
+/// What may be reached before the slot is bound again.
+#[derive(Clone, Copy, Default)]
+struct Ahead {
+    /// A MATCH on the slot.
+    matched: Bits,
+    /// A read of the slot or a MATCH on it.
+    used: Bits,
+}
+
+impl Ahead {
+    fn extend(&mut self, other: &Ahead) {
+        self.matched.extend(&other.matched);
+        self.used.extend(&other.used);
+    }
+}
+
+/// What is known of a call's binding.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Binding {
+    pub(super) checked: bool,
+    pub(super) unread: bool,
+}
+
+/// Finds out about every call that LET binds, by [`crate::ast::CallId`].
+pub(super) fn bindings(events: &Events<'_>) -> Vec<Binding> {
+    let mut backward = Backward {
+        events: &events.list,
+        loops: vec![Ahead::default(); events.yields.len()],
+        bindings: vec![Binding::default(); events.calls.len()],
+    };
+    if !events.yields.is_empty() {
+        backward.run(false);
+    }
+    backward.run(true);
+    backward.bindings
+}
+
+struct Backward<'e> {
+    events: &'e [Event],
+    /// What a pass of the loop reaches, by [`LoopId`].
+    loops: Vec<Ahead>,
+    bindings: Vec<Binding>,
+}
+
+/// A fork or loop that is open.
+struct Open {
+    /// What lies after it.
+    after: Ahead,
+    /// What the branches seen so far reach.
+    branches: Ahead,
+}
+
+impl Backward<'_> {
+    fn of_loop(&self, id: LoopId) -> Ahead {
+        self.loops.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// First to find what each loop's pass reaches by itself, then with that to judge the bindings.
+    fn run(&mut self, judge: bool) {
+        let mut ahead = Ahead::default();
+        let mut open: Vec<Open> = Vec::new();
+        for &event in self.events.iter().rev() {
+            match event {
+                Event::Statement(_) => {}
+                Event::Read(slot, _) => ahead.used.insert(slot),
+                Event::Match(slot, _) => {
+                    ahead.used.insert(slot);
+                    ahead.matched.insert(slot);
+                }
+                Event::Bind(slot, _) | Event::BindCall(slot, _, _) => {
+                    if let (Event::BindCall(_, _, call), true) = (event, judge) {
+                        let found =
+                            Binding { checked: ahead.matched.has(slot), unread: !ahead.used.has(slot) };
+                        if let Some(binding) = self.bindings.get_mut(call.0 as usize) {
+                            *binding = found;
+                        }
+                    }
+                    ahead.used.remove(slot);
+                    ahead.matched.remove(slot);
+                }
+                Event::Join => open.push(Open { after: ahead, branches: Ahead::default() }),
+                Event::Branch(..) => {
+                    if let Some(fork) = open.last_mut() {
+                        fork.branches.extend(&ahead);
+                        ahead = fork.after;
+                    }
+                }
+                Event::Fork => ahead = open.pop().map_or(ahead, |fork| fork.branches),
+                Event::Repeat(id, _) => {
+                    open.push(Open { after: ahead, branches: Ahead::default() });
+                    ahead = if judge { ahead } else { Ahead::default() };
+                    ahead.extend(&self.of_loop(id));
+                }
+                Event::Loop(id, _) => {
+                    if let Some(place) = self.loops.get_mut(id.0 as usize).filter(|_| !judge) {
+                        *place = ahead;
+                    }
+                    ahead = open.pop().map_or(ahead, |of| of.after);
+                    ahead.extend(&self.of_loop(id));
+                }
+                Event::Exit(..) => ahead = Ahead::default(),
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What every CALL calls, whether its arguments fit, and in which order functions come.
+//!
+//! Names of the file's own functions come before tools. The types of arguments are left to [`super::types`], which gets
+//! what each is wanted to be from here.
+
+use super::Report;
+use crate::ast::{Call, File, Function, Name};
+use crate::catalog::{Catalog, Lookup, Tool};
+use crate::diagnostic::Diagnostic;
+use crate::known::Known;
+use crate::span::Span;
+use hashbrown::{HashMap, HashSet};
+use ilo_spec::error::Code;
+
+/// The server that stands for the file itself.
+const SELF: &str = "mcp://self/";
+
+/// What a call goes to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Target<'c> {
+    /// A function of the file.
+    Function(u32),
+    /// A tool of the catalogue.
+    Tool(&'c Tool),
+    /// A tool that nothing is known of.
+    #[default]
+    Unknown,
+}
+
+/// What an argument is wanted to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) known: Known,
+    /// Where that is declared, in the source.
+    pub(super) declared: Option<Span>,
+}
+
+/// What is known of a call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resolved<'c> {
+    pub(super) target: Target<'c>,
+    /// By argument; empty where nothing is known.
+    pub(super) wanted: Vec<Option<Wanted>>,
+}
+
+/// The names that calls of a file may use.
+pub(super) struct Names<'f, 'a> {
+    file: &'f File<'a>,
+    by_name: HashMap<&'a str, u32>,
+    catalog: Option<&'f Catalog>,
+}
+
+impl<'f, 'a> Names<'f, 'a> {
+    pub(super) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Names<'f, 'a> {
+        let mut by_name = HashMap::new();
+        for (index, function) in (0..).zip(file.functions) {
+            by_name.entry(function.name.text).or_insert(index);
+        }
+        Names { file, by_name, catalog }
+    }
+
+    fn function(&self, index: u32) -> Option<&'f Function<'a>> {
+        self.file.functions.get(index as usize)
+    }
+
+    /// Finds what a call goes to and checks its arguments' names.
+    pub(super) fn resolve(&self, call: &Call<'a>, report: &mut Report<'_>) -> Resolved<'f> {
+        let target = self.target(call.tool, report);
+        let wanted = match target {
+            Target::Function(index) => self.function(index).map(|callee| parameters(call, callee, report)),
+            Target::Tool(tool) => Some(arguments(call, tool, report)),
+            Target::Unknown => None,
+        };
+        Resolved { target, wanted: wanted.unwrap_or_default() }
+    }
+
+    fn target(&self, name: Name<'a>, report: &mut Report<'_>) -> Target<'f> {
+        let own = name.text.strip_prefix(SELF);
+        if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
+            return Target::Function(index);
+        }
+        if own.is_some() {
+            self.unknown(Code::UnknownFunction, name, report);
+            return Target::Unknown;
+        }
+        match self.catalog.map(|catalog| catalog.lookup(name.text)) {
+            None | Some(Lookup::Unlisted) => Target::Unknown,
+            Some(Lookup::Found(tool)) => Target::Tool(tool),
+            Some(Lookup::Unknown) => {
+                self.unknown(Code::UnknownTool, name, report);
+                Target::Unknown
+            }
+            Some(Lookup::Ambiguous(tools)) => {
+                let names = tools.iter().map(|tool| tool.name.as_str());
+                let message = format!("several servers have a tool `{}`", name.text);
+                let diagnostic = Diagnostic::new(Code::UnknownTool, name.span, message)
+                    .expected(some_of(names), format!("`{}`", name.text))
+                    .help("write the name with its server");
+                report.push(diagnostic);
+                Target::Unknown
+            }
+        }
+    }
+
+    fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) {
+        let functions = self.file.functions.iter().map(|function| function.name.text);
+        let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
+        let tools = self.catalog.filter(|_| code == Code::UnknownTool);
+        let tools = tools.into_iter().flat_map(|catalog| catalog.names_like(plain));
+        let nearest = report.nearest(plain, functions.chain(tools));
+        let (message, expected) = match code {
+            Code::UnknownTool => {
+                ("no tool or function is named", "a tool of the catalogue or a function of the file")
+            }
+            _ => ("no function of the file is named", "a function of the file"),
+        };
+        let diagnostic = Diagnostic::new(code, name.span, format!("{message} `{plain}`"))
+            .expected(expected, format!("`{plain}`"))
+            .nearest(nearest);
+        report.push(diagnostic);
+    }
+
+    /// Holds the calls of a function against the list that it gives.
+    pub(super) fn allowed(
+        &self,
+        function: &Function<'a>,
+        calls: &[Option<&'a Call<'a>>],
+        report: &mut Report<'_>,
+    ) {
+        let Some(list) = function.allowed else { return };
+        let same = |name: &'a str| match self.catalog.map(|catalog| catalog.lookup(name)) {
+            Some(Lookup::Found(tool)) => tool.name.clone(),
+            _ => name.strip_prefix(SELF).unwrap_or(name).to_owned(),
+        };
+        let allowed: HashSet<String> = list.iter().map(|name| same(name.text)).collect();
+        for call in calls.iter().flatten() {
+            if allowed.contains(&same(call.tool.text)) {
+                continue;
+            }
+            let nearest = report.nearest(call.tool.text, list.iter().map(|name| name.text));
+            let message =
+                format!("`{}` is not in the list of what `{}` may call", call.tool.text, function.name.text);
+            let diagnostic = Diagnostic::new(Code::ToolNotAllowed, call.tool.span, message)
+                .expected("a name of that list", format!("`{}`", call.tool.text))
+                .nearest(nearest)
+                .help("add it to the list, or leave the call out");
+            report.push(diagnostic);
+        }
+    }
+}
+
+/// The first few of some names.
+pub(super) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+/// Arguments of a call by name; removed as their takers are found.
+fn by_name<'a>(call: &Call<'a>) -> HashMap<&'a str, usize> {
+    call.arguments.iter().enumerate().map(|(index, argument)| (argument.name.text, index)).collect()
+}
+
+fn parameters(call: &Call<'_>, callee: &Function<'_>, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
+    let mut given = by_name(call);
+    let mut wanted: Vec<Option<Wanted>> = vec![None; call.arguments.len()];
+    for parameter in callee.parameters {
+        if let Some(index) = given.remove(parameter.name.text) {
+            let known = Known::from(parameter.ty.ty);
+            wanted[index] = Some(Wanted { known, declared: Some(parameter.ty.span) });
+            continue;
+        }
+        if report.is_full() {
+            break;
+        }
+        let diagnostic = missing(call, parameter.name.text);
+        report.push(diagnostic.related(parameter.name.span, "the parameter is declared here"));
+    }
+    if !given.is_empty() {
+        unknown(call, &wanted, &callee.parameters.iter().map(|parameter| parameter.name.text), report);
+    }
+    wanted
+}
+
+fn arguments(call: &Call<'_>, tool: &Tool, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
+    let given = by_name(call);
+    for argument in tool.arguments.iter().filter(|argument| argument.required) {
+        if report.is_full() {
+            break;
+        }
+        if !given.contains_key(argument.name.as_str()) {
+            report.push(missing(call, &argument.name));
+        }
+    }
+    let wanted: Vec<Option<Wanted>> = call
+        .arguments
+        .iter()
+        .map(|argument| tool.argument(argument.name.text))
+        .map(|known| known.map(|argument| Wanted { known: argument.known, declared: None }))
+        .collect();
+    if !tool.open {
+        unknown(call, &wanted, &tool.arguments.iter().map(|argument| argument.name.as_str()), report);
+    }
+    wanted
+}
+
+fn missing(call: &Call<'_>, name: &str) -> Diagnostic {
+    let tool = call.tool.text;
+    Diagnostic::new(
+        Code::MissingArgument,
+        call.span,
+        format!("the call of `{tool}` lacks the argument `{name}`"),
+    )
+    .expected(format!("the argument `{name}`"), "a call without it")
+}
+
+/// Reports every argument that nothing wants.
+fn unknown<'n>(
+    call: &Call<'_>,
+    wanted: &[Option<Wanted>],
+    names: &(impl Iterator<Item = &'n str> + Clone),
+    report: &mut Report<'_>,
+) {
+    for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
+        let name = argument.name.text;
+        let nearest = report.nearest(name, names.clone());
+        let takes = some_of(names.clone());
+        let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
+        let message = format!("`{}` does not take an argument `{name}`", call.tool.text);
+        let diagnostic = Diagnostic::new(Code::UnknownArgument, argument.name.span, message)
+            .expected(expected, format!("`{name}`"))
+            .nearest(nearest);
+        report.push(diagnostic);
+    }
+}
+
+/// Which function calls which, and where.
+pub(super) type Edges = Vec<Vec<(u32, Span)>>;
+
+/// The functions in an order in which every call goes to an earlier one, else that of the file; circles are errors.
+pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
+    #[derive(Clone, Copy)]
+    enum Mark {
+        New,
+        /// On the way from the function where the search began, at this place.
+        Open(usize),
+        Done,
+    }
+    let mut marks = vec![Mark::New; file.functions.len()];
+    let mut order = Vec::with_capacity(marks.len());
+    let mut way: Vec<(u32, usize)> = Vec::new();
+    for root in (0..).take(file.functions.len()) {
+        if matches!(marks[root as usize], Mark::New) {
+            marks[root as usize] = Mark::Open(0);
+            way.push((root, 0));
+        }
+        while let Some((function, next)) = way.last_mut() {
+            let function = *function;
+            let Some(&(callee, span)) = edges[function as usize].get(*next) else {
+                marks[function as usize] = Mark::Done;
+                order.push(function);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            match marks[callee as usize] {
+                Mark::Done => {}
+                Mark::New => {
+                    marks[callee as usize] = Mark::Open(way.len());
+                    way.push((callee, 0));
+                }
+                Mark::Open(place) => report.push(circle(file, &way[place..], span)),
+            }
+        }
+    }
+    order
+}
+
+/// The functions on the way call each other in a circle; the last one's call closes it.
+fn circle(file: &File<'_>, way: &[(u32, usize)], span: Span) -> Diagnostic {
+    const SHOWN: usize = 8;
+    let name = |&(index, _): &(u32, usize)| file.functions[index as usize].name.text;
+    let first = name(&way[0]);
+    let mut names: Vec<&str> = way.iter().take(SHOWN).map(name).collect();
+    if way.len() > SHOWN {
+        names.push("…");
+    }
+    names.push(first);
+    let message = match way.len() {
+        1 => format!("`{first}` calls itself"),
+        _ => format!("functions call each other in a circle: {}", names.join(" -> ")),
+    };
+    Diagnostic::new(Code::CircularCall, span, message)
+        .expected("calls that end", names.join(" -> "))
+        .help("repeat with FOR over a list, or split the function")
+}

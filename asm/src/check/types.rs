@@ -1,0 +1,489 @@
+//! Gradual types: what is known of every value, and where that cannot fit.
+//!
+//! A slot's type is what all its bindings agree on, wherever they stand. Since a loop lets a binding depend on a later
+//! one, types are found by repeating: every pass starts from what the last one found and only ever learns that less is
+//! known. The last pass, in which nothing changed, is the one whose complaints count.
+
+use super::describe::slot_name;
+use super::resolve::{Resolved, Target};
+use super::{CallFacts, Facts};
+use crate::ast::{
+    Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
+    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::known::Known;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::types::Type;
+
+/// Passes before every slot whose type is not yet settled counts as unknown. Two do for a function without loops; each
+/// further one takes a chain of slots that depend on later ones.
+const PASSES: usize = 8;
+
+/// Checks the types of a function.
+pub(super) fn check(
+    file: &File<'_>,
+    function: &Function<'_>,
+    facts: &Facts,
+    resolved: &[Resolved<'_>],
+) -> Diagnostics {
+    let slots = function.slots.len();
+    let mut types = Types {
+        file,
+        function,
+        facts,
+        resolved,
+        slots: vec![Slots::default(); slots],
+        changed: false,
+        found: Diagnostics::default(),
+    };
+    for (slot, parameter) in types.slots.iter_mut().zip(function.parameters) {
+        slot.plain = Some(parameter.ty.ty.into());
+        slot.origin = Some(parameter.ty.span);
+    }
+    for pass in 0.. {
+        types.changed = false;
+        types.found = Diagnostics::default();
+        types.block(&function.body, function.output.ok.ty != Type::NIL);
+        if !types.changed {
+            break;
+        }
+        if pass == PASSES {
+            types.forget();
+        }
+    }
+    types.found
+}
+
+/// What is known of a slot; `None` while no binding was seen.
+#[derive(Clone, Copy, Default)]
+struct Slots {
+    /// Its plain values.
+    plain: Option<Known>,
+    /// The values of the calls whose results a MATCH takes out of it.
+    ok: Option<Known>,
+    /// The failures of those.
+    err: Option<Known>,
+    /// Where a plain value comes from.
+    origin: Option<Span>,
+    /// Something beside a parameter binds it.
+    bound: bool,
+}
+
+struct Types<'t, 'a> {
+    file: &'t File<'a>,
+    function: &'t Function<'a>,
+    facts: &'t Facts,
+    resolved: &'t [Resolved<'t>],
+    slots: Vec<Slots>,
+    changed: bool,
+    found: Diagnostics,
+}
+
+/// What is known, where anything was bound yet.
+type Seen = Option<Known>;
+
+fn join(a: Seen, b: Seen) -> Seen {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.join(b)),
+        (seen, None) | (None, seen) => seen,
+    }
+}
+
+impl<'a> Types<'_, 'a> {
+    /// Nothing is known of what is bound anywhere: sound whatever depends on what.
+    fn forget(&mut self) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
+            (slot.plain, slot.ok, slot.err) = (Some(Known::ANY), Some(Known::ANY), Some(Known::ANY));
+        }
+    }
+
+    fn learn(&mut self, slot: Slot, seen: Seen, span: Span, part: fn(&mut Slots) -> &mut Seen) {
+        let Some(info) = self.slots.get_mut(slot.0 as usize) else { return };
+        info.bound = true;
+        info.origin.get_or_insert(span);
+        let joined = join(*part(info), seen);
+        if joined != *part(info) {
+            *part(info) = joined;
+            self.changed = true;
+        }
+    }
+
+    fn bind(&mut self, slot: Slot, seen: Seen, span: Span) {
+        self.learn(slot, seen, span, |info| &mut info.plain);
+    }
+
+    fn slot(&self, slot: Slot) -> Slots {
+        self.slots.get(slot.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The type of a block's value. In the tail of the function that value is what the function gives.
+    fn block(&mut self, block: &Block<'a>, tail: bool) -> Seen {
+        let (last, before) = block.statements.split_last()?;
+        for statement in before {
+            self.statement(statement, false);
+        }
+        self.statement(last, tail)
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>, tail: bool) -> Seen {
+        match &statement.kind {
+            StmtKind::Let { slot, value: Bound::Expr(value), slot_span } => {
+                self.bind_value(*slot, value, *slot_span);
+                None
+            }
+            StmtKind::Let { slot, value: Bound::Control(control), slot_span } => {
+                let seen = self.control(control, false);
+                self.bind(*slot, seen, *slot_span);
+                None
+            }
+            StmtKind::Value(value) => {
+                let seen = self.expression(value);
+                if tail {
+                    self.gives(value, seen);
+                }
+                seen
+            }
+            StmtKind::Return(kind, value) => {
+                self.leave(*kind, value);
+                None
+            }
+            StmtKind::Fail(value) => {
+                self.leave(ReturnKind::Err, value);
+                None
+            }
+            StmtKind::Undo(call) => {
+                self.call(call);
+                None
+            }
+            StmtKind::Control(control) => self.control(control, tail),
+        }
+    }
+
+    fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
+        let seen = self.expression(value);
+        match value.kind {
+            ExprKind::Call(call) if self.call_facts(call).checked => {
+                let err = self.failure(call);
+                self.learn(slot, seen, span, |info| &mut info.ok);
+                self.learn(slot, Some(err), span, |info| &mut info.err);
+            }
+            _ => self.bind(slot, seen, span),
+        }
+    }
+
+    fn leave(&mut self, kind: ReturnKind, value: &Expr<'a>) {
+        let seen = self.expression(value);
+        let output = self.function.output;
+        match (kind, output.err) {
+            (ReturnKind::Err, Some(err)) => self.output(value, seen, err.ty.into(), err.span),
+            (ReturnKind::Err, None) => {}
+            _ => self.gives(value, seen),
+        }
+    }
+
+    fn gives(&mut self, value: &Expr<'a>, seen: Seen) {
+        let ok = self.function.output.ok;
+        self.output(value, seen, ok.ty.into(), ok.span);
+    }
+
+    fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Known, declared: Span) {
+        if let Some(found) = seen.filter(|found| !found.meets(wanted)) {
+            let message = format!("`{}` gives {wanted}, but this is {found}", self.function.name.text);
+            let diagnostic = self.mismatch(value, found, wanted.to_string(), message);
+            self.found.push(diagnostic.related(declared, "the type is given here"));
+        }
+    }
+
+    fn control(&mut self, control: &Control<'a>, tail: bool) -> Seen {
+        match control {
+            Control::If(node) => self.branches(node, tail),
+            Control::Match(node) => self.arms(node, tail),
+            Control::For(node) => self.passes(node, tail),
+        }
+    }
+
+    fn branches(&mut self, node: &If<'a>, tail: bool) -> Seen {
+        self.condition(&node.condition, "IF");
+        let then = self.block(&node.then, tail);
+        let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, tail));
+        join(then, otherwise)
+    }
+
+    fn arms(&mut self, node: &Match<'a>, tail: bool) -> Seen {
+        let result = self.slot(node.slot);
+        let mut seen = None;
+        if let Some(arm) = &node.err {
+            self.bind(arm.bind, result.err, arm.bind_span);
+            seen = self.block(&arm.body, tail);
+        }
+        if let Some(arm) = &node.ok {
+            self.bind(arm.bind, result.ok, arm.bind_span);
+            join(seen, self.block(&arm.body, tail))
+        } else {
+            self.bind(node.slot, result.ok, node.slot_span);
+            seen
+        }
+    }
+
+    fn passes(&mut self, node: &For<'a>, tail: bool) -> Seen {
+        let list = self.list(&node.list, "FOR runs over a list");
+        self.bind(node.item, list.and_then(Known::item), node.item_span);
+        let pass = self.block(&node.body, false);
+        if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
+            return None;
+        }
+        let seen = pass.map(Known::list);
+        let wanted = Known::from(self.function.output.ok.ty);
+        if let Some(found) = seen.filter(|found| tail && !found.meets(wanted)) {
+            let message =
+                format!("`{}` gives {wanted}, but this FOR yields {found}", self.function.name.text);
+            let diagnostic = Diagnostic::new(Code::TypeMismatch, node.span, message)
+                .expected(wanted.to_string(), found.to_string())
+                .related(self.function.output.ok.span, "the type is given here");
+            self.found.push(diagnostic);
+        }
+        seen
+    }
+
+    fn expression(&mut self, expression: &Expr<'a>) -> Seen {
+        match &expression.kind {
+            ExprKind::Ref(slot) => self.slot(*slot).plain,
+            ExprKind::Literal(literal) => Some(literal_type(*literal)),
+            ExprKind::Field(of, _) => {
+                self.record(of, "FIELD reads a record");
+                Some(Known::ANY)
+            }
+            ExprKind::Call(call) => Some(self.call(call)),
+            ExprKind::Unary(Unary::Not, of) => {
+                self.condition(of, "NOT");
+                Some(Known::BOOL)
+            }
+            ExprKind::Unary(Unary::Len, of) => Some(self.length(of)),
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            ExprKind::Has(of, _) => {
+                self.record(of, "HAS asks a record");
+                Some(Known::BOOL)
+            }
+            ExprKind::MatchMap(map) => self.cases(map),
+            ExprKind::Record(fields) => Some(self.fields(fields)),
+            ExprKind::Merge(of, fields) => {
+                self.record(of, "MERGE takes a record");
+                Some(self.fields(fields))
+            }
+            ExprKind::List(items) => Some(self.items(items)),
+        }
+    }
+
+    fn fields(&mut self, fields: &[Field<'a>]) -> Known {
+        for field in fields {
+            self.expression(&field.value);
+        }
+        Known::RECORD
+    }
+
+    fn items(&mut self, items: &[Expr<'a>]) -> Known {
+        let mut all = None;
+        for item in items {
+            all = join(all, self.expression(item));
+        }
+        all.unwrap_or(Known::ANY).list()
+    }
+
+    fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
+        self.expression(&map.subject);
+        let mut all = None;
+        for case in map.cases {
+            all = join(all, self.expression(&case.value));
+        }
+        if let Some(default) = &map.default {
+            all = join(all, self.expression(default));
+        }
+        all
+    }
+
+    fn length(&mut self, of: &Expr<'a>) -> Known {
+        let seen = self.expression(of);
+        let fits =
+            |known: Known| known.item().is_some() || known.meets(Known::TEXT) || known.meets(Known::RECORD);
+        self.demand(of, seen, fits, "a text, list or record", "LEN measures a text, list or record");
+        Known::NUMBER
+    }
+
+    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen {
+        match operator {
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
+                self.number(left, "arithmetic takes numbers");
+                self.number(right, "arithmetic takes numbers");
+                Some(Known::NUMBER)
+            }
+            Binary::Eq | Binary::Neq => {
+                self.expression(left);
+                self.expression(right);
+                Some(Known::BOOL)
+            }
+            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => Some(self.compare(left, right)),
+            Binary::And | Binary::Or => {
+                let word = if operator == Binary::And { "AND" } else { "OR" };
+                self.condition(left, word);
+                self.condition(right, word);
+                Some(Known::BOOL)
+            }
+            Binary::Concat => {
+                self.expression(left);
+                self.expression(right);
+                Some(Known::TEXT)
+            }
+            Binary::Append => self.append(left, right),
+            Binary::At => {
+                let list = self.list(left, "AT reads a list");
+                self.number(right, "AT takes a number as index");
+                list.and_then(Known::item)
+            }
+            Binary::HasName => {
+                self.record(left, "HAS asks a record");
+                let seen = self.expression(right);
+                self.demand(
+                    right,
+                    seen,
+                    |known| known.meets(Known::TEXT),
+                    "text",
+                    "HAS takes a text as name",
+                );
+                Some(Known::BOOL)
+            }
+        }
+    }
+
+    fn compare(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Known {
+        const WHAT: &str = "comparison takes two numbers or two texts";
+        let ordered = |known: Known| known.meets(Known::NUMBER) || known.meets(Known::TEXT);
+        let (a, b) = (self.expression(left), self.expression(right));
+        let left_fits = self.demand(left, a, ordered, "number or text", WHAT);
+        let right_fits = self.demand(right, b, ordered, "number or text", WHAT);
+        if let (Some(a), true, true) = (a, left_fits, right_fits) {
+            self.demand(right, b, |b| b.meets(a), &a.to_string(), WHAT);
+        }
+        Known::BOOL
+    }
+
+    fn append(&mut self, list: &Expr<'a>, item: &Expr<'a>) -> Seen {
+        let list = self.list(list, "APPEND takes a list");
+        let item = self.expression(item);
+        let items = list.and_then(Known::item)?;
+        Some(item.map_or(items, |item| items.join(item)).list())
+    }
+
+    /// The type of a list; a list of anything where it is none.
+    fn list(&mut self, expression: &Expr<'a>, what: &str) -> Seen {
+        let seen = self.expression(expression);
+        self.demand(expression, seen, |known| known.item().is_some(), "list", what);
+        seen.map(|known| known.item().map_or(Known::ANY, |item| item).list())
+    }
+
+    fn number(&mut self, expression: &Expr<'a>, what: &str) {
+        let seen = self.expression(expression);
+        self.demand(expression, seen, |known| known.meets(Known::NUMBER), "number", what);
+    }
+
+    fn record(&mut self, expression: &Expr<'a>, what: &str) {
+        let seen = self.expression(expression);
+        self.demand(expression, seen, |known| known.meets(Known::RECORD), "record", what);
+    }
+
+    fn condition(&mut self, expression: &Expr<'a>, word: &str) {
+        let seen = self.expression(expression);
+        let fits = |known: Known| known.meets(Known::BOOL) || known.meets(Known::NIL);
+        if let Some(found) = seen.filter(|&found| !fits(found)) {
+            let message = format!("{word} takes a bool or nil, but this is {found}");
+            let diagnostic = self.mismatch(expression, found, "bool or nil".to_owned(), message);
+            self.found.push(Diagnostic { code: Code::ConditionType, ..diagnostic });
+        }
+    }
+
+    /// Reports a known type that does not fit; whether it does.
+    fn demand(
+        &mut self,
+        expression: &Expr<'a>,
+        seen: Seen,
+        fits: impl Fn(Known) -> bool,
+        expected: &str,
+        what: &str,
+    ) -> bool {
+        let Some(found) = seen.filter(|&found| !fits(found)) else { return true };
+        let message = format!("{what}, but this is {found}");
+        let diagnostic = self.mismatch(expression, found, expected.to_owned(), message);
+        self.found.push(diagnostic);
+        false
+    }
+
+    /// A mismatch that says where the type comes from.
+    fn mismatch(&self, expression: &Expr<'a>, found: Known, expected: String, message: String) -> Diagnostic {
+        let diagnostic = Diagnostic::new(Code::TypeMismatch, expression.span, message)
+            .expected(expected, found.to_string());
+        match expression.kind {
+            ExprKind::Ref(slot) => match self.slot(slot).origin {
+                Some(span) => {
+                    let name = slot_name(self.function, slot);
+                    diagnostic.related(span, format!("{name} gets its type, {found}, here"))
+                }
+                None => diagnostic,
+            },
+            ExprKind::Call(call) => match self.callee(call) {
+                Some(callee) => {
+                    diagnostic.related(callee.output.ok.span, format!("`{}` gives {found}", callee.name.text))
+                }
+                None => diagnostic,
+            },
+            _ => diagnostic,
+        }
+    }
+
+    fn call_facts(&self, call: &Call<'a>) -> CallFacts {
+        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
+        self.file.functions.get(self.call_facts(call).function? as usize)
+    }
+
+    /// What a call's failure is. A tool's is mostly a text, but nothing says so.
+    fn failure(&self, call: &Call<'a>) -> Known {
+        self.callee(call).and_then(|callee| callee.output.err).map_or(Known::ANY, |err| err.ty.into())
+    }
+
+    fn call(&mut self, call: &Call<'a>) -> Known {
+        let resolved = self.resolved.get(call.id.0 as usize);
+        for (index, argument) in call.arguments.iter().enumerate() {
+            let seen = self.expression(&argument.value);
+            let wanted = resolved.and_then(|resolved| resolved.wanted.get(index).copied().flatten());
+            let Some(wanted) = wanted else { continue };
+            if let Some(found) = seen.filter(|found| !found.meets(wanted.known)) {
+                let (tool, name) = (call.tool.text, argument.name.text);
+                let message = format!("`{name}` of `{tool}` takes {}, but this is {found}", wanted.known);
+                let diagnostic = self.mismatch(&argument.value, found, wanted.known.to_string(), message);
+                self.found.push(match wanted.declared {
+                    Some(span) => diagnostic.related(span, "the parameter's type is given here"),
+                    None => diagnostic,
+                });
+            }
+        }
+        match resolved.map(|resolved| resolved.target) {
+            Some(Target::Function(_)) => {
+                self.callee(call).map_or(Known::ANY, |callee| callee.output.ok.ty.into())
+            }
+            Some(Target::Tool(tool)) => tool.output,
+            _ => Known::ANY,
+        }
+    }
+}
+
+fn literal_type(literal: Literal<'_>) -> Known {
+    match literal {
+        Literal::Nil => Known::NIL,
+        Literal::Bool(_) => Known::BOOL,
+        Literal::Number(_) => Known::NUMBER,
+        Literal::Text(_) => Known::TEXT,
+    }
+}

@@ -1,0 +1,147 @@
+//! The command line of the assembler: what there is to ask for.
+//!
+//! It reads and writes files and nothing else. Results go to standard output, everything else to standard error; it ends
+//! with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends with 1 where a file would change.
+
+mod input;
+mod report;
+mod verbs;
+
+use crate::build::Notation;
+use crate::graph;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "ilo-asm",
+    version,
+    about = "The ilo assembler: text in, checked bytecode out",
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Builds bytecode from a source, or from bytecode again
+    #[command(after_help = "Example: ilo-asm build examples/notify.ilo -o notify.ilob --strip")]
+    Build {
+        /// The source; `-` is standard input
+        file: PathBuf,
+        /// Where the bytecode goes [default: the file's name with `.ilob`; standard output for `-`]
+        #[arg(short, value_name = "OUT.ilob")]
+        output: Option<PathBuf>,
+        /// Leave out names that no tool call or outcome needs, and positions
+        #[arg(long)]
+        strip: bool,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Shows all errors and warnings, and writes nothing
+    #[command(after_help = "Example: ilo-asm check examples/*.ilo --catalog tools.json")]
+    Check {
+        /// The sources
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The tools that there are, as `ilo-vm tools --json` writes them
+        #[arg(long)]
+        catalog: Option<PathBuf>,
+        /// A line of JSON for each diagnostic, on standard output
+        #[arg(long)]
+        json: bool,
+        /// Take warnings for errors
+        #[arg(long)]
+        strict: bool,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Lays sources out as everybody does: counts, indentation, registries; comments stay
+    #[command(after_help = "Example: ilo-asm fmt --check examples/*.ilo")]
+    Fmt {
+        /// The sources; `-` goes to standard output
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Write nothing; end with 1 where a file would change
+        #[arg(long)]
+        check: bool,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Applies every mend that `check` offers and that is the only one
+    #[command(after_help = "Example: ilo-asm fix draft.ilo")]
+    Fix {
+        /// The sources; `-` goes to standard output
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Turns any notation, or bytecode that was not stripped, into any notation
+    #[command(after_help = "Example: ilo-asm convert notify.ilob --to id")]
+    Convert {
+        /// The source or bytecode
+        file: PathBuf,
+        /// The notation to write
+        #[arg(long, value_name = "NOTATION")]
+        to: Notation,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Lists bytecode: place, instruction, registers, constants, source line
+    #[command(after_help = "Example: ilo-asm dis notify.ilob")]
+    Dis {
+        /// Bytecode, or a source that is built first
+        file: PathBuf,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Draws calls, data flow, branches and rollbacks
+    #[command(after_help = "Example: ilo-asm graph examples/checkout.ilo --format svg > checkout.svg")]
+    Graph {
+        /// The source or bytecode
+        file: PathBuf,
+        /// The form of the picture: svg, dot or mermaid
+        #[arg(long, default_value = "svg")]
+        format: graph::Format,
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// Tells what an error code means, with a wrong and a right example
+    #[command(after_help = "Example: ilo-asm explain unset-slot")]
+    Explain {
+        /// The code
+        code: String,
+    },
+}
+
+/// How sources are read.
+#[derive(Args)]
+struct Reading {
+    /// The notation of the source [default: found from its content]
+    #[arg(long, value_name = "NOTATION")]
+    from: Option<Notation>,
+    /// Bytes that a source may have
+    #[arg(long, value_name = "BYTES", default_value_t = ilo_spec::limits::DEFAULT_SOURCE)]
+    max_source: usize,
+    /// Bytes that a line may have
+    #[arg(long, value_name = "BYTES", default_value_t = ilo_spec::limits::DEFAULT_LINE)]
+    max_line: usize,
+    /// Levels that a source may nest, at most 256
+    #[arg(long, value_name = "LEVELS", default_value_t = ilo_spec::limits::DEFAULT_NESTING)]
+    max_nesting: usize,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    match verbs::run(Cli::parse().verb) {
+        Ok(code) => code,
+        Err(message) => {
+            report::complain(&message);
+            ExitCode::from(2)
+        }
+    }
+}

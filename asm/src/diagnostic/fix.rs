@@ -1,0 +1,62 @@
+//! Applying mends to a source.
+
+use super::{Diagnostic, Edit};
+use std::collections::BTreeMap;
+
+/// Applies the fixes of `diagnostics` to their source, leaving out each that overlaps one before it; gives back the new
+/// source and how many were applied. What was left out is found again in the new source.
+pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
+    // By place, an insertion before a replacement that begins there.
+    let mut accepted: BTreeMap<(u32, u32), &Edit> = BTreeMap::new();
+    let mut applied = 0;
+    for fix in diagnostics.iter().filter_map(|diagnostic| diagnostic.fix.as_ref()) {
+        let fits = |edit: &Edit| {
+            let (start, end) = (edit.span.start, edit.span.end);
+            let valid = start <= end && source.get(edit.span.range()).is_some();
+            let before = accepted.range(..(start, end)).next_back();
+            let after = accepted.range((start, end)..).next();
+            let free_before = before.is_none_or(|(&(_, before), _)| before <= start);
+            let free_after = after
+                .is_none_or(|(&(after, after_end), _)| end <= after && (after, after_end) != (start, end));
+            valid && free_before && free_after
+        };
+        if fix.edits.is_empty() || !fix.edits.iter().all(fits) {
+            continue;
+        }
+        applied += 1;
+        accepted.extend(fix.edits.iter().map(|edit| ((edit.span.start, edit.span.end), edit)));
+    }
+    let mut out = String::with_capacity(source.len());
+    let mut at = 0;
+    for edit in accepted.values() {
+        out.push_str(source.get(at..edit.span.start as usize).unwrap_or(""));
+        out.push_str(&edit.text);
+        at = edit.span.end as usize;
+    }
+    out.push_str(source.get(at..).unwrap_or(""));
+    (out, applied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::Span;
+    use ilo_spec::error::Code;
+
+    fn mend(start: u32, end: u32, text: &str) -> Diagnostic {
+        Diagnostic::new(Code::BadNumber, Span::new(start, end), "").replace(Span::new(start, end), text)
+    }
+
+    #[test]
+    fn neighbours_are_applied_and_overlaps_left_out() {
+        let all = |mends: &[Diagnostic]| apply("abcdef", mends);
+        assert_eq!(all(&[]), ("abcdef".to_owned(), 0));
+        assert_eq!(all(&[mend(4, 5, "E"), mend(0, 1, "A")]), ("AbcdEf".to_owned(), 2));
+        assert_eq!(all(&[mend(2, 4, "X"), mend(3, 5, "Y")]), ("abXef".to_owned(), 1));
+        assert_eq!(all(&[mend(3, 5, "Y"), mend(2, 4, "X")]), ("abcYf".to_owned(), 1));
+        assert_eq!(all(&[mend(2, 4, "X"), mend(2, 2, "<"), mend(4, 4, ">")]), ("ab<X>ef".to_owned(), 3));
+        assert_eq!(all(&[mend(2, 4, "X"), mend(3, 3, "no")]), ("abXef".to_owned(), 1));
+        assert_eq!(all(&[mend(2, 2, "1"), mend(2, 2, "2")]), ("ab1cdef".to_owned(), 1));
+        assert_eq!(all(&[mend(6, 6, "!"), mend(6, 7, "no"), mend(9, 2, "no")]), ("abcdef!".to_owned(), 1));
+    }
+}

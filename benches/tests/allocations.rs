@@ -1,0 +1,35 @@
+//! A warm run allocates nothing.
+
+use ilo_benches::{P1_ARGUMENTS, Prepared, finish, p1, p2, p3, p4};
+
+#[test]
+fn warm_runs_allocate_nothing() {
+    let all: [(&str, fn() -> Prepared); 4] = [("P1", p1), ("P2", p2), ("P3", p3), ("P4", p4)];
+    for (name, prepare) in all {
+        let mut prepared = prepare();
+        assert!(prepared.again(), "{name} ends well");
+        let counted = allocation_counter::measure(|| {
+            for _ in 0..3 {
+                assert!(prepared.again());
+            }
+        });
+        assert_eq!(counted.count_total, 0, "{name} allocated {counted:?}");
+    }
+}
+
+#[test]
+fn a_warm_start_allocates_nothing_either() {
+    let Prepared { mut run, entry } = p1();
+    assert!(finish(&mut run));
+    let counted = allocation_counter::measure(|| {
+        assert!(run.start(entry, &P1_ARGUMENTS).is_ok());
+        assert!(finish(&mut run));
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+}
+
+#[test]
+fn the_counter_counts() {
+    let counted = allocation_counter::measure(|| drop(std::hint::black_box(vec![1_u8; 100])));
+    assert_eq!(counted.count_total, 1);
+}

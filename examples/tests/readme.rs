@@ -1,0 +1,68 @@
+//! What the README prints is what its commands print.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder that holds the binaries of this build.
+fn binaries() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_example-users")).parent().unwrap().to_path_buf()
+}
+
+/// A folder as a clone of the project is after its set-up: the examples, and binaries in `target/release`.
+fn clone_to(folder: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let release = folder.join("target/release");
+    fs::create_dir_all(&release).unwrap();
+    for name in ["ilo-vm", "ilo-asm", "example-users", "example-mail", "example-shop"] {
+        let binary = binaries().join(name);
+        assert!(binary.exists(), "{name} is built by `cargo test --workspace`");
+        std::os::unix::fs::symlink(binary, release.join(name)).unwrap();
+    }
+    fs::create_dir_all(folder.join("examples/data")).unwrap();
+    for part in ["examples", "examples/data"] {
+        for entry in fs::read_dir(root.join(part)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                fs::copy(&path, folder.join(part).join(path.file_name().unwrap())).unwrap();
+            }
+        }
+    }
+}
+
+/// The commands of a `console` block with what each prints.
+fn commands(block: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), found.last_mut()) {
+            (Some(command), _) => found.push((command.to_owned(), String::new())),
+            (None, Some((_, output))) => *output += &format!("{line}\n"),
+            (None, None) => panic!("output before a command: {line}"),
+        }
+    }
+    found
+}
+
+#[test]
+fn its_commands_print_what_it_says() {
+    let readme = include_str!("../../README.md");
+    let folder = tempfile::tempdir().unwrap();
+    clone_to(folder.path());
+    let blocks = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut run = 0;
+    for (command, expected) in blocks.flat_map(commands) {
+        let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(stdout, expected, "{command}\n{}", String::from_utf8_lossy(&output.stderr));
+        run += 1;
+    }
+    assert!(run >= 5, "the README has commands");
+}
+
+#[test]
+fn the_program_it_shows_is_the_example() {
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains(include_str!("../notify.ilo")));
+}

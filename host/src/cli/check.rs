@@ -1,0 +1,94 @@
+//! `check`: whether programs are right, and whether the tools that they name are there and take what they are given.
+
+use super::{Exit, Refused, load, output, tools_of};
+use ilo_asm::diagnostic::{json, terminal};
+use ilo_host::data::Data;
+use ilo_host::problem::Problem;
+use ilo_host::tools::Tools;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Source or bytecode; `-` is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The tools file
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Print what is wrong to standard output, a line of JSON each
+    #[arg(long)]
+    json: bool,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    limits: load::FileLimits,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
+    let tools = tools_of(args.tools.as_deref())?;
+    let tools = args.tools.is_some().then_some(&tools);
+    let mut all_right = true;
+    for file in &args.files {
+        all_right &= check(file, args, tools)?;
+    }
+    Ok(if all_right { Exit::Ok } else { Exit::Invalid })
+}
+
+/// Checks one file and says what is wrong with it.
+fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refused> {
+    let place = load::place(file);
+    let bytes = match load::read(file, &args.limits) {
+        Ok(bytes) => bytes,
+        Err(problem) => return show(&[problem], args.json),
+    };
+    let missing = |names: Vec<&str>| {
+        let problems = tools.map(|tools| tools.problems(names)).unwrap_or_default().into_iter();
+        problems
+            .map(|problem| Problem { place: format!("{place}: {}", problem.place), ..problem })
+            .collect::<Vec<_>>()
+    };
+    if load::is_bytecode(&bytes) {
+        return match load::load_bytecode(&bytes, &place, &args.limits) {
+            Ok(program) => show(&missing(program.tools().collect()), args.json),
+            Err(problem) => show(&[problem], args.json),
+        };
+    }
+    let (program, diagnostics) = load::build_source(&bytes, &args.limits, tools.map(Tools::catalog));
+    let source = String::from_utf8_lossy(&bytes);
+    if args.json {
+        output::print(&json::lines(&place, &source, &diagnostics), Exit::Ok)?;
+    } else {
+        let styled = std::io::stderr().is_terminal();
+        output::error(&terminal::render_all(&place, &source, &diagnostics, styled));
+    }
+    let names = |program: &ilo_spec::program::Program| {
+        let names = program.tools.iter().filter_map(|&name| program.strings.get(name));
+        missing(names.collect())
+    };
+    let there = show(&program.as_ref().map(names).unwrap_or_default(), args.json)?;
+    Ok(there && program.is_some() && !(args.strict && !diagnostics.as_slice().is_empty()))
+}
+
+/// Shows problems; whether there are none.
+fn show(problems: &[Problem], json: bool) -> Result<bool, Refused> {
+    if json {
+        output::print(&problems.iter().map(line).collect::<String>(), Exit::Ok)?;
+    } else if !problems.is_empty() {
+        output::problems(problems);
+    }
+    Ok(problems.is_empty())
+}
+
+/// A problem as a line of JSON, with the keys that a diagnostic has too.
+fn line(problem: &Problem) -> String {
+    let field = |name: &str, text: &str| (name.to_owned(), Data::from(text));
+    let record = Data::Record(vec![
+        field("file", &problem.place),
+        field("code", problem.code.as_str()),
+        field("severity", "error"),
+        field("message", &problem.message),
+    ]);
+    format!("{}\n", record.to_json())
+}

@@ -1,0 +1,109 @@
+//! A file to a verified program, and the function of it that is asked for.
+
+use super::{Refused, output};
+use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::{Diagnostics, terminal};
+use ilo_asm::id;
+use ilo_host::file;
+use ilo_host::problem::{Problem, did_you_mean};
+use ilo_host::tools::Tools;
+use ilo_spec::decode::instruction_offsets;
+use ilo_spec::encode::MAGIC;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_vm::{FunctionId, LoadError, Program};
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// How large the files of programs may be.
+#[derive(clap::Args)]
+pub(super) struct FileLimits {
+    /// Most bytes of a source file
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE, hide_short_help = true)]
+    max_source: usize,
+    /// Most bytes of a bytecode file
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_BYTECODE, hide_short_help = true)]
+    max_bytecode: usize,
+}
+
+/// The name of a file in messages.
+pub(super) fn place(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Reads the file of a program, of either kind.
+pub(super) fn read(path: &Path, limits: &FileLimits) -> Result<Vec<u8>, Problem> {
+    file::read(path, limits.max_source.max(limits.max_bytecode))
+}
+
+/// Whether these bytes are bytecode rather than source.
+pub(super) fn is_bytecode(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// Reads, checks and verifies a program. A source is checked against the tools, where there are any; what is wrong with
+/// it, or only doubtful, is shown.
+pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>) -> Result<Program, Refused> {
+    let (bytes, place) = (read(path, limits)?, place(path));
+    if is_bytecode(&bytes) {
+        return Ok(load_bytecode(&bytes, &place, limits)?);
+    }
+    let (program, diagnostics) = build_source(&bytes, limits, tools.map(Tools::catalog));
+    let styled =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    output::error(&terminal::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
+    let Some(program) = program else { return Err(Refused::Shown) };
+    // What the assembler makes is verified like everything else.
+    Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
+}
+
+/// Builds a source, where it has no errors.
+pub(super) fn build_source(
+    bytes: &[u8],
+    limits: &FileLimits,
+    catalog: Option<&Catalog>,
+) -> (Option<ilo_spec::program::Program>, Diagnostics) {
+    let reading = id::Options { source: limits.max_source, ..id::Options::default() };
+    build_bytes(bytes, &Options { reading, catalog, ..Options::default() })
+}
+
+/// Verifies bytecode.
+pub(super) fn load_bytecode(bytes: &[u8], place: &str, limits: &FileLimits) -> Result<Program, Problem> {
+    if bytes.len() > limits.max_bytecode {
+        let message = format!("larger than its limit of {} bytes (`--max-bytecode`)", limits.max_bytecode);
+        return Err(Problem::new(Code::BadUsage, place, message));
+    }
+    Program::load(bytes).map_err(|error| {
+        let offset = match &error {
+            LoadError::Verify(error) => error.pc().and_then(|pc| {
+                let offsets = instruction_offsets(bytes).ok()?;
+                offsets.get(usize::try_from(pc).ok()?).copied()
+            }),
+            LoadError::Decode(_) => None,
+        };
+        let at = offset.map_or_else(String::new, |offset| format!("at byte {offset}: "));
+        Problem::new(error.code(), place, format!("{at}{error}"))
+    })
+}
+
+/// The function of that name, else the only one that no other calls.
+pub(super) fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem> {
+    if let Some(name) = name {
+        let names = || program.spec().functions.iter().filter_map(|f| program.spec().strings.get(f.name));
+        return program.function(name).ok_or_else(|| {
+            let near = did_you_mean(name, names());
+            Problem::new(Code::UnknownFunction, "--fn", format!("the program has no function `{name}`{near}"))
+        });
+    }
+    program.entry().map_err(|entries| {
+        let message = if entries.is_empty() {
+            "the program has no functions".to_owned()
+        } else {
+            let names: Vec<&str> =
+                entries.iter().take(20).map(|&entry| program.function_name(entry)).collect();
+            format!("several functions that no other calls; choose with `--fn` from {}", names.join(", "))
+        };
+        Problem::new(Code::NoSingleEntry, "", message)
+    })
+}

@@ -1,0 +1,96 @@
+//! The command line: a file a verb, and what they share. It decides nothing that the library could.
+
+mod check;
+mod load;
+mod output;
+mod plan;
+mod progress;
+mod run;
+mod tools;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use ilo_host::problem::Problem;
+use ilo_host::tools::Tools;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Check and run ilo programs.
+#[derive(Parser)]
+#[command(name = "ilo-vm", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Check a program, then run it; standard output is its outcome.
+    Run(run::Args),
+    /// Check programs, and that their tools are there.
+    Check(check::Args),
+    /// Say whether bytecode is safe to run.
+    Verify(verify::Args),
+    /// Say what a program would do, without running it.
+    Plan(plan::Args),
+    /// List the tools of a tools file.
+    Tools(tools::Args),
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    Ok = 0,
+    Err = 1,
+    Invalid = 2,
+    Fault = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a verb did not do its work.
+enum Refused {
+    /// What is in the way.
+    Problems(Vec<Problem>),
+    /// A source with errors, which were shown where they were found.
+    Shown,
+}
+
+impl From<Vec<Problem>> for Refused {
+    fn from(problems: Vec<Problem>) -> Refused {
+        Refused::Problems(problems)
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Refused {
+        Refused::Problems(vec![problem])
+    }
+}
+
+pub(crate) fn main() -> ExitCode {
+    let result = match Cli::parse().verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Verify(args) => verify::run(&args),
+        Verb::Plan(args) => plan::run(&args),
+        Verb::Tools(args) => tools::run(&args),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(Refused::Shown) => Exit::Invalid.into(),
+        Err(Refused::Problems(problems)) => {
+            output::problems(&problems);
+            Exit::Invalid.into()
+        }
+    }
+}
+
+/// The tools of a file, or none.
+fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
+    path.map_or_else(|| Ok(Tools::new()), |path| Ok(Tools::from_file(path)?))
+}

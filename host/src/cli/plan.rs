@@ -1,0 +1,52 @@
+//! `plan`: what a program would do.
+
+use super::{Exit, Refused, load, output, tools_of};
+use ilo_host::plan::{Planned, plan};
+use ilo_host::tools::Tools;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Source or bytecode; `-` is standard input
+    file: PathBuf,
+    /// The function that would run; without it, the only one that no other calls
+    #[arg(long = "fn", value_name = "NAME")]
+    function: Option<String>,
+    /// The tools file; an entry with `"read_only": true` changes nothing
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    #[command(flatten)]
+    limits: load::FileLimits,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
+    let tools = tools_of(args.tools.as_deref())?;
+    let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&tools))?;
+    let function = load::function(&program, args.function.as_deref())?;
+    if args.tools.is_some() {
+        let problems = tools.problems(program.tools());
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+    }
+    let plan = plan(&program, function, &tools)?;
+    if plan.calls.is_empty() {
+        return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
+    }
+    let head = ["tool", "calls", "changes something", "rollback", "from"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(plan.calls.iter().map(|call| row(call, &tools)));
+    output::print(&output::table(&rows), Exit::Ok)
+}
+
+fn row(call: &Planned, tools: &Tools) -> Vec<String> {
+    let rollback = match call {
+        Planned { is_rollback: true, .. } => "is one",
+        Planned { changes: false, .. } => "needs none",
+        Planned { rolled_back: true, .. } => "yes",
+        _ => "none after it",
+    };
+    let from = tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string());
+    let changes = if call.changes { "yes" } else { "no" };
+    vec![call.tool.clone(), call.most.clone(), changes.to_owned(), rollback.to_owned(), from]
+}

@@ -1,0 +1,238 @@
+//! `run`: check a program, then run it; standard output is the outcome and nothing else.
+
+use super::progress::Progress;
+use super::{Exit, Refused, load, output, tools_of};
+use ilo_host::data::Data;
+use ilo_host::data::read::{Bounds, read};
+use ilo_host::file;
+use ilo_host::problem::{Problem, did_you_mean};
+use ilo_host::run::{Observer, Options};
+use ilo_host::tools::Failure;
+use ilo_host::trace::Trace;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::types::Type;
+use ilo_vm::{Limits, Outcome, Status};
+use std::fs::File;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Source or bytecode; `-` is standard input
+    file: PathBuf,
+    /// The function to run; without it, the only one that no other calls
+    #[arg(long = "fn", value_name = "NAME")]
+    function: Option<String>,
+    /// The arguments as one JSON record; `@FILE` reads a file, `-` standard input
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    input: Option<String>,
+    /// One argument: text where the parameter is text, else JSON
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    arguments: Vec<String>,
+    /// The tools file
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Write a line of JSON for each tool call as it ends
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    limits: RunLimits,
+    #[command(flatten)]
+    files: load::FileLimits,
+}
+
+/// What a run may use.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Limits")]
+struct RunLimits {
+    /// Instructions, roughly
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
+    fuel: u64,
+    /// Bytes of memory; the input may have as many
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
+    memory: u64,
+    /// Milliseconds of the whole run
+    #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_RUN_MS)]
+    timeout: u64,
+    /// Milliseconds of one tool call, where its entry says nothing else
+    #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
+    call_timeout: u64,
+    /// Tool calls
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
+    max_calls: u64,
+    /// Bytes of one tool's answer
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
+    max_result: usize,
+    /// Values in one tool's answer
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_RESULT_NODES)]
+    max_result_values: usize,
+    /// Bytes of one text
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_TEXT)]
+    max_text: usize,
+    /// Items of one list
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_ITEMS)]
+    max_items: usize,
+    /// Nesting of one value, at most 1024
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_VALUE_DEPTH, value_parser = depth)]
+    max_depth: usize,
+}
+
+/// A nesting that may be asked for.
+fn depth(text: &str) -> Result<usize, String> {
+    let depth: usize = text.parse().map_err(|_| "expected a whole number".to_owned())?;
+    let most = limits::VALUE_DEPTH;
+    if depth <= most { Ok(depth) } else { Err(format!("expected at most {most}")) }
+}
+
+impl RunLimits {
+    fn options(&self) -> Options {
+        Options {
+            limits: Limits {
+                fuel: self.fuel,
+                memory: self.memory,
+                text: self.max_text,
+                items: self.max_items,
+                value_depth: self.max_depth,
+                tool_calls: self.max_calls,
+                result_bytes: self.max_result,
+                result_nodes: self.max_result_values,
+            },
+            timeout: Duration::from_millis(self.timeout),
+            call_timeout: Duration::from_millis(self.call_timeout),
+        }
+    }
+
+    /// How much input is read: no more than the run could hold, at 16 bytes a value.
+    fn input(&self) -> Bounds {
+        let bytes = usize::try_from(self.memory).unwrap_or(usize::MAX);
+        Bounds { bytes, depth: self.max_depth, values: bytes / 16 }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
+    let is_input = |text: &Option<String>| text.as_deref() == Some("-");
+    if args.file.as_os_str() == "-" && is_input(&args.input) {
+        let message = "standard input cannot be both the program and its input";
+        return Err(Problem::new(Code::BadUsage, "--input", message).into());
+    }
+    let tools = tools_of(args.tools.as_deref())?;
+    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&tools))?;
+    let function = load::function(&program, args.function.as_deref())?;
+    let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
+    let input = input(args, &parameters)?;
+    let problems = ilo_host::run::problems(&program, function, &input, &tools);
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    let trace = args.trace.as_deref().map(open_trace).transpose()?;
+    let mut watch = Watch { trace, progress: Progress::start() };
+    let result = ilo_host::run::run(&program, function, &input, &tools, &args.limits.options(), &mut watch);
+    let Watch { trace, progress } = watch;
+    drop(progress);
+    if let (Some(Err(error)), Some(path)) = (trace.map(Trace::finish), &args.trace) {
+        let message = format!("the trace is not complete: {error}");
+        output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
+    }
+    result?.outcome().map_or(Ok(Exit::Fault), show)
+}
+
+/// Prints the outcome, indented where a person looks at it.
+fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = outcome.write_json(&mut text);
+    if std::io::stdout().is_terminal() {
+        let bounds = Bounds { bytes: usize::MAX, depth: usize::MAX, values: usize::MAX };
+        text = read(text.as_bytes(), &bounds).map_or(text, |data| data.to_json_indented());
+    }
+    text.push('\n');
+    let exit = match outcome.status() {
+        Status::Ok(_) => Exit::Ok,
+        Status::Err(_) => Exit::Err,
+        Status::Fault(_) => Exit::Fault,
+    };
+    output::print(&text, exit)
+}
+
+fn open_trace(path: &Path) -> Result<Trace<File>, Problem> {
+    File::create(path).map(Trace::new).map_err(|error| {
+        Problem::new(Code::BadUsage, path.display().to_string(), format!("cannot be written: {error}"))
+    })
+}
+
+/// The input: that of `--input`, then each `--arg`.
+fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
+    let bounds = args.limits.input();
+    let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
+    let text = match args.input.as_deref() {
+        None => b"{}".to_vec(),
+        Some("-") => file::read(Path::new("-"), bounds.bytes)?,
+        Some(text) => match text.strip_prefix('@') {
+            Some(path) => file::read(Path::new(path), bounds.bytes)?,
+            None => text.as_bytes().to_vec(),
+        },
+    };
+    let data = read(&text, &bounds).map_err(|error| bad("--input", error.to_string()))?;
+    if args.arguments.is_empty() {
+        return Ok(data);
+    }
+    let Data::Record(mut fields) = data else {
+        let message = format!("expected a record with a field for each parameter, found {}", data.kind());
+        return Err(bad("--input", message).into());
+    };
+    let mut problems = Vec::new();
+    for argument in &args.arguments {
+        match self::argument(argument, parameters, &bounds) {
+            Ok((name, _)) if fields.iter().any(|(given, _)| *given == name) => {
+                problems.push(bad("--arg", format!("`{name}` is given twice")));
+            }
+            Ok(field) => fields.push(field),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
+}
+
+/// Reads `NAME=VALUE`.
+fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<(String, Data), Problem> {
+    let Some((name, value)) = text.split_once('=') else {
+        let message = format!("expected NAME=VALUE, found `{text}`");
+        return Err(Problem::new(Code::BadUsage, "--arg", message));
+    };
+    let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
+        let near = did_you_mean(name, parameters.iter().map(|&(name, _)| name));
+        let message = format!("the function has no parameter `{name}`{near}");
+        return Err(Problem::new(Code::UnknownInput, "--arg", message));
+    };
+    if ty == Type::TEXT {
+        return Ok((name.to_owned(), Data::from(value)));
+    }
+    let data = read(value.as_bytes(), bounds).map_err(|error| {
+        let quote = if ty == Type::ANY { "; put a text in double quotes" } else { "" };
+        let message = format!("`{name}`: expected {ty} as JSON: {}{quote}", error.kind);
+        Problem::new(Code::InputType, "--arg", message)
+    })?;
+    Ok((name.to_owned(), data))
+}
+
+/// What watches the run: the trace, and the line for people.
+struct Watch {
+    trace: Option<Trace<File>>,
+    progress: Option<Progress>,
+}
+
+impl Observer for Watch {
+    fn started(&mut self, seq: u64, tool: &str) {
+        if let Some(progress) = &self.progress {
+            progress.call(seq, tool);
+        }
+    }
+
+    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
+        if let Some(trace) = &mut self.trace {
+            trace.ended(seq, tool, arguments, result);
+        }
+    }
+}

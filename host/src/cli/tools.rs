@@ -1,0 +1,70 @@
+//! `tools`: the tools of a tools file, for people or as the catalogue that the assembler reads.
+
+use super::{Exit, Refused, output};
+use ilo_host::data::Data;
+use ilo_host::tools::{Tool, Tools};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The tools file
+    #[arg(long, value_name = "FILE")]
+    tools: PathBuf,
+    /// Print the catalogue as JSON, tools as MCP lists them
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
+    let tools = Tools::from_file(&args.tools)?;
+    if args.json {
+        let list = Data::List(tools.iter().map(entry).collect());
+        let catalogue = Data::Record(vec![("tools".to_owned(), list)]);
+        return output::print(&format!("{}\n", catalogue.to_json()), Exit::Ok);
+    }
+    let mut rows = vec![["tool", "arguments", "from"].map(str::to_owned).to_vec()];
+    rows.extend(tools.iter().map(|tool| vec![tool.name.clone(), arguments(tool), tool.source.to_string()]));
+    let mut text = output::table(&rows);
+    let servers: Vec<&str> = tools.servers().collect();
+    if !servers.is_empty() {
+        let names = servers.join(", ");
+        text += "\nnot asked for their tools, since MCP servers are not in this version: ";
+        text += &names;
+        text.push('\n');
+    }
+    output::print(&text, Exit::Ok)
+}
+
+/// The tool as MCP lists it, with where it comes from.
+fn entry(tool: &Tool) -> Data {
+    let mut fields = vec![("name".to_owned(), Data::from(tool.name.as_str()))];
+    let mut add = |name: &str, value: Option<Data>| {
+        fields.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    let any = || Data::Record(vec![("type".to_owned(), Data::from("object"))]);
+    let hint = || Data::Record(vec![("readOnlyHint".to_owned(), Data::Bool(true))]);
+    add("description", tool.description.as_deref().map(Data::from));
+    add("inputSchema", Some(tool.input_schema.clone().unwrap_or_else(any)));
+    add("outputSchema", tool.output_schema.clone());
+    add("annotations", tool.read_only.then(hint));
+    add("source", Some(Data::from(tool.source.to_string())));
+    Data::Record(fields)
+}
+
+/// The arguments that the schema names, those that may be left out with a question mark.
+fn arguments(tool: &Tool) -> String {
+    let Some(schema) = &tool.input_schema else { return "any".to_owned() };
+    let Some(Data::Record(properties)) = schema.get("properties") else { return "any".to_owned() };
+    let required = |name: &str| match schema.get("required") {
+        Some(Data::List(names)) => names.iter().any(|known| *known == Data::from(name)),
+        _ => false,
+    };
+    let shown = properties.iter().map(|(name, property)| {
+        let mark = if required(name) { "" } else { "?" };
+        match property.get("type") {
+            Some(Data::Text(ty)) => format!("{name}{mark}: {ty}"),
+            _ => format!("{name}{mark}"),
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,179 @@
+//! The text of a tools file, JSON or TOML, to values; and from a path in the values back to a place in the text.
+//!
+//! Places are looked up only when something is wrong, so values carry none.
+
+use crate::data::Data;
+use crate::data::read::{Bounds, line_column, read};
+use ilo_spec::limits;
+use ilo_spec::number;
+use jiter::{Jiter, JiterError, Peek};
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+
+/// A step from a value to one inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// A path, as people write it.
+pub(super) struct Shown<'p>(pub(super) &'p [Step]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if at == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a tools file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Toml,
+}
+
+/// Bytes of a tools file: long mocks fit, a wrong file is refused at once.
+pub(super) const FILE: usize = 16 << 20;
+/// Values in a tools file, by the same measure.
+const VALUES: usize = 1_000_000;
+/// Nesting of a tools file: a value of the greatest depth inside an entry of a mock.
+const DEPTH: usize = limits::DEFAULT_VALUE_DEPTH + 5;
+
+/// Why a text is no tools file, and the byte where known.
+pub(super) type Wrong = (Option<usize>, String);
+
+/// Reads the text.
+pub(super) fn parse(text: &str, form: Form) -> Result<Data, Wrong> {
+    match form {
+        Form::Json => {
+            let bounds = Bounds { bytes: FILE, depth: DEPTH, values: VALUES };
+            read(text.as_bytes(), &bounds).map_err(|error| (Some(error.offset), error.kind.to_string()))
+        }
+        Form::Toml => {
+            let table = DeTable::parse(text)
+                .map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))?;
+            from_table(table.get_ref())
+        }
+    }
+}
+
+/// A table's values. The TOML parser bounds the nesting, and so this recursion.
+fn from_table(table: &DeTable<'_>) -> Result<Data, Wrong> {
+    let fields = table.iter().map(|(key, value)| {
+        let start = value.span().start;
+        Ok((key.get_ref().to_string(), from_value(value.get_ref(), start)?))
+    });
+    Ok(Data::Record(fields.collect::<Result<_, Wrong>>()?))
+}
+
+fn from_value(value: &DeValue<'_>, start: usize) -> Result<Data, Wrong> {
+    let wrong = |why: &str| (Some(start), why.to_owned());
+    Ok(match value {
+        DeValue::String(text) => Data::from(text.as_ref()),
+        DeValue::Boolean(value) => Data::Bool(*value),
+        DeValue::Integer(int) => i64::from_str_radix(int.as_str(), int.radix())
+            .map(|int| Data::Number(ilo_spec::program::Number::Int(int)))
+            .map_err(|_| wrong("an integer beyond 64 bits"))?,
+        DeValue::Float(float) => {
+            let text = float.as_str().replace('_', "");
+            let text = text.strip_prefix('+').unwrap_or(&text);
+            number::parse(text).map(Data::Number).map_err(|_| wrong("a number that is not finite"))?
+        }
+        DeValue::Datetime(_) => return Err(wrong("a date is no value here; put it in quotes")),
+        DeValue::Array(items) => {
+            let items = items.iter().map(|item| from_value(item.get_ref(), item.span().start));
+            Data::List(items.collect::<Result<_, Wrong>>()?)
+        }
+        DeValue::Table(table) => from_table(table)?,
+    })
+}
+
+/// Line and column of what a path leads to, or of the nearest thing around it that the text has.
+pub(super) fn locate(text: &str, form: Form, path: &[Step]) -> (usize, usize) {
+    let mut offset = 0;
+    match form {
+        // The text was read before, so an error only ends the search.
+        Form::Json => drop(locate_json(text, path, &mut offset)),
+        Form::Toml => drop(locate_toml(text, path, &mut offset)),
+    }
+    line_column(text.as_bytes(), offset)
+}
+
+fn locate_json(text: &str, path: &[Step], offset: &mut usize) -> Result<(), JiterError> {
+    let mut json = Jiter::new(text.as_bytes());
+    for step in path {
+        let found = match (step, json.peek()?) {
+            (Step::Key(wanted), Peek::Object) => enter_record(&mut json, text, wanted, offset)?,
+            (Step::Index(wanted), Peek::Array) => enter_list(&mut json, *wanted, offset)?,
+            _ => false,
+        };
+        if !found {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Goes to the value of a key; the place is that of the key.
+fn enter_record(
+    json: &mut Jiter<'_>,
+    text: &str,
+    wanted: &str,
+    offset: &mut usize,
+) -> Result<bool, JiterError> {
+    let mut from = json.current_index() + 1;
+    let mut key = json.known_object()?.map(|key| key == wanted);
+    while let Some(found) = key {
+        if found {
+            let before = text.get(from..).unwrap_or_default();
+            *offset = from + before.find('"').unwrap_or(0);
+            return Ok(true);
+        }
+        json.next_skip()?;
+        from = json.current_index();
+        key = json.next_key()?.map(|key| key == wanted);
+    }
+    Ok(false)
+}
+
+/// Goes to an item.
+fn enter_list(json: &mut Jiter<'_>, wanted: usize, offset: &mut usize) -> Result<bool, JiterError> {
+    let mut item = json.known_array()?;
+    for _ in 0..wanted {
+        let Some(peek) = item else { return Ok(false) };
+        json.known_skip(peek)?;
+        item = json.array_step()?;
+    }
+    *offset = json.current_index();
+    Ok(item.is_some())
+}
+
+fn locate_toml(text: &str, path: &[Step], offset: &mut usize) -> Option<()> {
+    let table = DeTable::parse(text).ok()?;
+    let mut steps = path.iter();
+    let Some(Step::Key(first)) = steps.next() else { return None };
+    let (key, mut value) = table.get_ref().iter().find(|(key, _)| key.get_ref() == first)?;
+    *offset = key.span().start;
+    for step in steps {
+        match (step, value.get_ref()) {
+            (Step::Key(wanted), DeValue::Table(table)) => {
+                let (key, next) = table.iter().find(|(key, _)| key.get_ref() == wanted)?;
+                (*offset, value) = (key.span().start, next);
+            }
+            (Step::Index(wanted), DeValue::Array(items)) => {
+                let next = items.get(*wanted)?;
+                (*offset, value) = (next.span().start, next);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,134 @@
+//! Values outside the machine: what tools answer, what mocks match, what a tools file holds.
+//!
+//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that and writing are
+//! loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing and dropping it, which
+//! the compiler derives, is bounded too. It knows nothing of the machine's own values.
+
+mod datum;
+pub mod read;
+pub(crate) mod write;
+
+use ilo_spec::program::Number;
+use std::cmp::Ordering;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// nil.
+    Nil,
+    /// A bool.
+    Bool(bool),
+    /// An exact integer or a finite double.
+    Number(Number),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Data>),
+    /// A record: fields in order, no name twice.
+    Record(Vec<(String, Data)>),
+}
+
+impl Data {
+    /// The field of a record.
+    pub fn get(&self, name: &str) -> Option<&Data> {
+        match self {
+            Data::Record(fields) => fields.iter().find(|(field, _)| field == name).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// What kind of value it is, in the language's words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Data::Nil => "nil",
+            Data::Bool(_) => "a bool",
+            Data::Number(_) => "a number",
+            Data::Text(_) => "a text",
+            Data::List(_) => "a list",
+            Data::Record(_) => "a record",
+        }
+    }
+
+    /// Whether everything that `self` says holds in `other`: a record may have more fields there, in any order; all
+    /// else is equal, 1 and 1.0 included.
+    pub fn fits(&self, other: &Data) -> bool {
+        let mut pairs = vec![(self, other)];
+        while let Some(pair) = pairs.pop() {
+            let same = match pair {
+                (Data::Record(fields), Data::Record(_)) => {
+                    fields.iter().all(|(name, value)| match pair.1.get(name) {
+                        Some(found) => {
+                            pairs.push((value, found));
+                            true
+                        }
+                        None => false,
+                    })
+                }
+                (Data::List(a), Data::List(b)) => {
+                    pairs.extend(a.iter().zip(b));
+                    a.len() == b.len()
+                }
+                (Data::Number(a), Data::Number(b)) => equal(*a, *b),
+                (a, b) => a == b,
+            };
+            if !same {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl From<&str> for Data {
+    fn from(text: &str) -> Data {
+        Data::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Data {
+    fn from(text: String) -> Data {
+        Data::Text(text)
+    }
+}
+
+/// Whether two numbers are equal, exactly: no integer is rounded to compare it.
+fn equal(a: Number, b: Number) -> bool {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a == b,
+        (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).is_some_and(Ordering::is_eq),
+        (Number::Int(int), Number::Double(double)) | (Number::Double(double), Number::Int(int)) => {
+            // `{:.0}` prints every digit of a whole double, so equal texts are equal numbers.
+            double.fract() == 0.0
+                && (format!("{double:.0}") == int.to_string() || (double == 0.0 && int == 0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Data;
+    use super::read::{Bounds, read};
+
+    #[test]
+    fn fitting_is_a_deep_subset() {
+        let cases = [
+            ("{}", r#"{"a":1}"#, true),
+            (r#"{"a":1}"#, r#"{"b":2,"a":1.0}"#, true),
+            (r#"{"a":{"x":1}}"#, r#"{"a":{"y":2,"x":1}}"#, true),
+            (r#"{"a":1}"#, r#"{"b":1}"#, false),
+            (r#"{"a":null}"#, "{}", false),
+            (r#"{"a":null}"#, r#"{"a":null}"#, true),
+            (r#"{"a":[1,{"b":2}]}"#, r#"{"a":[1.0,{"c":0,"b":2}]}"#, true),
+            (r#"{"a":[1]}"#, r#"{"a":[1,2]}"#, false),
+            (r#"{"a":9007199254740993}"#, r#"{"a":9007199254740992.0}"#, false),
+            (r#"{"a":9007199254740992}"#, r#"{"a":9007199254740992.0}"#, true),
+            (r#"{"a":0}"#, r#"{"a":-0.0}"#, true),
+            (r#"{"a":1}"#, r#"{"a":"1"}"#, false),
+            (r#"{"a":1}"#, r#"{"a":1.5}"#, false),
+        ];
+        for (pattern, value, expected) in cases {
+            let data = |text: &str| -> Data { read(text.as_bytes(), &Bounds::default()).unwrap() };
+            assert_eq!(data(pattern).fits(&data(value)), expected, "{pattern} in {value}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Values to JSON, and to anything else that takes a value piece by piece.
+//!
+//! One loop walks the tree; the JSON writer is one of those who listen. Numbers are written by the one writer in `spec`.
+
+use super::Data;
+use ilo_spec::number;
+use ilo_spec::program::Number;
+
+/// Takes a value piece by piece.
+pub(crate) trait Sink<'d> {
+    /// nil.
+    fn nil(&mut self);
+    /// A bool.
+    fn bool(&mut self, value: bool);
+    /// A number.
+    fn number(&mut self, value: Number);
+    /// A text.
+    fn text(&mut self, value: &'d str);
+    /// A list begins, with as many items.
+    fn begin_list(&mut self, length: usize);
+    /// A record begins, with as many fields.
+    fn begin_record(&mut self, length: usize);
+    /// The name of the field whose value follows.
+    fn key(&mut self, name: &'d str);
+    /// The list or record that began last ends.
+    fn end(&mut self);
+}
+
+enum Inside<'d> {
+    List(std::slice::Iter<'d, Data>),
+    Record(std::slice::Iter<'d, (String, Data)>),
+}
+
+impl Data {
+    /// Hands the value to a sink, piece by piece.
+    pub(crate) fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
+        let mut inside: Vec<Inside<'_>> = Vec::new();
+        let mut next = Some(self);
+        loop {
+            match next {
+                Some(Data::List(items)) => {
+                    sink.begin_list(items.len());
+                    inside.push(Inside::List(items.iter()));
+                }
+                Some(Data::Record(fields)) => {
+                    sink.begin_record(fields.len());
+                    inside.push(Inside::Record(fields.iter()));
+                }
+                Some(scalar) => feed_scalar(scalar, sink),
+                None => {
+                    sink.end();
+                    inside.pop();
+                }
+            }
+            next = match inside.last_mut() {
+                None => return,
+                Some(Inside::List(items)) => items.next(),
+                Some(Inside::Record(fields)) => fields.next().map(|(name, value)| {
+                    sink.key(name);
+                    value
+                }),
+            };
+        }
+    }
+
+    /// The value as JSON without blanks.
+    pub fn to_json(&self) -> String {
+        let mut json = Json { out: String::new(), indent: None, open: Vec::new(), after_key: false };
+        self.feed(&mut json);
+        json.out
+    }
+
+    /// The value as JSON for people: a line for each item and field.
+    pub fn to_json_indented(&self) -> String {
+        let mut json = Json { out: String::new(), indent: Some(2), open: Vec::new(), after_key: false };
+        self.feed(&mut json);
+        json.out
+    }
+}
+
+fn feed_scalar<'d>(scalar: &'d Data, sink: &mut impl Sink<'d>) {
+    match scalar {
+        Data::Nil | Data::List(_) | Data::Record(_) => sink.nil(),
+        Data::Bool(value) => sink.bool(*value),
+        Data::Number(value) => sink.number(*value),
+        Data::Text(value) => sink.text(value),
+    }
+}
+
+/// A text as JSON.
+pub(crate) fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// A container that is being written.
+struct OpenJson {
+    close: char,
+    empty: bool,
+}
+
+struct Json {
+    out: String,
+    indent: Option<usize>,
+    open: Vec<OpenJson>,
+    after_key: bool,
+}
+
+impl Json {
+    /// What stands before an item, a key, or the value after a key.
+    fn separate(&mut self) {
+        if std::mem::take(&mut self.after_key) {
+            return;
+        }
+        let Some(open) = self.open.last_mut() else { return };
+        if !std::mem::replace(&mut open.empty, false) {
+            self.out.push(',');
+        }
+        self.line();
+    }
+
+    fn line(&mut self) {
+        if let Some(width) = self.indent {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n(' ', width * self.open.len()));
+        }
+    }
+
+    fn begin(&mut self, open: char, close: char) {
+        self.separate();
+        self.out.push(open);
+        self.open.push(OpenJson { close, empty: true });
+    }
+}
+
+impl<'d> Sink<'d> for Json {
+    fn nil(&mut self) {
+        self.separate();
+        self.out.push_str("null");
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.separate();
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    fn number(&mut self, value: Number) {
+        self.separate();
+        // Writing to a string does not fail.
+        let _ = number::write(value, &mut self.out);
+    }
+
+    fn text(&mut self, value: &'d str) {
+        self.separate();
+        self.out.push_str(&quote(value));
+    }
+
+    fn begin_list(&mut self, _length: usize) {
+        self.begin('[', ']');
+    }
+
+    fn begin_record(&mut self, _length: usize) {
+        self.begin('{', '}');
+    }
+
+    fn key(&mut self, name: &'d str) {
+        self.separate();
+        self.out.push_str(&quote(name));
+        self.out.push_str(if self.indent.is_some() { ": " } else { ":" });
+        self.after_key = true;
+    }
+
+    fn end(&mut self) {
+        if let Some(open) = self.open.pop() {
+            if !open.empty {
+                self.line();
+            }
+            self.out.push(open.close);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::read::{Bounds, read};
+
+    #[test]
+    fn indented_json_has_a_line_an_item() {
+        let data = read(br#"{"a":[1,{}],"b":[]}"#, &Bounds::default()).unwrap();
+        let expected = "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}";
+        assert_eq!(data.to_json_indented(), expected);
+    }
+}

@@ -1,0 +1,47 @@
+//! Reading files and standard input, never more than a limit.
+
+use crate::problem::Problem;
+use ilo_spec::error::Code;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Reads a file; `-` is standard input.
+///
+/// # Errors
+/// Where it cannot be read, or is larger than the limit.
+pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
+    let place = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+    let result = if path.as_os_str() == "-" {
+        read_capped(io::stdin().lock(), limit)
+    } else {
+        File::open(path).and_then(|file| read_capped(file, limit))
+    };
+    match result {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => {
+            Err(Problem::new(Code::BadUsage, place, format!("larger than its limit of {limit} bytes")))
+        }
+        Err(error) => Err(Problem::new(Code::BadUsage, place, format!("cannot be read: {error}"))),
+    }
+}
+
+/// All bytes, or `None` where there are more than the limit.
+fn read_capped(from: impl Read, limit: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    from.take(most).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= limit).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_capped;
+
+    #[test]
+    fn reading_stops_one_byte_past_the_limit() {
+        assert_eq!(read_capped(&b"abc"[..], 3).unwrap(), Some(b"abc".to_vec()));
+        assert_eq!(read_capped(&b"abcd"[..], 3).unwrap(), None);
+        assert_eq!(read_capped(std::io::repeat(b'x'), 100).unwrap(), None);
+    }
+}

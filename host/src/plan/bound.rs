@@ -1,0 +1,207 @@
+//! How often something happens at most: a sum of products of list lengths.
+//!
+//! A bound only ever grows coarser: where branches meet, the larger coefficient of each product counts, and a sum with
+//! too many products is given up.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+/// Products in one bound: past this nobody can read it, and calls of calls could double them without end.
+const PRODUCTS: usize = 16;
+/// Bytes of a list's name: a longer one says nothing more.
+const NAME: usize = 120;
+
+/// The name of a value in a program, around the parameter of the function from which it comes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    before: String,
+    parameter: Option<usize>,
+    after: String,
+}
+
+impl Name {
+    /// The value of a parameter.
+    pub(super) fn parameter(index: usize) -> Name {
+        Name { before: String::new(), parameter: Some(index), after: String::new() }
+    }
+
+    /// A value that comes from no parameter.
+    pub(super) fn plain(text: String) -> Name {
+        Name { before: text, parameter: None, after: String::new() }
+    }
+
+    /// The name of a field of it; `None` where it would be too long.
+    pub(super) fn field(&self, field: &str) -> Option<Name> {
+        let mut name = self.clone();
+        if self.parameter.is_some() && self.before.is_empty() {
+            name.after = format!("{}.{field}", self.after);
+        } else {
+            name.before = format!("{field} of {}", self.before);
+        }
+        name.checked()
+    }
+
+    /// A name derived from it, such as `each item of …`.
+    pub(super) fn prefixed(&self, prefix: &str) -> Option<Name> {
+        let mut name = self.clone();
+        name.before.insert_str(0, prefix);
+        name.checked()
+    }
+
+    /// The name with the caller's argument in the place of the parameter.
+    fn with_argument(&self, argument: &Name) -> Option<Name> {
+        let inner = self.after.split('.').skip(1).try_fold(argument.clone(), |name, field| name.field(field));
+        inner?.prefixed(&self.before)
+    }
+
+    fn checked(self) -> Option<Name> {
+        (self.before.len() + self.after.len() <= NAME).then_some(self)
+    }
+
+    fn shown(&self, parameters: &[&str]) -> String {
+        let parameter = self.parameter.and_then(|index| parameters.get(index).copied()).unwrap_or_default();
+        format!("{}{parameter}{}", self.before, self.after)
+    }
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Known {
+    /// Nothing.
+    Nothing,
+    /// A list of so many items.
+    Items(u64),
+    /// A name.
+    Named(Rc<Name>),
+}
+
+/// How often at most.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bound {
+    /// Products of list lengths, each with its coefficient.
+    products: BTreeMap<Vec<Name>, u64>,
+    /// Whether it was given up.
+    beyond: bool,
+}
+
+impl Bound {
+    /// Once.
+    pub(super) fn once() -> Bound {
+        Bound { products: BTreeMap::from([(Vec::new(), 1)]), beyond: false }
+    }
+
+    fn merge(&mut self, other: &Bound, join: fn(u64, u64) -> u64) {
+        self.beyond |= other.beyond;
+        for (product, count) in &other.products {
+            let mine = self.products.entry(product.clone()).or_insert(0);
+            *mine = join(*mine, *count);
+        }
+        self.give_up_past_limit();
+    }
+
+    fn give_up_past_limit(&mut self) {
+        if self.products.len() > PRODUCTS {
+            self.beyond = true;
+        }
+        if self.beyond {
+            self.products.clear();
+        }
+    }
+
+    /// Both, one after the other.
+    pub(super) fn add(&mut self, other: &Bound) {
+        self.merge(other, u64::saturating_add);
+    }
+
+    /// One or the other.
+    pub(super) fn either(&mut self, other: &Bound) {
+        self.merge(other, u64::max);
+    }
+
+    /// Once for each item of a list.
+    pub(super) fn for_each(&self, list: &Known, unnamed: &Name) -> Bound {
+        let mut bound = Bound { beyond: self.beyond, ..Bound::default() };
+        for (product, count) in &self.products {
+            let mut product = product.clone();
+            let count = match list {
+                Known::Items(items) => count.saturating_mul(*items),
+                Known::Named(name) => {
+                    product.push(Name::clone(name));
+                    *count
+                }
+                Known::Nothing => {
+                    product.push(unnamed.clone());
+                    *count
+                }
+            };
+            product.sort();
+            if count > 0 {
+                bound.products.insert(product, count);
+            }
+        }
+        bound.give_up_past_limit();
+        bound
+    }
+
+    /// The bound as a caller sees it, with its arguments for the parameters.
+    pub(super) fn called_with(&self, arguments: &[Known], unnamed: &Name) -> Bound {
+        let mut bound = Bound { beyond: self.beyond, ..Bound::default() };
+        for (product, count) in &self.products {
+            let mut one = Bound { products: BTreeMap::from([(Vec::new(), *count)]), beyond: false };
+            for name in product {
+                let argument = name.parameter.and_then(|index| arguments.get(index));
+                let is_bare = name.before.is_empty() && name.after.is_empty();
+                let list = match argument {
+                    None => Known::Named(Rc::new(name.clone())),
+                    Some(Known::Items(items)) if is_bare => Known::Items(*items),
+                    Some(Known::Named(argument)) => name
+                        .with_argument(argument)
+                        .map_or(Known::Nothing, |name| Known::Named(Rc::new(name))),
+                    Some(Known::Items(_) | Known::Nothing) => Known::Nothing,
+                };
+                one = one.for_each(&list, unnamed);
+            }
+            bound.add(&one);
+        }
+        bound
+    }
+
+    /// The bound for people, with the names of the parameters.
+    pub(super) fn shown(&self, parameters: &[&str]) -> String {
+        if self.beyond {
+            return "more often than can be said briefly".to_owned();
+        }
+        let products: Vec<String> = self
+            .products
+            .iter()
+            .map(|(names, count)| Product { names, count: *count, parameters }.to_string())
+            .collect();
+        match self.products.iter().next() {
+            None => "0".to_owned(),
+            Some((names, 1)) if names.is_empty() && products.len() == 1 => "1".to_owned(),
+            Some(_) => format!("≤ {}", products.join(" + ")),
+        }
+    }
+}
+
+struct Product<'p> {
+    names: &'p [Name],
+    count: u64,
+    parameters: &'p [&'p str],
+}
+
+impl fmt::Display for Product<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.count != 1 || self.names.is_empty() {
+            write!(f, "{}", self.count)?;
+        }
+        for (at, name) in self.names.iter().enumerate() {
+            if at > 0 || self.count != 1 {
+                f.write_str(" × ")?;
+            }
+            write!(f, "len({})", name.shown(self.parameters))?;
+        }
+        Ok(())
+    }
+}

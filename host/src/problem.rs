@@ -1,0 +1,89 @@
+//! What is wrong with something that a person gave, as data: a code, a place, a message with its mend.
+//!
+//! It knows no file and prints nothing; problems are gathered until all of them are known.
+
+use ilo_spec::error::Code;
+use std::fmt;
+
+/// Longest name that is compared with others: nobody misspells more, and comparing takes time by the square.
+const NAME: usize = 64;
+/// Names that one is compared with, for the same reason.
+const NAMES: usize = 1_000;
+/// Problems that are gathered at once: nobody reads more, and finding the place of each takes time.
+pub(crate) const MOST: usize = 100;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Its stable code.
+    pub code: Code,
+    /// Where: a file with line and column, an option, a tool; empty where nothing can be said.
+    pub place: String,
+    /// What was expected, what was found, and the mend where there is one.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem at a place.
+    pub fn new(code: Code, place: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem { code, place: place.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: ", self.code)?;
+        if !self.place.is_empty() {
+            write!(f, "{}: ", self.place)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// The name nearest to `found`, where one is near enough to have been meant.
+pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    if found.len() > NAME {
+        return None;
+    }
+    let allowed = (found.chars().count() / 3).clamp(1, 3);
+    names
+        .into_iter()
+        .take(NAMES)
+        .filter(|name| name.len() <= NAME)
+        .map(|name| (strsim::osa_distance(&found.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+/// `; did you mean …?` where a name is near, else nothing.
+pub fn did_you_mean<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    nearest(found, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// The beginning of a text that may be long, on one line, for messages.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn only_a_near_name_is_offered() {
+        let names = ["mock", "command", "timeout_ms"];
+        assert_eq!(nearest("mok", names), Some("mock"));
+        assert_eq!(nearest("Command", names), Some("command"));
+        assert_eq!(nearest("timeout-ms", names), Some("timeout_ms"));
+        assert_eq!(nearest("x", names), None);
+        assert_eq!(nearest("retries", names), None);
+        assert_eq!(nearest(&"m".repeat(1_000_000), names), None);
+    }
+}

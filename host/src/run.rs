@@ -1,0 +1,170 @@
+//! Runs a program over a table of tools, one call after the other, within its limits of time and size.
+//!
+//! The machine takes steps, the tools answer, an observer watches. Time is looked at between steps only: the machine's
+//! own work is bounded by fuel, and a call by the deadline that it is given.
+
+use crate::data::Data;
+use crate::data::read::{Bounds, read};
+use crate::input;
+use crate::problem::Problem;
+use crate::tools::{CallLimits, Failure, Tools};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, Step};
+use std::time::{Duration, Instant};
+
+/// The limits of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Those of the machine.
+    pub limits: Limits,
+    /// The time of the whole run; past it the outcome is fault `timed-out`.
+    pub timeout: Duration,
+    /// The time of one call, where its tool says nothing else; past it the call fails.
+    pub call_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            limits: Limits::default(),
+            timeout: Duration::from_millis(limits::DEFAULT_RUN_MS),
+            call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
+        }
+    }
+}
+
+/// Watches the calls of a run.
+pub trait Observer {
+    /// A call begins; calls are counted from 0.
+    fn started(&mut self, _seq: u64, _tool: &str) {}
+    /// A call has ended.
+    fn ended(&mut self, _seq: u64, _tool: &str, _arguments: &Data, _result: &Result<Data, Failure>) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// A run that has come to its end.
+#[derive(Debug)]
+pub struct Finished(Run);
+
+impl Finished {
+    /// How it ended.
+    pub fn outcome(&mut self) -> Option<Outcome<'_>> {
+        match self.0.step() {
+            Step::Done(outcome) => Some(outcome),
+            Step::Call(_) => None,
+        }
+    }
+
+    /// The run, to look at what it used.
+    pub fn run(&self) -> &Run {
+        &self.0
+    }
+}
+
+/// Everything that is in the way of a run: an input that does not fit, and tools that are not there.
+pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &Tools) -> Vec<Problem> {
+    let parameters: Vec<_> = program.parameters(function).collect();
+    let mut problems = input::problems(&parameters, input);
+    problems.extend(tools.problems(program.tools()));
+    problems
+}
+
+/// Runs a function to its end.
+///
+/// # Errors
+/// What [`problems`] says, or an input that passes the limits; then nothing has run.
+pub fn run(
+    program: &Program,
+    function: FunctionId,
+    input: &Data,
+    tools: &Tools,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Finished, Vec<Problem>> {
+    let problems = problems(program, function, input, tools);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut run = Run::new(program, options.limits.clone());
+    start(&mut run, function, input).map_err(|problem| vec![problem])?;
+    let mut driver = Driver { tools, options, observer, until: end_of(options.timeout), seq: 0 };
+    while driver.step(&mut run) {}
+    Ok(Finished(run))
+}
+
+/// The moment so far away, or where the clock does not reach that far, a year away.
+fn end_of(timeout: Duration) -> Instant {
+    const YEAR: Duration = Duration::from_hours(24 * 365);
+    Instant::now() + timeout.min(YEAR)
+}
+
+fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Problem> {
+    let arena = Bump::new();
+    let fields = match input.to_datum(&arena) {
+        Datum::Record(fields) => fields,
+        _ => &[],
+    };
+    run.start_named(function, fields).map_err(|error| Problem::new(error.code(), "input", error.to_string()))
+}
+
+struct Driver<'d> {
+    tools: &'d Tools,
+    options: &'d Options,
+    observer: &'d mut dyn Observer,
+    until: Instant,
+    seq: u64,
+}
+
+impl Driver<'_> {
+    /// Takes a step and answers the call that it ends in; whether there is another.
+    fn step(&mut self, run: &mut Run) -> bool {
+        let Step::Call(call) = run.step() else { return false };
+        if Instant::now() >= self.until {
+            self.time_out(run);
+            return true;
+        }
+        let (tool, arguments) = (call.tool().to_owned(), arguments(&call));
+        self.observer.started(self.seq, &tool);
+        let result = self.call(&tool, &arguments);
+        self.observer.ended(self.seq, &tool, &arguments, &result);
+        self.seq += 1;
+        let arena = Bump::new();
+        // An answer that passes a limit has ended the run with that fault; the next step says so.
+        match &result {
+            _ if Instant::now() >= self.until => self.time_out(run),
+            Ok(value) => drop(call.answer(value.to_datum(&arena))),
+            Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
+            Err(Failure::TimedOut) => self.time_out(run),
+            Err(Failure::Limit(code, message)) => run.stop_with(*code, message),
+        }
+        true
+    }
+
+    fn time_out(&self, run: &mut Run) {
+        let limit = self.options.timeout.as_millis();
+        run.stop_with(Code::FaultTimedOut, &format!("the run took longer than its limit of {limit} ms"));
+    }
+
+    fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {
+        let Options { limits, call_timeout, .. } = self.options;
+        let bounds = Bounds {
+            bytes: limits.result_bytes,
+            depth: limits.value_depth.min(limits::VALUE_DEPTH),
+            values: limits.result_nodes,
+        };
+        self.tools.call(tool, arguments, &CallLimits { timeout: *call_timeout, bounds }, self.until)
+    }
+}
+
+/// The arguments of a call, which are within the run's limits.
+fn arguments(call: &Call<'_>) -> Data {
+    let mut json = String::new();
+    // Writing to a string does not fail, and what the machine writes is JSON.
+    let _ = call.write_json(&mut json);
+    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
+    read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
+}

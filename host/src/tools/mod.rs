@@ -1,0 +1,300 @@
+//! The table of tools: what a name leads to, and the one place where a call's limits are kept.
+//!
+//! A kind of provider has a file of its own; a host adds its own kind through [`Provider`]. Nothing here knows
+//! programs.
+
+pub(crate) mod command;
+pub(crate) mod mock;
+
+use crate::config;
+use crate::data::Data;
+use crate::data::read::Bounds;
+use crate::problem::{MOST, Problem, did_you_mean};
+use ilo_asm::catalog::{self, Catalog, Lookup, server_and_tool};
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// One call that a provider answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'c> {
+    /// The name of the tool as the table has it.
+    pub tool: &'c str,
+    /// The arguments: a record.
+    pub arguments: &'c Data,
+    /// When the answer must be there; a provider gives up then.
+    pub deadline: Instant,
+    /// How large the answer may be.
+    pub bounds: Bounds,
+}
+
+/// Why a call has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The tool failed; the program can handle it. Normally a text.
+    Failed(Data),
+    /// The deadline passed.
+    TimedOut,
+    /// The answer passed a limit: a fault that no program can handle.
+    Limit(Code, String),
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub fn text(message: impl Into<String>) -> Failure {
+        Failure::Failed(Data::Text(message.into()))
+    }
+}
+
+/// Answers calls of a tool.
+pub trait Provider: Send + Sync {
+    /// Answers one call.
+    ///
+    /// # Errors
+    /// The tool's failure, or the limit that was met.
+    fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
+}
+
+/// Where a tool comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Fixed answers.
+    Mock,
+    /// A program, by its command line.
+    Command(String),
+    /// A tool of an MCP server, as `mcp://server/tool`. Servers are not called in this version.
+    Server(String),
+    /// The program that embeds this library.
+    Host,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Mock => f.write_str("mock"),
+            Source::Command(line) => write!(f, "command: {}", crate::problem::shortened(line, 80)),
+            Source::Server(name) => f.write_str(name),
+            Source::Host => f.write_str("host"),
+        }
+    }
+}
+
+/// A tool of the table.
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it does, for people and models.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub input_schema: Option<Data>,
+    /// The JSON Schema of its answer.
+    pub output_schema: Option<Data>,
+    /// Whether it changes nothing; what is not said to be so is taken to change something.
+    pub read_only: bool,
+    /// How long a call may take, where it differs from the default.
+    pub timeout: Option<Duration>,
+    /// Where it comes from.
+    pub source: Source,
+    provider: Option<Box<dyn Provider>>,
+}
+
+impl std::fmt::Debug for Tool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+impl Tool {
+    /// A tool of the host's own.
+    pub fn new(name: impl Into<String>, provider: Box<dyn Provider>) -> Tool {
+        Tool::of(name.into(), Source::Host, Some(provider))
+    }
+
+    /// What programs are checked against.
+    fn signature(&self) -> catalog::Tool {
+        // A schema was read as JSON, so it can be written as such.
+        let json = |schema: &Option<Data>| {
+            schema.as_ref().and_then(|schema| serde_json::from_str(&schema.to_json()).ok())
+        };
+        let (input, output) = (json(&self.input_schema), json(&self.output_schema));
+        catalog::Tool::new(&self.name, self.description.clone(), input.as_ref(), output.as_ref())
+    }
+
+    pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {
+        Tool {
+            name,
+            description: None,
+            input_schema: None,
+            output_schema: None,
+            read_only: false,
+            timeout: None,
+            source,
+            provider,
+        }
+    }
+}
+
+/// How long a call may take and how large its answer may be.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    /// The time of a call whose tool says nothing else.
+    pub timeout: Duration,
+    /// The size of an answer.
+    pub bounds: Bounds,
+}
+
+impl Default for CallLimits {
+    fn default() -> CallLimits {
+        CallLimits { timeout: Duration::from_millis(limits::DEFAULT_CALL_MS), bounds: Bounds::default() }
+    }
+}
+
+/// The tools that programs can call.
+#[derive(Debug, Default)]
+pub struct Tools {
+    entries: BTreeMap<String, Tool>,
+    servers: BTreeSet<String>,
+    catalog: Catalog,
+}
+
+impl Tools {
+    /// A table without tools.
+    pub fn new() -> Tools {
+        Tools::default()
+    }
+
+    /// Reads a tools file, JSON or TOML.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_file(path: &Path) -> Result<Tools, Vec<Problem>> {
+        config::read_file(path)
+    }
+
+    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it `name`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
+        config::read_text(name, text, folder)
+    }
+
+    /// Adds a tool; one of the same name is replaced and given back.
+    pub fn add(&mut self, tool: Tool) -> Option<Tool> {
+        let signature = tool.signature();
+        let replaced = self.entries.insert(tool.name.clone(), tool);
+        if replaced.is_none() {
+            self.catalog.insert(signature);
+        } else {
+            self.catalog = Catalog::default();
+            self.servers.iter().for_each(|server| self.catalog.insert_server(server));
+            self.entries.values().for_each(|tool| drop(self.catalog.insert(tool.signature())));
+        }
+        replaced
+    }
+
+    pub(crate) fn add_server(&mut self, name: String) {
+        self.catalog.insert_server(&name);
+        self.servers.insert(name);
+    }
+
+    /// The signatures of the tools, which programs are checked against, and what each name in a program leads to.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The tools in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.entries.values()
+    }
+
+    /// The servers that the file names.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().map(String::as_str)
+    }
+
+    /// The tool that answers for a name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        match self.catalog.lookup(name) {
+            Lookup::Found(tool) => self.entries.get(&tool.name),
+            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Unknown => None,
+        }
+    }
+
+    /// What is in the way of calling these tools: names that lead to nothing, and tools that only a server has. The
+    /// first hundred are told.
+    pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
+        names.into_iter().filter_map(|name| self.problem(name)).take(MOST).collect()
+    }
+
+    fn problem(&self, name: &str) -> Option<Problem> {
+        let place = format!("tool `{name}`");
+        let later = |server: &str| {
+            let why = format!(
+                "the MCP server `{server}` would answer it, and MCP servers are not in this version; \
+                 give it a `mock` or a `command` under `tools`"
+            );
+            Some(Problem::new(Code::BadUsage, place.clone(), why))
+        };
+        match self.catalog.lookup(name) {
+            Lookup::Found(tool) => match self.entries.get(&tool.name).map(|tool| &tool.source) {
+                Some(Source::Server(target)) => {
+                    later(server_and_tool(target).map_or(target, |(server, _)| server))
+                }
+                _ => None,
+            },
+            Lookup::Unlisted => later(server_and_tool(name).map_or(name, |(server, _)| server)),
+            Lookup::Ambiguous(several) => {
+                let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
+                let why = format!("several servers have it; write one of {}", names.join(", "));
+                Some(Problem::new(Code::UnknownTool, place, why))
+            }
+            Lookup::Unknown => {
+                let hint = match server_and_tool(name) {
+                    Some((server, _)) => did_you_mean(server, self.servers()),
+                    None => String::new(),
+                };
+                let near = did_you_mean(name, self.entries.keys().map(String::as_str));
+                let why = if self.entries.is_empty() && self.servers.is_empty() {
+                    "no tools are given; name a tools file with `--tools`".to_owned()
+                } else {
+                    format!("the tools file has no such tool{near}{hint}")
+                };
+                Some(Problem::new(Code::UnknownTool, place, why))
+            }
+        }
+    }
+
+    /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of the run.
+    ///
+    /// A call that takes longer than its own time is a failure that the program can handle. [`Failure::TimedOut`]
+    /// remains where the run's time is over.
+    ///
+    /// # Errors
+    /// The tool's failure, or the limit that was met.
+    pub fn call(
+        &self,
+        name: &str,
+        arguments: &Data,
+        limits: &CallLimits,
+        until: Instant,
+    ) -> Result<Data, Failure> {
+        let Some((tool, provider)) = self.get(name).and_then(|tool| Some((tool, tool.provider.as_ref()?)))
+        else {
+            let why = self.problem(name).map_or_else(String::new, |problem| problem.message);
+            return Err(Failure::text(format!("tool `{name}`: {why}")));
+        };
+        let allowed = tool.timeout.unwrap_or(limits.timeout);
+        let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        let request = Request { tool: &tool.name, arguments, deadline, bounds: limits.bounds };
+        match provider.call(&request) {
+            Err(Failure::TimedOut) if Instant::now() < until => {
+                let limit = allowed.as_millis();
+                Err(Failure::text(format!("tool `{name}` took longer than its limit of {limit} ms")))
+            }
+            result => result,
+        }
+    }
+}

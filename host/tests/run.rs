@@ -1,0 +1,130 @@
+//! Runs as an embedding host sees them: its own tools, what an observer is told, and the time limits.
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod support;
+
+use ilo_host::data::Data;
+use ilo_host::run::{Observer, Options};
+use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
+use ilo_host::trace::Trace;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::operand::{First, In, OnFail, Out, To};
+use ilo_spec::types::{Output, Type};
+use ilo_vm::Program;
+use std::time::Duration;
+use support::Draft;
+
+/// A tool of the test's own.
+struct Own<F>(F);
+
+impl<F: Fn(&Request<'_>) -> Result<Data, Failure> + Send + Sync> Provider for Own<F> {
+    fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
+        (self.0)(request)
+    }
+}
+
+fn own(name: &str, answer: impl Fn(&Request<'_>) -> Result<Data, Failure> + Send + Sync + 'static) -> Tools {
+    let mut tools = Tools::new();
+    assert!(tools.add(Tool::new(name, Box::new(Own(answer)))).is_none());
+    tools
+}
+
+/// Calls `t` with its input; a failure is rolled back by `t` again, then passed on.
+fn program() -> Program {
+    let mut d = Draft::new(&["id"]);
+    let (call, name) = d.call("t", &["id"]);
+    let tool = |fail| Op::Tool { dst: Out(1), first: First(0), call, fail: OnFail(fail) };
+    let undo = Op::Tool { dst: Out(2), first: First(0), call, fail: OnFail(1) };
+    d.function(
+        "f",
+        &[("id", Type::ANY)],
+        Output { ok: Type::ANY, err: Some(Type::ANY) },
+        &[
+            tool(1),
+            Op::Return { src: In(1) },
+            undo,
+            Op::Jump { to: To(1) },
+            Op::Note { src: In(2), tool: name },
+            Op::Fail { src: In(1) },
+        ],
+    );
+    Program::new(d.0).unwrap()
+}
+
+fn outcome(tools: &Tools, options: &Options, observer: &mut dyn Observer) -> String {
+    let program = program();
+    let input = Data::Record(vec![("id".to_owned(), Data::from("x"))]);
+    let function = program.entry().unwrap();
+    let mut finished = ilo_host::run(&program, function, &input, tools, options, observer).unwrap();
+    let mut json = String::new();
+    finished.outcome().unwrap().write_json(&mut json).unwrap();
+    json
+}
+
+#[test]
+fn a_host_adds_its_own_tool_and_watches_it() {
+    let tools = own("t", |request| {
+        assert_eq!(request.tool, "t");
+        Ok(Data::List(vec![request.arguments.clone()]))
+    });
+    let mut trace = Trace::new(Vec::new());
+    let json = outcome(&tools, &Options::default(), &mut trace);
+    assert_eq!(json, r#"{"status":"ok","value":[{"id":"x"}]}"#);
+    trace.finish().unwrap();
+}
+
+#[test]
+fn failures_of_any_value_reach_the_program() {
+    let deep = Data::Record(vec![("why".to_owned(), Data::List(vec![Data::Nil, Data::from("b")]))]);
+    let tools = own("t", move |_| Err(Failure::Failed(deep.clone())));
+    let json = outcome(&tools, &Options::default(), &mut ());
+    let failure = r#"{"why":[null,"b"]}"#;
+    assert_eq!(
+        json,
+        format!(
+            r#"{{"status":"err","error":{failure},"compensation_failures":[{{"tool":"t","error":{failure}}}]}}"#
+        )
+    );
+}
+
+#[test]
+fn a_late_answer_does_not_save_a_run_whose_time_is_over() {
+    let tools = own("t", |request| {
+        std::thread::sleep(request.deadline.saturating_duration_since(std::time::Instant::now()));
+        Ok(Data::Nil)
+    });
+    let options = Options { timeout: Duration::from_millis(20), ..Options::default() };
+    let json = outcome(&tools, &options, &mut ());
+    let fault =
+        r#"{"status":"fault","code":"timed-out","message":"the run took longer than its limit of 20 ms","#;
+    assert!(json.starts_with(fault), "{json}");
+}
+
+#[test]
+fn a_limit_of_the_answer_ends_the_run() {
+    let tools = own("t", |_| Err(Failure::Limit(Code::FaultTooLarge, "large".to_owned())));
+    let json = outcome(&tools, &Options::default(), &mut ());
+    assert!(json.starts_with(r#"{"status":"fault","code":"too-large","message":"large","#), "{json}");
+    // A provider that keeps no bounds of its own meets those of the machine.
+    let tools = own("t", |_| Ok(Data::List(vec![Data::Nil; 200_000])));
+    let json = outcome(&tools, &Options::default(), &mut ());
+    assert!(json.starts_with(r#"{"status":"fault","code":"too-large","#), "{json}");
+    let tools = own("t", |_| Ok((0..129).fold(Data::Nil, |inner, _| Data::List(vec![inner]))));
+    let json = outcome(&tools, &Options::default(), &mut ());
+    assert!(json.starts_with(r#"{"status":"fault","code":"depth","#), "{json}");
+    let tools = own("t", |_| Ok((0..128).fold(Data::Nil, |inner, _| Data::List(vec![inner]))));
+    assert!(outcome(&tools, &Options::default(), &mut ()).starts_with(r#"{"status":"ok""#));
+}
+
+#[test]
+fn nothing_runs_where_a_tool_is_missing() {
+    let program = program();
+    let input = Data::Record(vec![("id".to_owned(), Data::Nil)]);
+    let tools = own("u", |_| Ok(Data::Nil));
+    let function = program.entry().unwrap();
+    let problems =
+        ilo_host::run(&program, function, &input, &tools, &Options::default(), &mut ()).unwrap_err();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].code, Code::UnknownTool);
+}

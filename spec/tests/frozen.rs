@@ -1,0 +1,57 @@
+//! Numbers that are out in the world never change: every row of `frozen.txt` still stands in the tables, and every row
+//! of the tables stands in it. A new row is added with `UPDATE=1 cargo test -p ilo-spec --test frozen`.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
+use ilo_spec::error::Code;
+use ilo_spec::{encode, isa, node};
+use std::fs;
+use std::path::Path;
+
+fn rows() -> Vec<String> {
+    let mut rows = vec![format!("format {}", encode::VERSION)];
+    rows.extend(encode::Section::ALL.map(|section| format!("section {:#04x} {section:?}", section as u8)));
+    rows.extend(isa::TABLE.iter().map(|row| {
+        let operands: Vec<String> =
+            row.operands.iter().map(|(name, kind)| format!("{name}:{kind}")).collect();
+        format!("instruction {:#04x} {} {}", row.number, row.mnemonic, operands.join(" "))
+            .trim_end()
+            .to_owned()
+    }));
+    rows.extend(
+        node::TABLE.iter().map(|row| format!("word {} {} {:?}", row.word as u8, row.mnemonic, row.operands)),
+    );
+    rows.extend(Code::ALL.iter().map(|&code| format!("code {} {code}", code as u16)));
+    rows
+}
+
+#[test]
+fn numbers_are_only_added() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen.txt");
+    let frozen = fs::read_to_string(&path).unwrap_or_default();
+    let rows = rows();
+    for row in frozen.lines() {
+        assert!(rows.iter().any(|now| now == row), "`{row}` was changed or taken away");
+    }
+    if std::env::var_os("UPDATE").is_some() {
+        return fs::write(&path, rows.join("\n") + "\n").unwrap();
+    }
+    for row in &rows {
+        assert!(frozen.lines().any(|old| old == row), "`{row}` is new: add it with UPDATE=1");
+    }
+}
+
+#[test]
+fn mnemonics_and_codes_are_told_apart() {
+    let unique = |names: Vec<&str>| {
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), names.len(), "{names:?}");
+    };
+    unique(isa::TABLE.iter().map(|row| row.mnemonic).collect());
+    unique(node::TABLE.iter().map(|row| row.mnemonic).collect());
+    // A compile error and the fault of the same cause share a code on purpose.
+    unique(Code::ALL.iter().filter(|&&code| (code as u16) < 800).map(|code| code.as_str()).collect());
+    unique(Code::ALL.iter().filter(|&&code| (code as u16) >= 800).map(|code| code.as_str()).collect());
+}

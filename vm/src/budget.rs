@@ -1,0 +1,209 @@
+//! What a run may use, and the one place where it is charged.
+//!
+//! Memory is charged before it is taken and by capacity. What is charged follows from the program, its inputs and its
+//! answers alone: room that a reused run still has from before is charged as if it were new.
+
+use crate::fault::Trap;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+
+/// The limits of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Instructions, roughly; bulk work costs by its size.
+    pub fuel: u64,
+    /// Bytes of values, text, registers and names.
+    pub memory: u64,
+    /// Bytes of one text.
+    pub text: usize,
+    /// Items of one list, fields of one record.
+    pub items: usize,
+    /// Nesting of one value, at most [`ilo_spec::limits::VALUE_DEPTH`].
+    pub value_depth: usize,
+    /// Tool calls in the run.
+    pub tool_calls: u64,
+    /// Bytes of one tool result: its texts and field names.
+    pub result_bytes: usize,
+    /// Values in one tool result.
+    pub result_nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            fuel: limits::DEFAULT_FUEL,
+            memory: limits::DEFAULT_MEMORY,
+            text: limits::DEFAULT_TEXT,
+            items: limits::DEFAULT_ITEMS,
+            value_depth: limits::DEFAULT_VALUE_DEPTH,
+            tool_calls: limits::DEFAULT_TOOL_CALLS,
+            result_bytes: limits::DEFAULT_RESULT,
+            result_nodes: limits::DEFAULT_RESULT_NODES,
+        }
+    }
+}
+
+/// Offsets and lengths are 32 bits wide.
+const WIDEST: usize = u32::MAX as usize;
+
+/// What is left of the limits.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    pub(crate) limits: Limits,
+    pub(crate) fuel: u64,
+    pub(crate) memory: u64,
+    pub(crate) calls: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(mut limits: Limits) -> Budget {
+        limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
+        limits.text = limits.text.min(WIDEST);
+        limits.items = limits.items.min(WIDEST);
+        let mut budget = Budget { limits, fuel: 0, memory: 0, calls: 0 };
+        budget.reset();
+        budget
+    }
+
+    /// Everything is left again.
+    pub(crate) fn reset(&mut self) {
+        self.fuel = self.limits.fuel;
+        self.memory = self.limits.memory;
+        self.calls = self.limits.tool_calls;
+    }
+
+    /// Takes fuel.
+    #[inline(always)]
+    pub(crate) fn burn(&mut self, fuel: u64) -> Result<(), Trap> {
+        match self.fuel.checked_sub(fuel) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(self.no_fuel()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_fuel(&mut self) -> Trap {
+        self.fuel = 0;
+        Trap::new(Code::FaultFuel, format_args!("the run used all of its {} units of fuel", self.limits.fuel))
+    }
+
+    /// Takes the fuel of touching so many values and bytes.
+    pub(crate) fn burn_bulk(&mut self, values: usize, bytes: usize) -> Result<(), Trap> {
+        self.burn((values / 4 + bytes / 64) as u64)
+    }
+
+    /// Takes memory.
+    pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), Trap> {
+        match self.memory.checked_sub(bytes) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => Err(self.no_memory(bytes)),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn no_memory(&self, bytes: u64) -> Trap {
+        Trap::new(
+            Code::FaultMemory,
+            format_args!(
+                "{bytes} bytes more would pass the run's limit of {} bytes, of which {} are left",
+                self.limits.memory, self.memory
+            ),
+        )
+    }
+
+    /// The next capacity for a need, both counted in items of `size` bytes: twice what was granted, at least `least`,
+    /// less where the limit is near. Charges the difference.
+    pub(crate) fn grow(
+        &mut self,
+        granted: usize,
+        need: usize,
+        least: usize,
+        size: usize,
+    ) -> Result<usize, Trap> {
+        let room = usize::try_from(self.memory / size as u64).unwrap_or(usize::MAX);
+        let most = granted.saturating_add(room);
+        if need > most {
+            return Err(self.no_memory(((need - granted) as u64).saturating_mul(size as u64)));
+        }
+        let next = granted.saturating_mul(2).max(least).max(need).min(most);
+        self.charge((next - granted) as u64 * size as u64)?;
+        Ok(next)
+    }
+
+    /// Takes one tool call.
+    #[inline(always)]
+    pub(crate) fn call(&mut self) -> Result<(), Trap> {
+        match self.calls.checked_sub(1) {
+            Some(left) => {
+                self.calls = left;
+                Ok(())
+            }
+            None => Err(self.no_calls()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_calls(&self) -> Trap {
+        Trap::new(
+            Code::FaultTooManyCalls,
+            format_args!("the run may make {} tool calls and has made them", self.limits.tool_calls),
+        )
+    }
+
+    /// Checks the size of a text.
+    #[inline(always)]
+    pub(crate) fn check_text(&self, bytes: usize) -> Result<(), Trap> {
+        if bytes > self.limits.text { Err(self.too_large("text", bytes, self.limits.text)) } else { Ok(()) }
+    }
+
+    /// Checks the size of a list or record.
+    #[inline(always)]
+    pub(crate) fn check_items(&self, items: usize) -> Result<(), Trap> {
+        if items > self.limits.items { Err(self.too_large("list", items, self.limits.items)) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::unused_self, reason = "keeps the message beside the limits")]
+    fn too_large(&self, what: &str, found: usize, limit: usize) -> Trap {
+        let unit = if what == "text" { "bytes" } else { "items" };
+        Trap::new(
+            Code::FaultTooLarge,
+            format_args!("a {what} of at least {found} {unit} passes the limit of {limit}"),
+        )
+    }
+
+    #[cold]
+    pub(crate) fn too_large_to_leave(&self) -> Trap {
+        Trap::new(
+            Code::FaultTooLarge,
+            format_args!(
+                "a value that leaves the run, written out, passes the run's memory of {} bytes",
+                self.limits.memory
+            ),
+        )
+    }
+
+    /// Checks the nesting of a value.
+    #[inline(always)]
+    pub(crate) fn check_depth(&self, depth: u32) -> Result<(), Trap> {
+        if depth as usize > self.limits.value_depth { Err(self.too_deep()) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn too_deep(&self) -> Trap {
+        Trap::new(
+            Code::FaultDepth,
+            format_args!("a value nested deeper than the limit of {}", self.limits.value_depth),
+        )
+    }
+}

@@ -1,0 +1,429 @@
+//! Values as a host gives them piece by piece, as a JSON reader meets them.
+//!
+//! Events go to a stack of finished values that the run keeps for the next time; a container that ends moves from there
+//! into the heap. Wrong orders of events are errors, never a panic.
+
+use crate::datum::Meter;
+use crate::fault::{StartError, Trap};
+use crate::heap::{Heap, narrow};
+use crate::program::Inner;
+use crate::run::Run;
+use crate::shapes::{Duplicate, NONE};
+use crate::value::{Tag, Value};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use ilo_spec::error::Code;
+
+/// Why a value from outside is not taken, or what it costs the run.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// A limit: the run ends.
+    Trap(Trap),
+    /// A field given twice: the call fails.
+    Duplicate(Duplicate),
+    /// A number that is not finite: the call fails.
+    NotFinite,
+}
+
+impl From<Trap> for Refusal {
+    fn from(trap: Trap) -> Refusal {
+        Refusal::Trap(trap)
+    }
+}
+
+impl Refusal {
+    /// What to say of it where it is no limit.
+    pub(crate) fn message(&self, heap: &Heap, program: &Inner) -> String {
+        let mut message = String::new();
+        match self {
+            Refusal::Duplicate(Duplicate(name)) => {
+                message.push_str("the field ");
+                crate::render::clip(heap.shapes.name(program, *name), &mut message);
+                message.push_str(" is given twice");
+            }
+            Refusal::NotFinite => message.push_str("a number that is not finite"),
+            Refusal::Trap(_) => {}
+        }
+        message
+    }
+}
+
+/// A wrong order of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misuse {
+    /// A value in a record without its key.
+    ValueWithoutKey,
+    /// A key outside of a record, or after a key.
+    KeyOutOfPlace,
+    /// An end without a begin, or after a key.
+    EndOutOfPlace,
+    /// A second value after the whole.
+    SecondValue,
+    /// The end before the whole value was there.
+    Unfinished,
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Misuse::ValueWithoutKey => "expected a key in a record, found a value",
+            Misuse::KeyOutOfPlace => "a key outside of a record or after another key",
+            Misuse::EndOutOfPlace => "an end with nothing open or after a key",
+            Misuse::SecondValue => "a second value after the first was whole",
+            Misuse::Unfinished => "finished before the value was whole",
+        })
+    }
+}
+
+/// Why a value could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuildError {
+    /// The events came in a wrong order.
+    Misuse(Misuse),
+    /// The value passes a limit; where it was an answer the run has ended with this fault.
+    Limit {
+        /// The limit's code.
+        code: Code,
+    },
+    /// The value does not start the function.
+    Start(StartError),
+}
+
+impl BuildError {
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            BuildError::Misuse(_) => Code::BadUsage,
+            BuildError::Limit { code } => *code,
+            BuildError::Start(error) => error.code(),
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Misuse(misuse) => misuse.fmt(f),
+            BuildError::Limit { code } => f.write_str(code.meaning()),
+            BuildError::Start(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for BuildError {}
+
+/// A container that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    record: bool,
+    /// Where its values and names begin.
+    values: usize,
+    names: usize,
+    /// The shape that it has if it goes on as the last one here did.
+    guess: u32,
+}
+
+/// The stacks of a builder, kept by the run.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    values: Vec<Value>,
+    pub(crate) names: Vec<u32>,
+    open: Vec<Open>,
+    /// Values for which stacks are charged in this run.
+    granted: usize,
+    /// What keeps the value from being taken.
+    refusal: Option<Refusal>,
+    stopped: Option<BuildError>,
+}
+
+/// Bytes that a value takes on the stacks: itself, a name, and what stands for an open container.
+const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Open>();
+
+impl Scratch {
+    /// A run begins: nothing is charged.
+    pub(crate) fn begin(&mut self) {
+        self.granted = 0;
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.names.clear();
+        self.open.clear();
+        self.refusal = None;
+        self.stopped = None;
+    }
+}
+
+/// What a value is built for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    Start,
+    Answer,
+}
+
+/// Builds one value from events. Dropped before [`Builder::finish`], it leaves the run as it was.
+#[derive(Debug)]
+pub struct Builder<'r> {
+    run: &'r mut Run,
+    purpose: Purpose,
+    meter: Meter,
+    place: usize,
+}
+
+type Result = core::result::Result<(), BuildError>;
+
+impl<'r> Builder<'r> {
+    pub(crate) fn new(run: &'r mut Run, purpose: Purpose, meter: Meter, place: usize) -> Builder<'r> {
+        run.scratch.clear();
+        Builder { run, purpose, meter, place }
+    }
+
+    /// nil.
+    pub fn nil(&mut self) -> Result {
+        self.leaf(Value::NIL)
+    }
+
+    /// A bool.
+    pub fn bool(&mut self, value: bool) -> Result {
+        self.leaf(Value::bool(value))
+    }
+
+    /// An integer.
+    pub fn int(&mut self, value: i64) -> Result {
+        self.leaf(Value::int(value))
+    }
+
+    /// A double; one that is not finite is refused by [`Builder::finish`] as a field given twice is.
+    pub fn double(&mut self, value: f64) -> Result {
+        if !value.is_finite() {
+            self.run.scratch.refusal.get_or_insert(Refusal::NotFinite);
+            return self.nil();
+        }
+        self.leaf(Value::double(value))
+    }
+
+    /// A text.
+    pub fn text(&mut self, text: &str) -> Result {
+        self.ready()?;
+        let taken = self.meter.take(1, text.len()).and_then(|()| self.run.machine.heap.add_text(text));
+        match taken {
+            Ok(value) => self.push(value),
+            Err(trap) => self.stop(trap),
+        }
+    }
+
+    /// A list begins.
+    pub fn begin_list(&mut self) -> Result {
+        self.begin(false)
+    }
+
+    /// A record begins.
+    pub fn begin_record(&mut self) -> Result {
+        self.begin(true)
+    }
+
+    /// The name of the value that follows.
+    pub fn key(&mut self, name: &str) -> Result {
+        let scratch = &mut self.run.scratch;
+        if let Some(error) = &scratch.stopped {
+            return Err(error.clone());
+        }
+        let Some(open) = scratch.open.last_mut().filter(|open| open.record) else {
+            return Err(BuildError::Misuse(Misuse::KeyOutOfPlace));
+        };
+        let position = scratch.names.len() - open.names;
+        if position != scratch.values.len() - open.values {
+            return Err(BuildError::Misuse(Misuse::KeyOutOfPlace));
+        }
+        if let Err(trap) = self.meter.take(0, name.len()) {
+            return self.stop(trap);
+        }
+        let program = self.run.program.inner();
+        let Heap { shapes, budget, longest, .. } = &mut self.run.machine.heap;
+        *longest = name.len().max(*longest);
+        let guessed = match open.guess {
+            NONE => None,
+            shape => shapes.fields(program, shape).get(position).copied(),
+        };
+        let known = guessed.filter(|&known| shapes.name(program, known) == name);
+        let interned = if let Some(known) = known {
+            shapes.charge_name(budget, known).map(|()| known)
+        } else {
+            open.guess = NONE;
+            shapes.intern_name(program, budget, name)
+        };
+        match interned {
+            Ok(id) => {
+                self.run.scratch.names.push(id);
+                Ok(())
+            }
+            Err(trap) => self.stop(trap),
+        }
+    }
+
+    /// The list or record that began last ends.
+    pub fn end(&mut self) -> Result {
+        if let Some(error) = &self.run.scratch.stopped {
+            return Err(error.clone());
+        }
+        let scratch = &mut self.run.scratch;
+        let Some(&open) = scratch.open.last() else {
+            return Err(BuildError::Misuse(Misuse::EndOutOfPlace));
+        };
+        if open.record && scratch.names.len() - open.names != scratch.values.len() - open.values {
+            return Err(BuildError::Misuse(Misuse::EndOutOfPlace));
+        }
+        match self.close(open) {
+            Ok(value) => {
+                let scratch = &mut self.run.scratch;
+                scratch.open.pop();
+                scratch.values.truncate(open.values);
+                scratch.names.truncate(open.names);
+                scratch.values.push(value);
+                Ok(())
+            }
+            Err(Refusal::Trap(trap)) => self.stop(trap),
+            Err(refusal) => {
+                let scratch = &mut self.run.scratch;
+                scratch.open.pop();
+                scratch.values.truncate(open.values);
+                scratch.names.truncate(open.names);
+                scratch.values.push(Value::NIL);
+                scratch.refusal.get_or_insert(refusal);
+                Ok(())
+            }
+        }
+    }
+
+    /// The value is whole: the function starts, or the call is answered.
+    ///
+    /// A field given twice, or a number that is not finite, turns an answer into a failure of the call that says so.
+    ///
+    /// # Errors
+    /// A value that is not whole, one that passed a limit, and arguments that do not fit the function.
+    pub fn finish(self) -> Result {
+        let scratch = &mut self.run.scratch;
+        if let Some(error) = scratch.stopped.take() {
+            return Err(error);
+        }
+        let &[value] = &scratch.values[..] else {
+            return Err(BuildError::Misuse(Misuse::Unfinished));
+        };
+        if !scratch.open.is_empty() {
+            return Err(BuildError::Misuse(Misuse::Unfinished));
+        }
+        let result = match scratch.refusal.take() {
+            Some(refusal) => Err(refusal),
+            None => Ok(value),
+        };
+        match self.purpose {
+            Purpose::Start => self.run.start_record(result).map_err(BuildError::Start),
+            Purpose::Answer => self.run.answered(result, self.meter),
+        }
+    }
+
+    /// Whether a value may stand here.
+    fn ready(&self) -> Result {
+        let scratch = &self.run.scratch;
+        if let Some(error) = &scratch.stopped {
+            return Err(error.clone());
+        }
+        match scratch.open.last() {
+            None if !scratch.values.is_empty() => Err(BuildError::Misuse(Misuse::SecondValue)),
+            Some(open)
+                if open.record && scratch.names.len() - open.names == scratch.values.len() - open.values =>
+            {
+                Err(BuildError::Misuse(Misuse::ValueWithoutKey))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn leaf(&mut self, value: Value) -> Result {
+        self.ready()?;
+        match self.meter.take(1, 0) {
+            Ok(()) => self.push(value),
+            Err(trap) => self.stop(trap),
+        }
+    }
+
+    fn push(&mut self, value: Value) -> Result {
+        if let Err(trap) = self.grant() {
+            return self.stop(trap);
+        }
+        self.run.scratch.values.push(value);
+        Ok(())
+    }
+
+    /// Charges one more value, name or container on the stacks.
+    fn grant(&mut self) -> core::result::Result<(), Trap> {
+        let scratch = &mut self.run.scratch;
+        let need = scratch.values.len() + scratch.open.len() + 1;
+        if need > scratch.granted {
+            let budget = &mut self.run.machine.heap.budget;
+            scratch.granted = budget.grow(scratch.granted, need, 16, STACKED)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, record: bool) -> Result {
+        self.ready()?;
+        let depth = self.run.scratch.open.len() + 1;
+        let taken = self.meter.take(1, 0).and_then(|()| self.grant());
+        let checked = taken.and_then(|()| self.run.machine.heap.budget.check_depth(narrow(depth)));
+        if let Err(trap) = checked {
+            return self.stop(trap);
+        }
+        let guess = if record { self.run.machine.heap.shapes.guess(self.place + depth) } else { NONE };
+        let scratch = &mut self.run.scratch;
+        scratch.open.push(Open { record, values: scratch.values.len(), names: scratch.names.len(), guess });
+        Ok(())
+    }
+
+    /// Moves a container that is whole into the heap.
+    fn close(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
+        let scratch = &self.run.scratch;
+        let program = self.run.program.inner();
+        let heap = &mut self.run.machine.heap;
+        let values = &scratch.values[open.values..];
+        heap.budget.check_items(values.len())?;
+        if !open.record {
+            let (start, depth) = heap.put_new(values)?;
+            return Ok(Value::list(start, narrow(values.len()), depth));
+        }
+        let names = &scratch.names[open.names..];
+        let place = self.place + scratch.open.len();
+        let Heap { shapes, budget, .. } = &mut *heap;
+        let shape = match open.guess {
+            guess if guess != NONE && shapes.fields(program, guess).len() == names.len() => {
+                shapes.charge_shape(budget, guess)?;
+                guess
+            }
+            _ => shapes.intern(program, budget, names)?.map_err(Refusal::Duplicate)?,
+        };
+        shapes.learn(place, shape);
+        let (start, depth) = heap.put_new(values)?;
+        Ok(Value::record(start, shape, depth))
+    }
+
+    /// A limit ends the building, and with it the run where it was an answer.
+    #[cold]
+    fn stop(&mut self, trap: Trap) -> Result {
+        let error = match self.purpose {
+            Purpose::Start => BuildError::Start(StartError::from(trap)),
+            Purpose::Answer => {
+                let code = trap.code();
+                self.run.trap(trap);
+                BuildError::Limit { code }
+            }
+        };
+        self.run.scratch.stopped = Some(error.clone());
+        Err(error)
+    }
+}
+
+/// Whether a value is a record, for those that start from one.
+pub(crate) fn is_record(value: Value) -> bool {
+    value.tag == Tag::Record
+}

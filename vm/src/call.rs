@@ -1,0 +1,190 @@
+//! What a host sees of a run: the call that it is to answer, and how the run ended.
+
+use crate::build::{BuildError, Builder};
+use crate::datum::Datum;
+use crate::fault::Fault;
+use crate::render::quote;
+use crate::run::Run;
+use crate::view::View;
+use core::fmt;
+use ilo_spec::operand::{CallId, First};
+
+/// A tool call that waits for its answer. Dropped unanswered, it goes on waiting.
+#[derive(Debug)]
+pub struct Call<'r> {
+    pub(crate) run: &'r mut Run,
+    pub(crate) id: CallId,
+    pub(crate) first: First,
+}
+
+impl<'r> Call<'r> {
+    /// The name of the tool.
+    pub fn tool(&self) -> &str {
+        let program = self.run.program.inner();
+        let call = program.spec.calls[usize::from(self.id.0)];
+        program.string(program.spec.tools[usize::from(call.tool.0)].0)
+    }
+
+    /// Names and values of the arguments, in the order of the program.
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
+        let program = self.run.program.inner();
+        let call = program.spec.calls[usize::from(self.id.0)];
+        let heap = &self.run.machine.heap;
+        let names = &program.spec.shapes[usize::from(call.shape.0)];
+        names
+            .iter()
+            .zip(self.run.window(self.first, names.len()))
+            .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
+    }
+
+    /// The argument of that name.
+    pub fn argument(&self, name: &str) -> Option<View<'_>> {
+        self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Writes the arguments as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        out.write_char('{')?;
+        for (place, (name, value)) in self.arguments().enumerate() {
+            if place > 0 {
+                out.write_char(',')?;
+            }
+            quote(name, |text| out.write_str(text))?;
+            out.write_char(':')?;
+            value.write_json(out)?;
+        }
+        out.write_char('}')
+    }
+
+    /// Line and column of the call in the source, where the program still has them.
+    pub fn position(&self) -> Option<(u32, u32)> {
+        self.run.position(self.run.pc())
+    }
+
+    /// The function that makes the call.
+    pub fn function(&self) -> &str {
+        let program = self.run.program.inner();
+        program.function_at(self.run.pc()).map_or("", |function| program.string(function.name.0))
+    }
+
+    /// Answers with a value.
+    ///
+    /// A field given twice, or a number that is not finite, makes the call fail and says so to the program.
+    ///
+    /// # Errors
+    /// [`BuildError::Limit`] where the answer passes a limit: the run has ended with that fault.
+    pub fn answer<'d>(self, value: impl Into<Datum<'d>>) -> Result<(), BuildError> {
+        self.run.answer(value.into(), false)
+    }
+
+    /// Answers with a value that is built piece by piece.
+    pub fn answer_with(self) -> Builder<'r> {
+        self.run.answer_with()
+    }
+
+    /// The call failed; the program sees the message as the failure.
+    ///
+    /// # Errors
+    /// [`BuildError::Limit`] where the message passes a limit: the run has ended with that fault.
+    pub fn fail(self, message: &str) -> Result<(), BuildError> {
+        self.run.answer(Datum::Text(message), true)
+    }
+
+    /// The call failed with a value.
+    ///
+    /// # Errors
+    /// As [`Call::fail`].
+    pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
+        self.run.answer(failure.into(), true)
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Status<'r> {
+    /// With a value.
+    Ok(View<'r>),
+    /// With a failure, in a function whose type is a result.
+    Err(View<'r>),
+    /// With a fault.
+    Fault(&'r Fault),
+}
+
+/// The end of a run (specification: outcomes).
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome<'r> {
+    pub(crate) run: &'r Run,
+}
+
+impl<'r> Outcome<'r> {
+    /// How it ended.
+    pub fn status(&self) -> Status<'r> {
+        self.run.status()
+    }
+
+    /// The value, where it ended well.
+    pub fn ok(&self) -> Option<View<'r>> {
+        match self.status() {
+            Status::Ok(value) => Some(value),
+            Status::Err(_) | Status::Fault(_) => None,
+        }
+    }
+
+    /// The compensations that failed, in order: the tool and its failure.
+    pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
+        let program = self.run.program.inner();
+        let heap = &self.run.machine.heap;
+        self.run
+            .machine
+            .notes
+            .iter()
+            .map(move |(tool, value)| (program.string(tool.0), View { heap, program, value }))
+    }
+
+    /// Writes the outcome as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self.status() {
+            Status::Ok(value) => {
+                out.write_str(r#"{"status":"ok","value":"#)?;
+                value.write_json(out)?;
+            }
+            Status::Err(failure) => {
+                out.write_str(r#"{"status":"err","error":"#)?;
+                failure.write_json(out)?;
+            }
+            Status::Fault(fault) => write_fault(fault, out)?,
+        }
+        for (place, (tool, failure)) in self.compensation_failures().enumerate() {
+            out.write_str(if place == 0 { r#","compensation_failures":[{"tool":"# } else { r#",{"tool":"# })?;
+            quote(tool, |text| out.write_str(text))?;
+            out.write_str(r#","error":"#)?;
+            failure.write_json(out)?;
+            out.write_char('}')?;
+        }
+        out.write_str(if self.run.machine.notes.is_empty() { "}" } else { "]}" })
+    }
+}
+
+/// The outcome as one JSON object.
+impl fmt::Display for Outcome<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_json(f)
+    }
+}
+
+fn write_fault(fault: &Fault, out: &mut impl fmt::Write) -> fmt::Result {
+    write!(out, r#"{{"status":"fault","code":"{}","message":"#, fault.code)?;
+    quote(&fault.message, |text| out.write_str(text))?;
+    out.write_str(r#","at":{"function":"#)?;
+    quote(&fault.function, |text| out.write_str(text))?;
+    match fault.position {
+        Some((line, column)) => write!(out, r#","line":{line},"column":{column}}}"#),
+        None => write!(out, r#","instruction":{}}}"#, fault.pc),
+    }
+}

@@ -1,0 +1,268 @@
+//! Values as a host gives them: borrowed, copied into the run once.
+//!
+//! Sizes are known from the slices, so a container takes its place first and is filled in order. A record whose fields
+//! are those of the record that came here the last time needs no hashing.
+
+use crate::build::Refusal;
+use crate::fault::Trap;
+use crate::heap::{Heap, narrow};
+use crate::program::Inner;
+use crate::shapes::NONE;
+use crate::small::SmallStack;
+use crate::value::{Value, at};
+use alloc::vec::Vec;
+use ilo_spec::error::Code;
+
+/// A value from a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Datum<'a> {
+    /// nil.
+    Nil,
+    /// A bool.
+    Bool(bool),
+    /// An exact integer.
+    Int(i64),
+    /// A double, which must be finite.
+    Double(f64),
+    /// Text.
+    Text(&'a str),
+    /// A list.
+    List(&'a [Datum<'a>]),
+    /// A record, whose names must all be different.
+    Record(&'a [(&'a str, Datum<'a>)]),
+}
+
+macro_rules! from {
+    ($($source:ty => $variant:ident;)*) => {$(
+        impl<'a> From<$source> for Datum<'a> {
+            fn from(value: $source) -> Datum<'a> {
+                Datum::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! {
+    bool => Bool;
+    i64 => Int;
+    i32 => Int;
+    f64 => Double;
+    &'a str => Text;
+    &'a [Datum<'a>] => List;
+    &'a [(&'a str, Datum<'a>)] => Record;
+}
+
+impl From<()> for Datum<'_> {
+    fn from((): ()) -> Self {
+        Datum::Nil
+    }
+}
+
+/// What may still come in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meter {
+    pub(crate) bytes: usize,
+    pub(crate) nodes: usize,
+    limits: (usize, usize),
+}
+
+impl Meter {
+    pub(crate) const UNLIMITED: Meter = Meter::new(usize::MAX, usize::MAX);
+
+    pub(crate) const fn new(bytes: usize, nodes: usize) -> Meter {
+        Meter { bytes, nodes, limits: (bytes, nodes) }
+    }
+
+    /// Values and bytes that came in.
+    pub(crate) fn used(&self) -> (usize, usize) {
+        (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn take(&mut self, nodes: usize, bytes: usize) -> Result<(), Trap> {
+        match (self.nodes.checked_sub(nodes), self.bytes.checked_sub(bytes)) {
+            (Some(nodes), Some(bytes)) => {
+                self.nodes = nodes;
+                self.bytes = bytes;
+                Ok(())
+            }
+            _ => Err(self.exceeded()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exceeded(&self) -> Trap {
+        let (bytes, nodes) = self.limits;
+        Trap::new(
+            Code::FaultTooLarge,
+            format_args!("a tool result passes the limit of {nodes} values or {bytes} bytes"),
+        )
+    }
+}
+
+/// A copy of data being made.
+pub(crate) struct Copying<'h> {
+    pub(crate) heap: &'h mut Heap,
+    pub(crate) program: &'h Inner,
+    pub(crate) meter: &'h mut Meter,
+    /// Room for the names of a record.
+    pub(crate) names: &'h mut Vec<u32>,
+    /// Where the data come from, for guessing shapes.
+    pub(crate) place: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Items<'a> {
+    List(&'a [Datum<'a>]),
+    Record(&'a [(&'a str, Datum<'a>)]),
+}
+
+impl<'a> Items<'a> {
+    #[inline(always)]
+    fn get(&self, place: usize) -> Option<Datum<'a>> {
+        match self {
+            Items::List(items) => items.get(place).copied(),
+            Items::Record(fields) => fields.get(place).map(|&(_, value)| value),
+        }
+    }
+}
+
+/// A container being filled.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    items: Items<'a>,
+    next: usize,
+    start: usize,
+    shape: u32,
+    depth: u32,
+}
+
+impl Open<'_> {
+    fn value(&self) -> Value {
+        let start = narrow(self.start);
+        match self.items {
+            Items::List(items) => Value::list(start, narrow(items.len()), self.depth),
+            Items::Record(_) => Value::record(start, self.shape, self.depth),
+        }
+    }
+}
+
+impl Copying<'_> {
+    /// The value of a datum.
+    #[inline]
+    pub(crate) fn copy(&mut self, datum: Datum<'_>) -> Result<Value, Refusal> {
+        if let Some(value) = self.leaf(datum)? {
+            return Ok(value);
+        }
+        let mut top = self.open(datum, 1)?;
+        match self.fill(&mut top)? {
+            None => Ok(top.value()),
+            Some(child) => self.copy_nested(top, child),
+        }
+    }
+
+    #[inline(never)]
+    fn copy_nested<'a>(&mut self, top: Open<'a>, child: Datum<'a>) -> Result<Value, Refusal> {
+        let mut stack = SmallStack::new(top);
+        stack.push(top);
+        let mut depth = 2;
+        stack.push(self.open(child, depth)?);
+        loop {
+            let Some(open) = stack.last() else { return Ok(Value::NIL) };
+            if let Some(child) = self.fill(open)? {
+                depth += 1;
+                let open = self.open(child, depth)?;
+                stack.push(open);
+                continue;
+            }
+            let value = open.value();
+            stack.pop();
+            depth -= 1;
+            let Some(parent) = stack.last() else { return Ok(value) };
+            self.heap.values[parent.start + parent.next] = value;
+            parent.next += 1;
+            parent.depth = parent.depth.max(1 + value.depth());
+        }
+    }
+
+    /// The value of what is no container.
+    #[inline(always)]
+    fn leaf(&mut self, datum: Datum<'_>) -> Result<Option<Value>, Refusal> {
+        let value = match datum {
+            Datum::Nil => Value::NIL,
+            Datum::Bool(value) => Value::bool(value),
+            Datum::Int(value) => Value::int(value),
+            Datum::Double(value) if value.is_finite() => Value::double(value),
+            Datum::Double(_) => return Err(Refusal::NotFinite),
+            Datum::Text(text) => {
+                self.meter.take(1, text.len())?;
+                return Ok(Some(self.heap.add_text(text)?));
+            }
+            Datum::List(_) | Datum::Record(_) => return Ok(None),
+        };
+        self.meter.take(1, 0)?;
+        Ok(Some(value))
+    }
+
+    /// Takes the place of a container.
+    #[inline]
+    fn open<'a>(&mut self, datum: Datum<'a>, depth: u32) -> Result<Open<'a>, Refusal> {
+        self.meter.take(1, 0)?;
+        self.heap.budget.check_depth(depth)?;
+        let (items, len, shape) = match datum {
+            Datum::Record(fields) => {
+                self.heap.budget.check_items(fields.len())?;
+                (Items::Record(fields), fields.len(), self.shape(fields, at(depth))?)
+            }
+            Datum::List(items) => {
+                self.heap.budget.check_items(items.len())?;
+                (Items::List(items), items.len(), NONE)
+            }
+            _ => (Items::List(&[]), 0, NONE),
+        };
+        let start = self.heap.take(len)?;
+        Ok(Open { items, next: 0, start, shape, depth: 1 })
+    }
+
+    /// Fills a container up to its next container.
+    #[inline]
+    fn fill<'a>(&mut self, open: &mut Open<'a>) -> Result<Option<Datum<'a>>, Refusal> {
+        while let Some(datum) = open.items.get(open.next) {
+            let Some(value) = self.leaf(datum)? else { return Ok(Some(datum)) };
+            self.heap.values[open.start + open.next] = value;
+            open.next += 1;
+        }
+        Ok(None)
+    }
+
+    /// The shape of a record's names.
+    #[inline]
+    fn shape(&mut self, fields: &[(&str, Datum<'_>)], depth: usize) -> Result<u32, Refusal> {
+        let Heap { shapes, budget, longest, .. } = &mut *self.heap;
+        let place = self.place + depth;
+        let guess = shapes.guess(place);
+        let known = if guess == NONE { &[][..] } else { shapes.fields(self.program, guess) };
+        let alike = guess != NONE
+            && known.len() == fields.len()
+            && known.iter().zip(fields).all(|(&name, &(text, _))| shapes.name(self.program, name) == text);
+        self.names.clear();
+        for (at, &(text, _)) in fields.iter().enumerate() {
+            self.meter.take(0, text.len())?;
+            *longest = text.len().max(*longest);
+            if alike {
+                let name = shapes.fields(self.program, guess)[at];
+                shapes.charge_name(budget, name)?;
+            } else {
+                self.names.push(shapes.intern_name(self.program, budget, text)?);
+            }
+        }
+        if alike {
+            shapes.charge_shape(budget, guess)?;
+            return Ok(guess);
+        }
+        let shape = shapes.intern(self.program, budget, self.names)?.map_err(Refusal::Duplicate)?;
+        shapes.learn(place, shape);
+        Ok(shape)
+    }
+}

@@ -1,0 +1,344 @@
+//! The heap of a run: one arena of values, one of text bytes, each with its own top.
+//!
+//! Nothing in it is freed before the run ends or goes back to its start. A text's offset counts the program's strings
+//! first, then the arena, so constants are never copied. Records are their fields and nothing else. A list that APPEND
+//! made has a header before its items: how many places are used, and how many there are.
+
+use crate::budget::{Budget, Limits};
+use crate::fault::Trap;
+use crate::program::Inner;
+use crate::shapes::Shapes;
+use crate::small::SmallStack;
+use crate::value::{Tag, Value, at};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Values and bytes that an arena takes at first.
+const FIRST_VALUES: usize = 64;
+const FIRST_BYTES: usize = 256;
+
+/// The heap.
+#[derive(Debug)]
+pub(crate) struct Heap {
+    pub(crate) values: Vec<Value>,
+    top: usize,
+    /// Values that are charged; at least as many are there.
+    granted: usize,
+    pub(crate) text: String,
+    granted_text: usize,
+    /// Bytes of the program's strings, where the arena's offsets begin.
+    base: usize,
+    pub(crate) budget: Budget,
+    pub(crate) shapes: Shapes,
+    /// Whether a container that stood in a register was put into another: then values may share parts, and written
+    /// out be larger than the heap.
+    pub(crate) nested: bool,
+    /// The longest text that there may be, for the same bound.
+    pub(crate) longest: usize,
+}
+
+/// How full a heap is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mark {
+    top: usize,
+    granted: usize,
+    text: usize,
+    granted_text: usize,
+    fuel: u64,
+    memory: u64,
+    nested: bool,
+    longest: usize,
+    shapes: (usize, usize),
+}
+
+impl Heap {
+    pub(crate) fn new(program: &Inner, limits: Limits) -> Heap {
+        Heap {
+            values: Vec::new(),
+            top: 0,
+            granted: 0,
+            text: String::new(),
+            granted_text: 0,
+            base: program.text_len(),
+            budget: Budget::new(limits),
+            shapes: Shapes::new(program),
+            nested: false,
+            longest: program.longest,
+        }
+    }
+
+    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+        self.base = program.text_len();
+        self.shapes.adopt_program(program);
+        self.begin(program);
+    }
+
+    /// Empties it for a start.
+    pub(crate) fn begin(&mut self, program: &Inner) {
+        self.top = 0;
+        self.granted = 0;
+        self.text.clear();
+        self.granted_text = 0;
+        self.budget.reset();
+        self.shapes.begin();
+        self.nested = false;
+        self.longest = program.longest;
+    }
+
+    /// The arguments are there.
+    pub(crate) fn begun(&mut self) -> Mark {
+        Mark {
+            top: self.top,
+            granted: self.granted,
+            text: self.text.len(),
+            granted_text: self.granted_text,
+            fuel: self.budget.fuel,
+            memory: self.budget.memory,
+            nested: self.nested,
+            longest: self.longest,
+            shapes: self.shapes.begun(),
+        }
+    }
+
+    /// Goes back to the mark of the start.
+    pub(crate) fn rewind(&mut self, mark: &Mark) {
+        self.top = mark.top;
+        self.granted = mark.granted;
+        self.text.truncate(mark.text);
+        self.granted_text = mark.granted_text;
+        self.budget.reset();
+        self.budget.fuel = mark.fuel;
+        self.budget.memory = mark.memory;
+        self.nested = mark.nested;
+        self.longest = mark.longest;
+        self.shapes.rewind(mark.shapes);
+    }
+
+    /// Room for `count` values; their content is whatever was there.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, count: usize) -> Result<usize, Trap> {
+        let start = self.top;
+        let end = start + count;
+        if end > self.granted {
+            self.grow(end)?;
+        }
+        self.top = end;
+        Ok(start)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, need: usize) -> Result<(), Trap> {
+        if u32::try_from(need).is_err() {
+            return Err(self.budget.no_memory(need as u64));
+        }
+        self.granted = self.budget.grow(self.granted, need, FIRST_VALUES, size_of::<Value>())?;
+        if self.values.len() < self.granted {
+            self.values.reserve_exact(self.granted - self.values.len());
+            self.values.resize(self.granted, Value::NIL);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that so many bytes of text can follow.
+    #[inline]
+    pub(crate) fn reserve_text(&mut self, bytes: usize) -> Result<(), Trap> {
+        let need = self.text.len() + bytes;
+        if need > self.granted_text { self.grow_text(need) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow_text(&mut self, need: usize) -> Result<(), Trap> {
+        if u32::try_from(need + self.base).is_err() {
+            return Err(self.budget.no_memory(need as u64));
+        }
+        self.granted_text = self.budget.grow(self.granted_text, need, FIRST_BYTES, 1)?;
+        self.text.reserve_exact(self.granted_text.saturating_sub(self.text.len()));
+        Ok(())
+    }
+
+    /// A copy of a text from outside.
+    pub(crate) fn add_text(&mut self, text: &str) -> Result<Value, Trap> {
+        self.budget.check_text(text.len())?;
+        self.reserve_text(text.len())?;
+        let start = self.text.len();
+        self.text.push_str(text);
+        Ok(self.text_since(start))
+    }
+
+    /// The value of the text that was written from `start` to the end of the arena.
+    pub(crate) fn text_since(&mut self, start: usize) -> Value {
+        let len = self.text.len() - start;
+        self.longest = self.longest.max(len);
+        Value::text(narrow(self.base + start), narrow(len))
+    }
+
+    /// The place of a text in the arena, where it is no string of the program.
+    pub(crate) fn arena_range(&self, value: Value) -> Option<core::ops::Range<usize>> {
+        let start = at(value.low()).checked_sub(self.base)?;
+        Some(start..start + at(value.high()))
+    }
+
+    /// The text that a value is.
+    #[inline]
+    pub(crate) fn text_of<'a>(&'a self, program: &'a Inner, value: Value) -> &'a str {
+        debug_assert_eq!(value.tag, Tag::Text, "only a text has one");
+        match self.arena_range(value) {
+            Some(range) => &self.text[range],
+            None => program.text_at(at(value.low()), at(value.high())),
+        }
+    }
+
+    /// The item of a list, or field of a record, at an offset of the arena.
+    #[inline(always)]
+    pub(crate) fn value(&self, offset: usize) -> Value {
+        self.values[offset]
+    }
+
+    /// As [`Heap::value`], in place: what is only looked at is not copied.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize) -> &Value {
+        &self.values[offset]
+    }
+
+    /// How many items or fields a container has.
+    pub(crate) fn len(&self, program: &Inner, value: Value) -> usize {
+        match value.tag {
+            Tag::List => at(value.aux),
+            Tag::Record => self.shapes.fields(program, value.aux).len(),
+            _ => 0,
+        }
+    }
+
+    /// The items of a list, or the values of a record's fields.
+    pub(crate) fn items(&self, program: &Inner, value: Value) -> &[Value] {
+        let start = at(value.low());
+        &self.values[start..start + self.len(program, value)]
+    }
+
+    /// Copies a window of registers into the arena; gives its place and the depth of a container of it.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, window: &[Value]) -> Result<(u32, u32), Trap> {
+        let start = self.take(window.len())?;
+        let mut tags = 0;
+        for (place, value) in self.values[start..start + window.len()].iter_mut().zip(window) {
+            *place = *value;
+            tags |= value.tag as u32;
+        }
+        let depth = if tags & Tag::List as u32 == 8 { self.nest(window)? } else { 1 };
+        Ok((narrow(start), depth))
+    }
+
+    /// The depth of a container of these values, some of which are containers from registers.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn nest(&mut self, items: &[Value]) -> Result<u32, Trap> {
+        self.nested |= items.iter().any(|item| item.is_container());
+        let depth = 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0);
+        self.budget.check_depth(depth)?;
+        Ok(depth)
+    }
+
+    /// A copy of new values, to which nothing else refers; gives its place and the depth of a container of it.
+    pub(crate) fn put_new(&mut self, items: &[Value]) -> Result<(u32, u32), Trap> {
+        let start = self.take(items.len())?;
+        self.values[start..start + items.len()].copy_from_slice(items);
+        Ok((narrow(start), 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0)))
+    }
+
+    /// The list with one more item; in place where no other list goes on from there.
+    pub(crate) fn append(&mut self, list: Value, item: Value) -> Result<Value, Trap> {
+        let len = at(list.aux);
+        self.budget.check_items(len + 1)?;
+        let depth =
+            if item.is_container() { self.nest(&[item])?.max(list.depth()) } else { list.depth().max(1) };
+        let start = at(list.low());
+        if list.is_growable() {
+            let header = &mut self.values[start - 1];
+            if at(header.aux) == len && len < at(header.low()) {
+                header.aux += 1;
+                self.values[start + len] = item;
+                return Ok(Value::growable(list.low(), list.aux + 1, depth));
+            }
+        }
+        self.append_moved(list, item, depth)
+    }
+
+    /// Copies the list to a place with room for as many again.
+    #[cold]
+    fn append_moved(&mut self, list: Value, item: Value, depth: u32) -> Result<Value, Trap> {
+        let (start, len) = (at(list.low()), at(list.aux));
+        self.budget.burn_bulk(len, 0)?;
+        let room = (2 * len).max(4);
+        let header = self.take(room + 1)?;
+        let new = header + 1;
+        self.values[header] = Value::state(list.aux + 1, narrow(room));
+        self.values.copy_within(start..start + len, new);
+        self.values[new + len] = item;
+        Ok(Value::growable(narrow(new), list.aux + 1, depth))
+    }
+
+    /// Checks that values which leave the run are no larger, written out, than a run's memory: parts may be shared, so
+    /// a small heap can hold what would fill a disk.
+    #[inline]
+    pub(crate) fn check_leaving(&mut self, program: &Inner, values: &[Value]) -> Result<(), Trap> {
+        if !values.iter().any(|value| value.is_container()) {
+            return Ok(());
+        }
+        // Where nothing is shared, every value but text is in the heap once.
+        let bound =
+            self.top.saturating_mul(self.longest.saturating_add(WRITTEN)).saturating_mul(values.len());
+        if !self.nested && bound as u64 <= self.budget.limits.memory {
+            return Ok(());
+        }
+        values.iter().try_for_each(|&value| self.measure(program, value))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, program: &Inner, value: Value) -> Result<(), Trap> {
+        let mut left = self.budget.limits.memory;
+        let mut open = SmallStack::new((value, 0));
+        if value.is_container() {
+            open.push((value, 0));
+        }
+        while let Some((value, next)) = open.last() {
+            let (parent, place) = (*value, *next);
+            if place == self.len(program, parent) {
+                open.pop();
+                continue;
+            }
+            *next += 1;
+            let item = self.value(at(parent.low()) + place);
+            let mut bytes = WRITTEN;
+            if item.tag == Tag::Text {
+                bytes += at(item.high());
+            }
+            if parent.tag == Tag::Record {
+                bytes += self.shapes.name(program, self.shapes.fields(program, parent.aux)[place]).len();
+            }
+            if place % 4 == 0 {
+                self.budget.burn(1)?;
+            }
+            left = match left.checked_sub(bytes as u64) {
+                Some(left) => left,
+                None => return Err(self.budget.too_large_to_leave()),
+            };
+            if item.is_container() {
+                open.push((item, 0));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a value that is written out, beside its text: brackets, commas, the longest number.
+const WRITTEN: usize = 32;
+
+/// An offset that growth has checked to be 32 bits wide.
+#[inline(always)]
+pub(crate) fn narrow(offset: usize) -> u32 {
+    debug_assert!(u32::try_from(offset).is_ok(), "an arena is at most 4 G");
+    (offset as u64 & 0xffff_ffff) as u32
+}

@@ -1,0 +1,365 @@
+//! The loop: one match over the instructions, whose arms are one call.
+//!
+//! It runs verified programs only. It stops at a tool call, at the end of the function that was started, or at a fault,
+//! and leaves behind where it was.
+
+use crate::fault::Trap;
+use crate::frame::{Frame, window};
+use crate::heap::Heap;
+use crate::ops::arith::{Add, Mul, Sub};
+use crate::ops::compare::{Ge, Gt, Le, Lt};
+use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
+use crate::program::Inner;
+use crate::value::{Tag, Value, at};
+use alloc::vec::Vec;
+use core::hint::cold_path;
+use ilo_spec::isa::Op;
+use ilo_spec::operand::{CallId, First, FunctionId, NumberId, StringId};
+
+/// What a run consists of while it runs.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) heap: Heap,
+    pub(crate) stack: Vec<Value>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) notes: Vec<(StringId, Value)>,
+    /// The instruction that is next; where the machine stopped, the one after that at which it did.
+    pub(crate) pc: usize,
+    pub(crate) base: usize,
+    /// What the function that was started returned or failed with.
+    pub(crate) result: Value,
+}
+
+/// Why the machine stopped.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// At a tool call, whose arguments begin at a register.
+    Call(CallId, First),
+    /// The function that was started returned.
+    Returned,
+    /// The function that was started failed.
+    Failed,
+    Fault(Trap),
+}
+
+/// Runs until something stops it.
+pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
+    let Machine { heap, stack, frames, notes, pc: kept_pc, base: kept_base, result } = machine;
+    let code = &program.spec.code[..];
+    let mut pc = *kept_pc;
+    let mut base = *kept_base;
+    let stop = 'run: loop {
+        // A frame that verification measured lies within the stack.
+        let Some(w) = window(stack, base) else { break Stop::Returned };
+        macro_rules! fallible {
+            ($result:expr) => {
+                match $result {
+                    Ok(value) => value,
+                    Err(trap) => {
+                        cold_path();
+                        break 'run Stop::Fault(trap);
+                    }
+                }
+            };
+        }
+        // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
+        macro_rules! go_if {
+            ($condition:expr, $to:expr) => {
+                if $condition {
+                    cold_path();
+                    pc += usize::from($to.0);
+                }
+            };
+        }
+        macro_rules! unless {
+            ($relation:ty, $a:expr, $b:expr, $to:expr) => {
+                go_if!(!fallible!(compare::related::<$relation>(heap, program, get(w, $a), $b)), $to)
+            };
+        }
+        let number = |id: NumberId| program.number(id);
+        loop {
+            let op = code[pc];
+            pc += 1;
+            match op {
+                Op::Nil { dst } => set(w, dst, Value::NIL),
+                Op::False { dst } => set(w, dst, Value::bool(false)),
+                Op::True { dst } => set(w, dst, Value::bool(true)),
+                Op::Int { dst, value } => set(w, dst, Value::int(value.0.into())),
+                Op::Number { dst, number: id } => set(w, dst, *number(id)),
+                Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
+                Op::Move { dst, src } => set(w, dst, *get(w, src)),
+
+                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, dst, a, b)),
+                Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, dst, a, b)),
+                Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, dst, a, b)),
+                Op::Div { dst, a, b } => {
+                    let value = fallible!(arith::quotient(get(w, a), get(w, b)));
+                    set(w, dst, value);
+                }
+                Op::Mod { dst, a, b } => {
+                    let value = fallible!(arith::remainder(get(w, a), get(w, b)));
+                    set(w, dst, value);
+                }
+                Op::AddC { dst, a, number: b } => fallible!(arith::binary::<Add>(w, dst, a, number(b))),
+                Op::SubC { dst, a, number: b } => fallible!(arith::binary::<Sub>(w, dst, a, number(b))),
+                Op::MulC { dst, a, number: b } => fallible!(arith::binary::<Mul>(w, dst, a, number(b))),
+                Op::DivC { dst, a, number: b } => {
+                    let value = fallible!(arith::quotient(get(w, a), number(b)));
+                    set(w, dst, value);
+                }
+                Op::ModC { dst, a, number: b } => {
+                    let value = fallible!(arith::remainder(get(w, a), number(b)));
+                    set(w, dst, value);
+                }
+
+                Op::Eq { dst, a, b } => fallible!(compare::equate(heap, program, w, dst, (a, b), false)),
+                Op::Ne { dst, a, b } => fallible!(compare::equate(heap, program, w, dst, (a, b), true)),
+                Op::Lt { dst, a, b } => fallible!(compare::relate::<Lt>(heap, program, w, dst, (a, b))),
+                Op::Le { dst, a, b } => fallible!(compare::relate::<Le>(heap, program, w, dst, (a, b))),
+                Op::Gt { dst, a, b } => fallible!(compare::relate::<Gt>(heap, program, w, dst, (a, b))),
+                Op::Ge { dst, a, b } => fallible!(compare::relate::<Ge>(heap, program, w, dst, (a, b))),
+                Op::Not { dst, src } => fallible!(compare::condition(w, dst, src, true)),
+                Op::Truth { dst, src } => fallible!(compare::condition(w, dst, src, false)),
+
+                Op::Concat { dst, first, count } => {
+                    fallible!(text::concat(heap, program, w, dst, (first, count)));
+                }
+                Op::Record { dst, first, shape } => {
+                    fallible!(record::make(heap, program, w, dst, (first, shape)));
+                }
+                Op::Merge { dst, src, first, shape } => {
+                    fallible!(record::merge(heap, program, w, (dst, src), (first, shape)));
+                }
+                Op::Field { dst, src, field } => {
+                    let value = fallible!(record::field(heap, program, get(w, src), field));
+                    set(w, dst, *value);
+                }
+                Op::Has { dst, src, field } => fallible!(record::has(heap, program, w, dst, (src, field))),
+                Op::HasName { dst, src, name } => {
+                    fallible!(record::has_name(heap, program, w, dst, (src, name)));
+                }
+                Op::List { dst, first, count } => fallible!(list::make(heap, w, dst, (first, count))),
+                Op::Append { dst, list, item } => fallible!(list::append(heap, w, dst, (list, item))),
+                Op::At { dst, list, index } => fallible!(list::item(heap, w, dst, (list, index))),
+                Op::Len { dst, src } => fallible!(list::length(heap, program, w, dst, src)),
+
+                Op::Jump { to } => pc += usize::from(to.0),
+                Op::JumpIf { src, to } => go_if!(fallible!(truth(get(w, src))), to),
+                Op::JumpUnless { src, to } => go_if!(!fallible!(truth(get(w, src))), to),
+                Op::UnlessEq { a, b, to } => {
+                    go_if!(!fallible!(compare::equal(heap, program, get(w, a), get(w, b))), to);
+                }
+                Op::UnlessNe { a, b, to } => {
+                    go_if!(fallible!(compare::equal(heap, program, get(w, a), get(w, b))), to);
+                }
+                Op::UnlessLt { a, b, to } => unless!(Lt, a, get(w, b), to),
+                Op::UnlessLe { a, b, to } => unless!(Le, a, get(w, b), to),
+                Op::UnlessGt { a, b, to } => unless!(Gt, a, get(w, b), to),
+                Op::UnlessGe { a, b, to } => unless!(Ge, a, get(w, b), to),
+                Op::UnlessEqC { a, number: b, to } => {
+                    go_if!(!fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                }
+                Op::UnlessNeC { a, number: b, to } => {
+                    go_if!(fallible!(compare::equal(heap, program, get(w, a), number(b))), to);
+                }
+                Op::UnlessLtC { a, number: b, to } => unless!(Lt, a, number(b), to),
+                Op::UnlessLeC { a, number: b, to } => unless!(Le, a, number(b), to),
+                Op::UnlessGtC { a, number: b, to } => unless!(Gt, a, number(b), to),
+                Op::UnlessGeC { a, number: b, to } => unless!(Ge, a, number(b), to),
+                Op::UnlessField { src, field, to } => {
+                    let value = fallible!(record::field(heap, program, get(w, src), field));
+                    go_if!(!fallible!(truth(value)), to);
+                }
+                Op::IfField { src, field, to } => {
+                    let value = fallible!(record::field(heap, program, get(w, src), field));
+                    go_if!(fallible!(truth(value)), to);
+                }
+                Op::Switch { src, map } => {
+                    pc += fallible!(compare::switch(heap, program, get(w, src), map));
+                }
+
+                Op::For { base, list, to } => {
+                    fallible!(loops::begin(heap, program, w, (base, list), pc - 1, true));
+                    pc += usize::from(to.0);
+                }
+                Op::Each { base, list, to } => {
+                    fallible!(loops::begin(heap, program, w, (base, list), pc - 1, false));
+                    pc += usize::from(to.0);
+                }
+                Op::Next { base, item, back } => {
+                    if fallible!(loops::next(heap, w, base, item)) {
+                        pc -= usize::from(back.0);
+                    }
+                }
+                Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),
+                Op::YieldRecord { base, first, shape } => {
+                    fallible!(loops::add_record(heap, program, w, base, (first, shape)));
+                }
+                Op::Collect { dst, base } => loops::collect(w, dst, base),
+
+                Op::Tool { first, call, .. } => {
+                    fallible!(heap.budget.call());
+                    fallible!(heap.budget.burn(1));
+                    break 'run Stop::Call(call, first);
+                }
+                Op::Invoke { first, function, .. } => {
+                    fallible!(heap.budget.burn(cost(program, function)));
+                    frames.push(Frame { pc, base });
+                    base += usize::from(first.0);
+                    pc = start(program, function);
+                    continue 'run;
+                }
+                Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
+
+                Op::Return { src } => {
+                    let value = get(w, src).in_halves();
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Returned;
+                    }
+                    continue 'run;
+                }
+                Op::ReturnNil {} => {
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, Value::NIL) {
+                        break 'run Stop::Returned;
+                    }
+                    continue 'run;
+                }
+                Op::Fail { src } => {
+                    let value = get(w, src).in_halves();
+                    if !fail(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Failed;
+                    }
+                    continue 'run;
+                }
+                Op::ReturnAdd { a, b } => {
+                    let value = match arith::quick::<Add>(get(w, a), get(w, b)) {
+                        Some(sum) => Value::double(sum),
+                        None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
+                    };
+                    if !leave(code, stack, frames, (&mut pc, &mut base), result, value) {
+                        break 'run Stop::Returned;
+                    }
+                    continue 'run;
+                }
+
+                Op::MulCUnlessGeC { dst, a, by, least, to } => {
+                    let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
+                    match arith::quick::<Mul>(get(w, a), by) {
+                        Some(product) if least.tag == Tag::Double => {
+                            set(w, dst, Value::double(product));
+                            go_if!(product < least.payload, to);
+                        }
+                        _ => {
+                            fallible!(arith::binary::<Mul>(w, dst, a, by));
+                            let product = &w[usize::from(dst.0)];
+                            go_if!(!fallible!(compare::related::<Ge>(heap, program, product, least)), to);
+                        }
+                    }
+                }
+            }
+        }
+    };
+    *kept_pc = pc;
+    *kept_base = base;
+    stop
+}
+
+/// Fuel of one pass through a function.
+#[inline(always)]
+fn cost(program: &Inner, function: FunctionId) -> u64 {
+    program.facts.costs[usize::from(function.0)].into()
+}
+
+/// The first instruction of a function.
+#[inline(always)]
+fn start(program: &Inner, function: FunctionId) -> usize {
+    at(program.spec.functions[usize::from(function.0)].start)
+}
+
+/// Records the failure of a compensation.
+#[cold]
+#[inline(never)]
+fn note(
+    heap: &mut Heap,
+    notes: &mut Vec<(StringId, Value)>,
+    tool: StringId,
+    value: Value,
+) -> Result<(), Trap> {
+    // Twice its size: the list of notes doubles as it grows.
+    heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
+    notes.push((tool, value));
+    Ok(())
+}
+
+/// Where the machine is: the next instruction and the first register of the frame.
+type Place<'a> = (&'a mut usize, &'a mut usize);
+
+/// Gives a value to the caller and goes on there; false where there is none.
+#[inline(always)]
+fn leave(
+    code: &[Op],
+    stack: &mut [Value],
+    frames: &mut Vec<Frame>,
+    (pc, base): Place<'_>,
+    result: &mut Value,
+    value: Value,
+) -> bool {
+    let Some(frame) = frames.pop() else {
+        *result = value;
+        return false;
+    };
+    (*pc, *base) = (frame.pc, frame.base);
+    if let Op::Invoke { dst, .. } = code[frame.pc - 1]
+        && let Some(w) = window(stack, frame.base)
+    {
+        set(w, dst, value);
+    }
+    true
+}
+
+/// Gives a failure to the nearest caller that handles it; false where none does.
+///
+/// The frames that passed it on are gone; where none handled it, so are all but what the machine stopped in.
+#[cold]
+#[inline(never)]
+pub(crate) fn fail(
+    code: &[Op],
+    stack: &mut [Value],
+    frames: &mut Vec<Frame>,
+    (pc, base): Place<'_>,
+    result: &mut Value,
+    value: Value,
+) -> bool {
+    while let Some(frame) = frames.pop() {
+        (*pc, *base) = (frame.pc, frame.base);
+        if let Op::Invoke { dst, fail, .. } = code[frame.pc - 1]
+            && fail.0 != 0
+            && let Some(w) = window(stack, frame.base)
+        {
+            set(w, dst, value);
+            *pc += usize::from(fail.0);
+            return true;
+        }
+    }
+    *result = value;
+    false
+}
+
+/// Gives an answer, or a failure that is handled there, to the tool call at which the machine stopped; false where the
+/// failure is not handled anywhere.
+#[inline]
+pub(crate) fn resume(program: &Inner, machine: &mut Machine, value: Value, failed: bool) -> bool {
+    let code = &program.spec.code[..];
+    let Machine { stack, frames, pc, base, result, .. } = machine;
+    let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
+    if failed && on_fail.0 == 0 {
+        return fail(code, stack, frames, (pc, base), result, value);
+    }
+    if let Some(w) = window(stack, *base) {
+        set(w, dst, value);
+    }
+    if failed {
+        *pc += usize::from(on_fail.0);
+    }
+    true
+}

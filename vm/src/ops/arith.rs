@@ -1,0 +1,245 @@
+//! Arithmetic (specification: values, numbers).
+//!
+//! Integers stay exact or fault; where a double takes part, both become the nearest double, and what is not finite
+//! faults.
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::ops::{get, set};
+use crate::value::{Tag, Value};
+use core::hint::cold_path;
+use ilo_spec::error::Code;
+use ilo_spec::operand::{In, Out};
+
+/// An operation on two numbers.
+pub(crate) trait Arithmetic {
+    const NAME: &'static str;
+    fn doubles(a: f64, b: f64) -> f64;
+    /// `None` where it does not fit 64 bits.
+    fn ints(a: i64, b: i64) -> Option<i64>;
+}
+
+pub(crate) struct Add;
+pub(crate) struct Sub;
+pub(crate) struct Mul;
+
+impl Arithmetic for Add {
+    const NAME: &'static str = "+";
+    #[inline(always)]
+    fn doubles(a: f64, b: f64) -> f64 {
+        a + b
+    }
+    #[inline(always)]
+    fn ints(a: i64, b: i64) -> Option<i64> {
+        a.checked_add(b)
+    }
+}
+
+impl Arithmetic for Sub {
+    const NAME: &'static str = "-";
+    #[inline(always)]
+    fn doubles(a: f64, b: f64) -> f64 {
+        a - b
+    }
+    #[inline(always)]
+    fn ints(a: i64, b: i64) -> Option<i64> {
+        a.checked_sub(b)
+    }
+}
+
+impl Arithmetic for Mul {
+    const NAME: &'static str = "*";
+    #[inline(always)]
+    fn doubles(a: f64, b: f64) -> f64 {
+        a * b
+    }
+    #[inline(always)]
+    fn ints(a: i64, b: i64) -> Option<i64> {
+        a.checked_mul(b)
+    }
+}
+
+/// `dst` = `a` op `b`. Every path stores for itself, so that no value is put together in memory first.
+#[inline(always)]
+pub(crate) fn binary<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Value) -> Result<(), Trap> {
+    let result = match common::<O>(get(w, a), b) {
+        Common::Double(result) => return store(w, dst, Value::double(result)),
+        Common::Int(result) => return store(w, dst, Value::int(result)),
+        Common::Neither => mixed::<O>(get(w, a), b)?,
+    };
+    store(w, dst, result)
+}
+
+/// As [`binary`], between two registers.
+#[inline(always)]
+pub(crate) fn registers<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: In) -> Result<(), Trap> {
+    let result = match common::<O>(get(w, a), get(w, b)) {
+        Common::Double(result) => return store(w, dst, Value::double(result)),
+        Common::Int(result) => return store(w, dst, Value::int(result)),
+        Common::Neither => mixed::<O>(get(w, a), get(w, b))?,
+    };
+    store(w, dst, result)
+}
+
+#[inline(always)]
+#[allow(clippy::unnecessary_wraps, reason = "ends each path of its callers")]
+fn store(w: &mut Window, dst: Out, value: Value) -> Result<(), Trap> {
+    set(w, dst, value);
+    Ok(())
+}
+
+/// What the two common cases come to.
+enum Common {
+    Double(f64),
+    Int(i64),
+    Neither,
+}
+
+#[inline(always)]
+fn common<O: Arithmetic>(a: &Value, b: &Value) -> Common {
+    if let Some(result) = quick::<O>(a, b) {
+        return Common::Double(result);
+    }
+    if a.tag == Tag::Int
+        && b.tag == Tag::Int
+        && let Some(result) = O::ints(a.as_int(), b.as_int())
+    {
+        return Common::Int(result);
+    }
+    cold_path();
+    Common::Neither
+}
+
+/// The result on two doubles, where it is finite.
+#[inline(always)]
+pub(crate) fn quick<O: Arithmetic>(a: &Value, b: &Value) -> Option<f64> {
+    if a.tag != Tag::Double || b.tag != Tag::Double {
+        return None;
+    }
+    let result = O::doubles(a.payload, b.payload);
+    result.is_finite().then_some(result)
+}
+
+/// The result on any two values.
+#[cold]
+#[inline(never)]
+pub(crate) fn mixed<O: Arithmetic>(a: &Value, b: &Value) -> Result<Value, Trap> {
+    if a.tag == Tag::Int && b.tag == Tag::Int {
+        let (a, b) = (a.as_int(), b.as_int());
+        return O::ints(a, b).map(Value::int).ok_or_else(|| overflow(a, O::NAME, b));
+    }
+    let (x, y) = doubles(a, b)?;
+    finite(O::doubles(x, y), x, O::NAME, y)
+}
+
+#[cold]
+fn overflow(a: i64, name: &str, b: i64) -> Trap {
+    Trap::new(Code::FaultOverflow, format_args!("{a} {name} {b} is beyond 64 bits"))
+}
+
+fn finite(result: f64, a: f64, name: &str, b: f64) -> Result<Value, Trap> {
+    if result.is_finite() {
+        return Ok(Value::double(result));
+    }
+    Err(Trap::new(Code::FaultNotFinite, format_args!("{a:?} {name} {b:?} is not finite")))
+}
+
+/// Both numbers as the nearest doubles.
+fn doubles(a: &Value, b: &Value) -> Result<(f64, f64), Trap> {
+    match (double(a), double(b)) {
+        (Some(a), Some(b)) => Ok((a, b)),
+        _ => Err(two_numbers(a.tag, b.tag)),
+    }
+}
+
+#[cold]
+fn two_numbers(a: Tag, b: Tag) -> Trap {
+    Trap::new(
+        Code::FaultTypeMismatch,
+        format_args!("expected two numbers, found {} and {}", a.name(), b.name()),
+    )
+}
+
+fn double(value: &Value) -> Option<f64> {
+    match value.tag {
+        Tag::Double => Some(value.payload),
+        Tag::Int => Some(nearest(value.as_int())),
+        _ => None,
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "the nearest double is what the language asks for")]
+fn nearest(int: i64) -> f64 {
+    int as f64
+}
+
+/// `a` / `b`.
+#[inline(never)]
+pub(crate) fn quotient(a: &Value, b: &Value) -> Result<Value, Trap> {
+    let (x, y) = doubles(a, b)?;
+    if y == 0.0 {
+        return Err(by_zero(x, "/"));
+    }
+    if a.tag == Tag::Int && b.tag == Tag::Int {
+        let (a, b) = (a.as_int(), b.as_int());
+        match a.checked_rem(b) {
+            Some(0) => return Ok(Value::int(a / b)),
+            Some(_) => {}
+            // The least integer by -1.
+            None => return Err(overflow(a, "/", b)),
+        }
+    }
+    finite(x / y, x, "/", y)
+}
+
+#[cold]
+fn by_zero(a: f64, name: &str) -> Trap {
+    Trap::new(Code::FaultDivisionByZero, format_args!("{a:?} {name} 0"))
+}
+
+/// `a` mod `b`, with the sign of `a`.
+#[inline(never)]
+pub(crate) fn remainder(a: &Value, b: &Value) -> Result<Value, Trap> {
+    let (x, y) = doubles(a, b)?;
+    if y == 0.0 {
+        return Err(by_zero(x, "mod"));
+    }
+    if a.tag == Tag::Int && b.tag == Tag::Int {
+        // Wrapping makes the least integer mod -1 what it is: 0.
+        return Ok(Value::int(a.as_int().wrapping_rem(b.as_int())));
+    }
+    finite(x % y, x, "mod", y)
+}
+
+/// The integer that a double is.
+pub(crate) fn integral(double: f64) -> Option<i64> {
+    let int = truncated(double)?;
+    #[allow(clippy::float_cmp, reason = "whether the truncated value is the value itself")]
+    let whole = nearest(int) == double;
+    whole.then_some(int)
+}
+
+/// The integer part of a double that is within 64 bits.
+pub(crate) fn truncated(double: f64) -> Option<i64> {
+    // -2^63 and 2^63, both exact.
+    const LEAST: f64 = -9_223_372_036_854_775_808.0;
+    if !(LEAST..-LEAST).contains(&double) {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "the range was checked; the fraction is to be cut")]
+    Some(double as i64)
+}
+
+/// How an integer compares with a finite double, exactly.
+pub(crate) fn compare_exactly(int: i64, double: f64) -> core::cmp::Ordering {
+    use core::cmp::Ordering;
+    match truncated(double) {
+        None if double < 0.0 => Ordering::Greater,
+        None => Ordering::Less,
+        Some(whole) => int.cmp(&whole).then_with(|| {
+            // The fraction that was cut; exact, since a double with one is below 2^53.
+            let fraction = double - nearest(whole);
+            0.0_f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal)
+        }),
+    }
+}

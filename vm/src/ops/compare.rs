@@ -1,0 +1,282 @@
+//! Equality of any two values, order of two numbers or two texts, and logic.
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::heap::Heap;
+use crate::ops::arith::compare_exactly;
+use crate::ops::{get, set, truth};
+use crate::program::{FEW_CASES, Inner, number_rank};
+use crate::small::SmallStack;
+use crate::value::{Tag, Value, at};
+use core::cmp::Ordering;
+use core::hint::cold_path;
+use ilo_spec::error::Code;
+use ilo_spec::operand::{In, MapId, Out};
+use ilo_spec::program::Key;
+
+/// A relation of order.
+pub(crate) trait Relation {
+    fn doubles(a: f64, b: f64) -> bool;
+    fn holds(order: Ordering) -> bool;
+}
+
+macro_rules! relations {
+    ($($name:ident $operator:tt $holds:ident;)*) => {$(
+        pub(crate) struct $name;
+        impl Relation for $name {
+            #[inline(always)]
+            fn doubles(a: f64, b: f64) -> bool {
+                a $operator b
+            }
+            #[inline(always)]
+            fn holds(order: Ordering) -> bool {
+                order.$holds()
+            }
+        }
+    )*};
+}
+
+relations! {
+    Lt < is_lt;
+    Le <= is_le;
+    Gt > is_gt;
+    Ge >= is_ge;
+}
+
+/// Whether the relation holds.
+#[inline(always)]
+pub(crate) fn related<R: Relation>(
+    heap: &mut Heap,
+    program: &Inner,
+    a: &Value,
+    b: &Value,
+) -> Result<bool, Trap> {
+    if a.tag == Tag::Double && b.tag == Tag::Double {
+        return Ok(R::doubles(a.payload, b.payload));
+    }
+    if a.tag == Tag::Int && b.tag == Tag::Int {
+        return Ok(R::holds(a.as_int().cmp(&b.as_int())));
+    }
+    cold_path();
+    order(heap, program, a, b).map(R::holds)
+}
+
+#[inline(never)]
+fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Ordering, Trap> {
+    match (a.tag, b.tag) {
+        (Tag::Int, Tag::Double) => Ok(compare_exactly(a.as_int(), b.payload)),
+        (Tag::Double, Tag::Int) => Ok(compare_exactly(b.as_int(), a.payload).reverse()),
+        (Tag::Text, Tag::Text) => {
+            heap.budget.burn_bulk(0, at(a.high().min(b.high())))?;
+            // UTF-8 keeps the order of code points.
+            Ok(heap.text_of(program, *a).cmp(heap.text_of(program, *b)))
+        }
+        (a, b) => Err(Trap::new(
+            Code::FaultTypeMismatch,
+            format_args!("expected two numbers or two texts, found {} and {}", a.name(), b.name()),
+        )),
+    }
+}
+
+/// `dst` = whether the relation holds.
+#[inline(always)]
+pub(crate) fn relate<R: Relation>(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (a, b): (In, In),
+) -> Result<(), Trap> {
+    let holds = related::<R>(heap, program, get(w, a), get(w, b))?;
+    set(w, dst, Value::bool(holds));
+    Ok(())
+}
+
+/// Whether two values are equal.
+#[inline(always)]
+pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+    if a.tag == Tag::Double && b.tag == Tag::Double {
+        #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
+        return Ok(a.payload == b.payload);
+    }
+    equal_any(heap, program, a, b)
+}
+
+#[inline(never)]
+fn equal_any(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+    match equal_leaf(heap, program, *a, *b)? {
+        Some(equal) => Ok(equal),
+        None => equal_deep(heap, program, *a, *b),
+    }
+}
+
+/// Whether two values are equal, where that shows without looking into both; `None` for two containers of one length.
+fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Option<bool>, Trap> {
+    let equal = match (a.tag, b.tag) {
+        (Tag::Int, Tag::Int) => a.as_int() == b.as_int(),
+        #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
+        (Tag::Double, Tag::Double) => a.payload == b.payload,
+        (Tag::Int, Tag::Double) => compare_exactly(a.as_int(), b.payload).is_eq(),
+        (Tag::Double, Tag::Int) => compare_exactly(b.as_int(), a.payload).is_eq(),
+        (Tag::Text, Tag::Text) => {
+            if a.payload.to_bits() == b.payload.to_bits() {
+                return Ok(Some(true));
+            }
+            if a.high() != b.high() {
+                return Ok(Some(false));
+            }
+            heap.budget.burn_bulk(0, at(a.high()))?;
+            heap.text_of(program, a) == heap.text_of(program, b)
+        }
+        (Tag::List, Tag::List) | (Tag::Record, Tag::Record) => {
+            if a.low() == b.low() && a.aux == b.aux {
+                return Ok(Some(true));
+            }
+            if heap.len(program, a) == heap.len(program, b) {
+                return Ok(None);
+            }
+            false
+        }
+        (a, b) => a == b,
+    };
+    Ok(Some(equal))
+}
+
+/// Two containers and how many of their items were compared.
+#[derive(Clone, Copy)]
+struct Pair {
+    a: Value,
+    b: Value,
+    next: usize,
+}
+
+fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
+    let mut open = SmallStack::new(Pair { a, b, next: 0 });
+    open.push(Pair { a, b, next: 0 });
+    while let Some(pair) = open.last() {
+        let Pair { a, b, next } = *pair;
+        if next == heap.len(program, a) {
+            open.pop();
+            continue;
+        }
+        pair.next += 1;
+        // A quarter each, charged by the pass.
+        if next % 4 == 0 {
+            heap.budget.burn(1)?;
+        }
+        let x = heap.value(at(a.low()) + next);
+        let Some(place) = partner(heap, program, a, b, next)? else { return Ok(false) };
+        let y = heap.value(at(b.low()) + place);
+        match equal_leaf(heap, program, x, y)? {
+            Some(true) => {}
+            Some(false) => return Ok(false),
+            // Both are within the limit of depth, which was checked as they were built.
+            None => open.push(Pair { a: x, b: y, next: 0 }),
+        }
+    }
+    Ok(true)
+}
+
+/// Where `b` keeps what `a` keeps at `place`.
+fn partner(
+    heap: &mut Heap,
+    program: &Inner,
+    a: Value,
+    b: Value,
+    place: usize,
+) -> Result<Option<usize>, Trap> {
+    if a.tag == Tag::List || a.aux == b.aux {
+        return Ok(Some(place));
+    }
+    let name = heap.shapes.fields(program, a.aux)[place];
+    let other = heap.shapes.fields(program, b.aux);
+    if other[place] == name {
+        return Ok(Some(place));
+    }
+    let found = other.iter().position(|&field| field == name);
+    let looked_at = found.unwrap_or(other.len());
+    heap.budget.burn_bulk(looked_at, 0)?;
+    Ok(found)
+}
+
+/// `dst` = whether two values are equal, or with `negate` whether they differ.
+#[inline(always)]
+pub(crate) fn equate(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (a, b): (In, In),
+    negate: bool,
+) -> Result<(), Trap> {
+    let holds = equal(heap, program, get(w, a), get(w, b))? != negate;
+    set(w, dst, Value::bool(holds));
+    Ok(())
+}
+
+/// `dst` = whether the condition holds, or with `negate` whether it does not.
+#[inline(always)]
+pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Result<(), Trap> {
+    let holds = truth(get(w, src))? != negate;
+    set(w, dst, Value::bool(holds));
+    Ok(())
+}
+
+/// How far a switch jumps.
+#[inline(never)]
+pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
+    let target = match program.map(map.0) {
+        Some(cases) if cases.cases.len() <= FEW_CASES => {
+            let mut target = None;
+            for &(key, to) in &cases.cases {
+                if equal_any(heap, program, src, &key_value(program, key))? {
+                    target = Some(to);
+                    break;
+                }
+            }
+            target.or(cases.default)
+        }
+        Some(cases) => many_cases(heap, program, src, map).or(cases.default),
+        None => None,
+    };
+    target.map(usize::from).ok_or_else(|| no_case(heap, program, src, map))
+}
+
+fn key_value(program: &Inner, key: Key) -> Value {
+    match key {
+        Key::Nil => Value::NIL,
+        Key::Bool(value) => Value::bool(value),
+        Key::Number(id) => *program.number(id),
+        Key::Text(id) => program.texts[at(id.0)],
+    }
+}
+
+fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u16> {
+    let rank = match src.tag {
+        Tag::Nil => (0, 0),
+        Tag::False => (1, 0),
+        Tag::True => (1, 1),
+        Tag::Int | Tag::Double => number_rank(src.as_number()?),
+        Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
+        Tag::List | Tag::Record => return None,
+    };
+    let order = program.facts.orders.get(at(map.0))?;
+    let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
+    order.get(place).map(|&(_, to)| to)
+}
+
+#[cold]
+fn no_case(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Trap {
+    let mut message = alloc::string::String::from("no case for ");
+    crate::render::excerpt(heap, program, *src, &mut message);
+    let cases = program.map(map.0).map_or(&[][..], |map| &map.cases);
+    message.push_str("; there are ");
+    for (place, &(key, _)) in cases.iter().take(FEW_CASES).enumerate() {
+        message.push_str(if place == 0 { "" } else { ", " });
+        crate::render::excerpt(heap, program, key_value(program, key), &mut message);
+    }
+    if cases.len() > FEW_CASES {
+        message.push_str(", …");
+    }
+    Trap::new(Code::FaultNoCase, format_args!("{message}"))
+}

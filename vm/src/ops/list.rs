@@ -1,0 +1,89 @@
+//! Lists: making, appending, indexing, length.
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::heap::Heap;
+use crate::ops::arith::integral;
+use crate::ops::{get, mismatch, set, span};
+use crate::program::Inner;
+use crate::value::{Tag, Value, at};
+use ilo_spec::error::Code;
+use ilo_spec::operand::{Count, First, In, Out};
+
+/// `dst` = a list of the window.
+#[inline(always)]
+pub(crate) fn make(
+    heap: &mut Heap,
+    w: &mut Window,
+    dst: Out,
+    (first, count): (First, Count),
+) -> Result<(), Trap> {
+    heap.budget.check_items(count.0.into())?;
+    let (offset, depth) = heap.put(span(w, first, count.0.into()))?;
+    set(w, dst, Value::list(offset, count.0.into(), depth));
+    Ok(())
+}
+
+/// `dst` = the list with one more item.
+#[inline(never)]
+pub(crate) fn append(heap: &mut Heap, w: &mut Window, dst: Out, (list, item): (In, In)) -> Result<(), Trap> {
+    let list = *get(w, list);
+    if list.tag != Tag::List {
+        return Err(mismatch("a list to append to", list.tag));
+    }
+    let longer = heap.append(list, *get(w, item))?;
+    set(w, dst, longer);
+    Ok(())
+}
+
+/// `dst` = the item at an index.
+#[inline(never)]
+pub(crate) fn item(heap: &Heap, w: &mut Window, dst: Out, (list, index): (In, In)) -> Result<(), Trap> {
+    let (list, index) = (*get(w, list), *get(w, index));
+    if list.tag != Tag::List {
+        return Err(mismatch("a list to take an item of", list.tag));
+    }
+    let int = match index.tag {
+        Tag::Int => Some(index.as_int()),
+        Tag::Double => integral(index.payload),
+        tag => return Err(mismatch("a number as index", tag)),
+    };
+    let place = int.and_then(|int| u32::try_from(int).ok()).filter(|&place| place < list.aux);
+    let Some(place) = place else { return Err(out_of_range(list, index)) };
+    set(w, dst, heap.value(at(list.low()) + at(place)));
+    Ok(())
+}
+
+#[cold]
+fn out_of_range(list: Value, index: Value) -> Trap {
+    let Some(index) = index.as_number() else { return mismatch("a number as index", index.tag) };
+    let len = list.aux;
+    let message = match len {
+        0 => alloc::format!("the index {index} in an empty list"),
+        _ => alloc::format!("the index {index} in a list of {len}; its indexes are 0 to {}", len - 1),
+    };
+    Trap::new(Code::FaultIndexOutOfRange, format_args!("{message}"))
+}
+
+/// `dst` = the length of a text in code points, of a list in items, of a record in fields.
+#[inline(never)]
+pub(crate) fn length(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    src: In,
+) -> Result<(), Trap> {
+    let value = *get(w, src);
+    let len = match value.tag {
+        Tag::Text => {
+            heap.budget.burn_bulk(0, at(value.high()))?;
+            heap.text_of(program, value).chars().count()
+        }
+        Tag::List | Tag::Record => heap.len(program, value),
+        tag => return Err(mismatch("a text, list or record with a length", tag)),
+    };
+    // Lengths are 32 bits wide.
+    set(w, dst, Value::int(i64::try_from(len).unwrap_or(i64::MAX)));
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Loops: three registers hold the list, the index with the fuel of a pass, and what is collected.
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::heap::{Heap, narrow};
+use crate::ops::{get, mismatch, set, span};
+use crate::program::Inner;
+use crate::value::{Tag, Value, at};
+use core::hint::cold_path;
+use ilo_spec::operand::{First, In, LoopBase, Out, ShapeId};
+
+/// The register at a distance from a loop's first; the verifier shows that it is within the frame.
+#[inline(always)]
+fn slot(base: LoopBase, distance: u8) -> usize {
+    usize::from(base.0.wrapping_add(distance))
+}
+
+/// Begins a loop; with `collects` there is room for as many items as the list has.
+#[inline(always)]
+pub(crate) fn begin(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    (base, list): (LoopBase, In),
+    pc: usize,
+    collects: bool,
+) -> Result<(), Trap> {
+    let list = *get(w, list);
+    if list.tag != Tag::List {
+        return Err(mismatch("a list to loop over", list.tag));
+    }
+    let cost = program.facts.loops.get(pc).copied().unwrap_or(1);
+    if collects {
+        let start = heap.take(at(list.aux))?;
+        w[slot(base, 2)] = Value::list(narrow(start), 0, 1);
+    }
+    w[slot(base, 0)] = list;
+    w[slot(base, 1)] = Value::state(cost, 0);
+    Ok(())
+}
+
+/// Takes the next item, or says that there is none.
+#[inline(always)]
+pub(crate) fn next(heap: &mut Heap, w: &mut Window, base: LoopBase, item: Out) -> Result<bool, Trap> {
+    let (list, state) = (&w[slot(base, 0)], &w[slot(base, 1)]);
+    let index = state.low();
+    if index >= list.aux {
+        cold_path();
+        return Ok(false);
+    }
+    heap.budget.burn(state.aux.into())?;
+    let value = *heap.at(at(list.low()) + at(index));
+    set(w, item, value);
+    w[slot(base, 1)].payload = Value::state(0, index + 1).payload;
+    Ok(true)
+}
+
+/// Adds a value to what the loop collects.
+#[inline(always)]
+pub(crate) fn add(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
+    let list = w[slot(base, 2)];
+    if list.aux >= w[slot(base, 0)].aux || value.is_container() {
+        return add_slowly(heap, w, base, value);
+    }
+    heap.values[at(list.low()) + at(list.aux)] = value;
+    w[slot(base, 2)].aux = list.aux + 1;
+    Ok(())
+}
+
+/// Adds a container, or more items than there was room for.
+#[cold]
+#[inline(never)]
+fn add_slowly(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
+    heap.nested |= value.is_container();
+    add_container(heap, w, base, value)
+}
+
+#[inline(always)]
+fn add_container(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
+    let list = w[slot(base, 2)];
+    if list.aux >= w[slot(base, 0)].aux {
+        w[slot(base, 2)] = heap.append(list, value)?;
+        return Ok(());
+    }
+    let depth = list.depth().max(1 + value.depth());
+    heap.budget.check_depth(depth)?;
+    heap.values[at(list.low()) + at(list.aux)] = value;
+    w[slot(base, 2)] = Value::list(list.low(), list.aux + 1, depth);
+    Ok(())
+}
+
+/// Adds a new record, which nothing else refers to.
+#[inline(always)]
+pub(crate) fn add_record(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    base: LoopBase,
+    (first, shape): (First, ShapeId),
+) -> Result<(), Trap> {
+    let count = program.shape_len(shape);
+    let (offset, depth) = heap.put(span(w, first, count))?;
+    add_container(heap, w, base, Value::record(offset, shape.0.into(), depth))
+}
+
+/// `dst` = what the loop collected.
+#[inline(always)]
+pub(crate) fn collect(w: &mut Window, dst: Out, base: LoopBase) {
+    let list = w[slot(base, 2)];
+    set(w, dst, list);
+}

@@ -1,0 +1,191 @@
+//! Records: making, merging, reading fields.
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::heap::{Heap, narrow};
+use crate::ops::{get, mismatch, set, span};
+use crate::program::Inner;
+use crate::shapes::{ABSENT, FAR};
+use crate::value::{Tag, Value, at};
+use alloc::string::String;
+use core::hint::cold_path;
+use ilo_spec::error::Code;
+use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
+
+/// Fields named in a message.
+const NAMED: usize = 8;
+
+/// `dst` = a record of the window.
+#[inline(always)]
+pub(crate) fn make(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (first, shape): (First, ShapeId),
+) -> Result<(), Trap> {
+    let (offset, depth) = heap.put(span(w, first, program.shape_len(shape)))?;
+    set(w, dst, Value::record(offset, shape.0.into(), depth));
+    Ok(())
+}
+
+/// The field of a record, or nothing where the record does not have it.
+#[inline(always)]
+fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
+    let column = usize::from(field.0);
+    let stride = heap.shapes.stride;
+    if column < stride {
+        let place = heap.shapes.matrix[at(record.aux) * stride + column];
+        if place < FAR {
+            return Some(heap.at(at(record.low()) + usize::from(place)));
+        }
+        if place == ABSENT {
+            return None;
+        }
+    }
+    cold_path();
+    find_far(heap, program, record, field)
+}
+
+#[cold]
+#[inline(never)]
+fn find_far<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
+    let place = heap.shapes.position(program, record.aux, field.0.into())?;
+    Some(heap.at(at(record.low()) + place))
+}
+
+/// The field of a record.
+#[inline(always)]
+pub(crate) fn field<'h>(
+    heap: &'h Heap,
+    program: &Inner,
+    record: &Value,
+    field: FieldId,
+) -> Result<&'h Value, Trap> {
+    if record.tag != Tag::Record {
+        return Err(mismatch("a record to read a field of", record.tag));
+    }
+    find(heap, program, record, field).ok_or_else(|| missing(heap, program, record, field))
+}
+
+#[cold]
+#[inline(never)]
+fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap {
+    let mut there = String::new();
+    let fields = heap.shapes.fields(program, record.aux);
+    for &name in fields.iter().take(NAMED) {
+        there.push_str(if there.is_empty() { " there are " } else { ", " });
+        crate::render::clip(heap.shapes.name(program, name), &mut there);
+    }
+    if fields.is_empty() {
+        there.push_str(" it has none");
+    } else if fields.len() > NAMED {
+        there.push_str(", …");
+    }
+    let name = program.string(field.0.into());
+    Trap::new(Code::FaultMissingField, format_args!("the record has no field {name};{there}"))
+}
+
+/// `dst` = whether the record has the field.
+#[inline(always)]
+pub(crate) fn has(
+    heap: &Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (src, field): (In, FieldId),
+) -> Result<(), Trap> {
+    let record = get(w, src);
+    if record.tag != Tag::Record {
+        return Err(mismatch("a record that may have a field", record.tag));
+    }
+    let found = find(heap, program, record, field).is_some();
+    set(w, dst, Value::bool(found));
+    Ok(())
+}
+
+/// `dst` = whether the record has the field of that name.
+#[inline(never)]
+pub(crate) fn has_name(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (src, name): (In, In),
+) -> Result<(), Trap> {
+    let (record, name) = (*get(w, src), *get(w, name));
+    if record.tag != Tag::Record {
+        return Err(mismatch("a record that may have a field", record.tag));
+    }
+    if name.tag != Tag::Text {
+        return Err(mismatch("the name of a field as text", name.tag));
+    }
+    heap.budget.burn_bulk(heap.len(program, record), at(name.high()))?;
+    let known = heap.shapes.find_name(program, heap.text_of(program, name));
+    let found = known.and_then(|name| heap.shapes.position(program, record.aux, name)).is_some();
+    set(w, dst, Value::bool(found));
+    Ok(())
+}
+
+/// `dst` = the record with the window's fields set.
+#[inline(never)]
+pub(crate) fn merge(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    (dst, src): (Out, In),
+    (first, shape): (First, ShapeId),
+) -> Result<(), Trap> {
+    let record = *get(w, src);
+    if record.tag != Tag::Record {
+        return Err(mismatch("a record to merge into", record.tag));
+    }
+    let new: u32 = shape.0.into();
+    let window = span(w, first, program.shape_len(shape));
+    let result = merged_shape(heap, program, record.aux, new)?;
+    heap.shapes.charge_shape(&mut heap.budget, result)?;
+    let old = heap.len(program, record);
+    let count = heap.shapes.fields(program, result).len();
+    heap.budget.check_items(count)?;
+    heap.budget.burn_bulk(count + old * window.len() / 16, 0)?;
+    let depth = if record.depth() > 1 || window.iter().any(|item| item.is_container()) {
+        heap.nested = true;
+        heap.nest(window)?.max(record.depth())
+    } else {
+        1
+    };
+    let start = heap.take(count)?;
+    heap.values.copy_within(at(record.low())..at(record.low()) + old, start);
+    let mut follows = start + old;
+    for (&name, value) in program.shape_fields(new).iter().zip(window) {
+        let place = heap.shapes.position(program, record.aux, name).map_or(follows, |place| start + place);
+        follows += usize::from(place == follows);
+        heap.values[place] = *value;
+    }
+    debug_assert_eq!(follows, start + count, "every new field has its place");
+    set(w, dst, Value::record(narrow(start), result, depth));
+    Ok(())
+}
+
+/// The shape of a record of one shape with the fields of another set.
+fn merged_shape(heap: &mut Heap, program: &Inner, old: u32, new: u32) -> Result<u32, Trap> {
+    if let Some(shape) = heap.shapes.merged(old, new) {
+        return Ok(shape);
+    }
+    let has = |name| heap.shapes.position(program, old, name).is_some();
+    let added = program.shape_fields(new).iter().copied().filter(|&name| !has(name));
+    let mut fields = heap.shapes.fields(program, old).to_vec();
+    let before = fields.len();
+    fields.extend(added);
+    let shape = if fields.len() == before {
+        old
+    } else {
+        match heap.shapes.intern(program, &mut heap.budget, &fields)? {
+            Ok(shape) => shape,
+            // Both lists are without duplicates, and what is in both was left out of one.
+            Err(_) => old,
+        }
+    };
+    heap.shapes.learn_merge(old, new, shape);
+    Ok(shape)
+}

@@ -1,0 +1,280 @@
+//! A verified program with the tables that running needs.
+//!
+//! [`Program`] has no public constructor but those that verify, so the loop may rely on what the verifier shows.
+
+use crate::shapes::push_row;
+use crate::value::{Value, at};
+use crate::verify::{self, Facts, VerifyError};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use ilo_spec::error::{Code, DecodeError};
+use ilo_spec::operand::{FunctionId, NumberId, ShapeId, StringId};
+use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
+use ilo_spec::types::{Output, Type};
+
+/// A program that was verified. Cloning is cheap, and clones may go to other threads.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Inner>);
+
+/// Switches of at most this many cases are searched from the front.
+pub(crate) const FEW_CASES: usize = 8;
+
+/// A key of a switch in an order in which equal keys are neighbours.
+pub(crate) type Rank = (u8, u64);
+
+/// The program and its tables.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) spec: Spec,
+    /// Number constants as values.
+    pub(crate) numbers: Vec<Value>,
+    /// Strings as values.
+    pub(crate) texts: Vec<Value>,
+    /// One row a shape: where it has the fields that are read.
+    pub(crate) matrix: Vec<u8>,
+    /// Bytes of a row.
+    pub(crate) stride: usize,
+    /// The longest string.
+    pub(crate) longest: usize,
+    pub(crate) facts: Facts,
+    shape_fields: Vec<u32>,
+    shape_ends: Vec<u32>,
+}
+
+impl Inner {
+    fn new(spec: Spec) -> Result<Inner, VerifyError> {
+        let facts = verify::verify(&spec)?;
+        let mut texts = Vec::with_capacity(spec.strings.len());
+        let (mut start, mut longest) = (0_u32, 0);
+        for text in spec.strings.iter() {
+            // The buffer's ends are 32 bits wide.
+            let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            texts.push(Value::text(start, len));
+            start = start.saturating_add(len);
+            longest = text.len().max(longest);
+        }
+        let mut inner = Inner {
+            numbers: spec.numbers.iter().copied().map(Value::number).collect(),
+            texts,
+            matrix: Vec::new(),
+            stride: facts.stride,
+            longest,
+            facts,
+            shape_fields: Vec::new(),
+            shape_ends: Vec::with_capacity(spec.shapes.len()),
+            spec,
+        };
+        for shape in &inner.spec.shapes {
+            let from = inner.shape_fields.len();
+            inner.shape_fields.extend(shape.iter().map(|field| u32::from(field.0)));
+            inner.shape_ends.push(u32::try_from(inner.shape_fields.len()).unwrap_or(u32::MAX));
+            push_row(&mut inner.matrix, inner.stride, &inner.shape_fields[from..]);
+        }
+        Ok(inner)
+    }
+
+    pub(crate) fn shape_count(&self) -> u32 {
+        // The verifier refuses more than the format holds.
+        u32::try_from(self.shape_ends.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn string_count(&self) -> u32 {
+        u32::try_from(self.texts.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn shape_fields(&self, shape: u32) -> &[u32] {
+        let start = shape.checked_sub(1).map_or(0, |before| self.shape_ends[at(before)]);
+        &self.shape_fields[at(start)..at(self.shape_ends[at(shape)])]
+    }
+
+    #[inline(always)]
+    pub(crate) fn shape_len(&self, shape: ShapeId) -> usize {
+        self.spec.shapes[usize::from(shape.0)].len()
+    }
+
+    pub(crate) fn string(&self, id: u32) -> &str {
+        self.spec.strings.get(StringId(id)).unwrap_or_default()
+    }
+
+    /// The string of that number, where there is one.
+    pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
+        self.spec.strings.get(StringId(id))
+    }
+
+    pub(crate) fn find_string(&self, text: &str) -> Option<u32> {
+        let names = &self.facts.strings;
+        names.find(names.hash_text(text), |id| self.string(id) == text)
+    }
+
+    /// Bytes of all strings.
+    pub(crate) fn text_len(&self) -> usize {
+        self.spec.strings.bytes().len()
+    }
+
+    pub(crate) fn text_at(&self, start: usize, len: usize) -> &str {
+        self.spec.strings.bytes().get(start..start + len).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(&self, id: NumberId) -> &Value {
+        &self.numbers[usize::from(id.0)]
+    }
+
+    pub(crate) fn function(&self, id: FunctionId) -> Option<&Function> {
+        self.spec.functions.get(usize::from(id.0))
+    }
+
+    /// The function that an instruction belongs to.
+    pub(crate) fn function_at(&self, pc: u32) -> Option<&Function> {
+        let after = self.spec.functions.partition_point(|function| function.start <= pc);
+        self.spec.functions.get(after.checked_sub(1)?)
+    }
+
+    /// The order of a key.
+    pub(crate) fn rank(spec: &Spec, key: Key) -> Rank {
+        match key {
+            Key::Nil => (0, 0),
+            Key::Bool(value) => (1, value.into()),
+            Key::Number(id) => match spec.numbers.get(usize::from(id.0)) {
+                Some(&number) => number_rank(number),
+                None => (0, 0),
+            },
+            Key::Text(id) => (4, id.0.into()),
+        }
+    }
+
+    /// The map with that number.
+    pub(crate) fn map(&self, id: u32) -> Option<&Map> {
+        self.spec.maps.get(at(id))
+    }
+}
+
+/// The order of a number, the same for equal ones: an integral double goes with its integer.
+pub(crate) fn number_rank(number: Number) -> Rank {
+    match number {
+        Number::Int(int) => (2, int.cast_unsigned()),
+        Number::Double(double) => match crate::ops::arith::integral(double) {
+            Some(int) => (2, int.cast_unsigned()),
+            None => (3, double.to_bits()),
+        },
+    }
+}
+
+impl Program {
+    /// Decodes and verifies; linear in the bytes.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, always the same one for the same bytes.
+    pub fn load(bytes: &[u8]) -> Result<Program, LoadError> {
+        let spec = ilo_spec::decode::decode(bytes).map_err(LoadError::Decode)?;
+        Program::new(spec).map_err(LoadError::Verify)
+    }
+
+    /// Verifies a program that is in memory.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn new(program: Spec) -> Result<Program, VerifyError> {
+        Inner::new(program).map(|inner| Program(Arc::new(inner)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// The program as it was given.
+    pub fn spec(&self) -> &Spec {
+        &self.0.spec
+    }
+
+    /// The function of that name.
+    pub fn function(&self, name: &str) -> Option<FunctionId> {
+        let id = self.0.find_string(name)?;
+        let position = self.0.spec.functions.iter().position(|function| function.name.0 == id)?;
+        u16::try_from(position).ok().map(FunctionId)
+    }
+
+    /// The only function that no other calls.
+    ///
+    /// # Errors
+    /// All such functions, where there is not exactly one.
+    pub fn entry(&self) -> Result<FunctionId, Vec<FunctionId>> {
+        let called = &self.0.facts.called;
+        let free: Vec<FunctionId> = called
+            .iter()
+            .enumerate()
+            .filter(|(_, called)| !**called)
+            .filter_map(|(id, _)| u16::try_from(id).ok().map(FunctionId))
+            .collect();
+        match *free {
+            [only] => Ok(only),
+            _ => Err(free),
+        }
+    }
+
+    /// The name of a function; empty where there is no such function.
+    pub fn function_name(&self, function: FunctionId) -> &str {
+        self.0.function(function).map_or("", |function| self.0.string(function.name.0))
+    }
+
+    /// Names and types of a function's parameters, in order.
+    pub fn parameters(&self, function: FunctionId) -> impl Iterator<Item = (&str, Type)> {
+        let parameters = self.0.function(function).map_or(&[][..], |function| &function.parameters);
+        parameters.iter().map(|parameter| (self.0.string(parameter.name.0.into()), parameter.ty))
+    }
+
+    /// What a function gives back; any value where there is no such function.
+    pub fn output(&self, function: FunctionId) -> Output {
+        self.0.function(function).map_or(Output::plain(Type::ANY), |function| function.output)
+    }
+
+    /// The tools that the program may call.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.0.spec.tools.iter().map(|tool| self.0.string(tool.0))
+    }
+
+    /// The names of a function's parameters in one line, for messages.
+    pub(crate) fn parameter_names(&self, function: FunctionId) -> String {
+        let mut names = String::new();
+        for (name, _) in self.parameters(function) {
+            if !names.is_empty() {
+                names.push_str(", ");
+            }
+            names.push_str(name);
+        }
+        names
+    }
+}
+
+/// Why bytes are not a program that may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// They are not of the form.
+    Decode(DecodeError),
+    /// They break a rule.
+    Verify(VerifyError),
+}
+
+impl LoadError {
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            LoadError::Decode(_) => Code::Malformed,
+            LoadError::Verify(_) => Code::Unverified,
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Decode(error) => error.fmt(f),
+            LoadError::Verify(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for LoadError {}

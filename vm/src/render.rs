@@ -1,0 +1,349 @@
+//! Values as text: compact JSON, and the plain form that CONCAT and failure messages use (specification: values).
+//!
+//! Iterative: values are at most as deep as the run's limit, and so is the stack. How much is written is the sink's to
+//! bound.
+
+use crate::fault::Trap;
+use crate::heap::Heap;
+use crate::program::Inner;
+use crate::small::SmallStack;
+use crate::value::{Tag, Value, at};
+use alloc::string::String;
+use core::fmt::{self, Write};
+use ilo_spec::number;
+use ilo_spec::program::Number;
+
+/// Where rendering writes, and the heap that it reads.
+pub(crate) trait Sink {
+    type Error;
+    fn heap(&self) -> &Heap;
+    fn program(&self) -> &Inner;
+    /// Text as it is.
+    fn raw(&mut self, text: &str) -> Result<(), Self::Error>;
+    fn number(&mut self, number: Number) -> Result<(), Self::Error>;
+    /// A text value as it is.
+    fn text(&mut self, value: Value) -> Result<(), Self::Error>;
+    /// A text value as a JSON string.
+    fn quoted(&mut self, value: Value) -> Result<(), Self::Error>;
+    /// The name of a field as a JSON string.
+    fn name(&mut self, name: u32) -> Result<(), Self::Error>;
+}
+
+/// As CONCAT renders: text as it is, nil as `nil`, everything else as JSON.
+pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
+    match value.tag {
+        Tag::Text => sink.text(value),
+        Tag::Nil => sink.raw("nil"),
+        _ => json(sink, value),
+    }
+}
+
+/// A container and how much of it was written.
+#[derive(Clone, Copy)]
+struct Open {
+    value: Value,
+    next: usize,
+    len: usize,
+}
+
+/// As compact JSON.
+pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
+    let mut open = SmallStack::new(Open { value, next: 0, len: 0 });
+    begin(sink, value, &mut open)?;
+    while let Some(top) = open.last() {
+        let Open { value, next, len } = *top;
+        let record = value.tag == Tag::Record;
+        if next == len {
+            open.pop();
+            sink.raw(if record { "}" } else { "]" })?;
+            continue;
+        }
+        top.next += 1;
+        if next > 0 {
+            sink.raw(",")?;
+        }
+        if record {
+            let name = sink.heap().shapes.fields(sink.program(), value.aux)[next];
+            sink.name(name)?;
+            sink.raw(":")?;
+        }
+        let item = sink.heap().value(at(value.low()) + next);
+        begin(sink, item, &mut open)?;
+    }
+    Ok(())
+}
+
+/// Writes what is no container, and opens what is one.
+fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut SmallStack<Open>) -> Result<(), S::Error> {
+    match value.tag {
+        Tag::Nil => sink.raw("null"),
+        Tag::False => sink.raw("false"),
+        Tag::True => sink.raw("true"),
+        Tag::Int => sink.number(Number::Int(value.as_int())),
+        Tag::Double => sink.number(Number::Double(value.payload)),
+        Tag::Text => sink.quoted(value),
+        Tag::List | Tag::Record => {
+            let len = sink.heap().len(sink.program(), value);
+            open.push(Open { value, next: 0, len });
+            sink.raw(if value.tag == Tag::List { "[" } else { "{" })
+        }
+    }
+}
+
+/// How much of a text needs no escape, and the escape of the character after it.
+fn until_escape(bytes: &[u8]) -> (usize, Option<Escape>) {
+    match bytes.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
+        None => (bytes.len(), None),
+        Some(place) => (place, bytes.get(place).map(|&byte| Escape::of(byte))),
+    }
+}
+
+/// An escape of JSON: its characters and how many of them count.
+struct Escape([u8; 6], usize);
+
+impl Escape {
+    fn of(byte: u8) -> Escape {
+        let short = match byte {
+            b'"' | b'\\' => byte,
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0c => b'f',
+            _ => {
+                let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
+                return Escape([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)], 6);
+            }
+        };
+        Escape([b'\\', short, 0, 0, 0, 0], 2)
+    }
+
+    fn as_str(&self) -> &str {
+        self.0.get(..self.1).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+/// Writes a text as a JSON string.
+pub(crate) fn quote(text: &str, mut raw: impl FnMut(&str) -> fmt::Result) -> fmt::Result {
+    raw("\"")?;
+    let mut rest = text;
+    loop {
+        let (plain, escape) = until_escape(rest.as_bytes());
+        raw(&rest[..plain])?;
+        let Some(escape) = escape else { break };
+        raw(escape.as_str())?;
+        rest = &rest[plain + 1..];
+    }
+    raw("\"")
+}
+
+/// Into what a host gave.
+pub(crate) struct Host<'a, W> {
+    pub(crate) heap: &'a Heap,
+    pub(crate) program: &'a Inner,
+    pub(crate) out: &'a mut W,
+}
+
+impl<W: Write> Sink for Host<'_, W> {
+    type Error = fmt::Error;
+
+    fn heap(&self) -> &Heap {
+        self.heap
+    }
+
+    fn program(&self) -> &Inner {
+        self.program
+    }
+
+    fn raw(&mut self, text: &str) -> fmt::Result {
+        self.out.write_str(text)
+    }
+
+    fn number(&mut self, number: Number) -> fmt::Result {
+        number::write(number, self.out)
+    }
+
+    fn text(&mut self, value: Value) -> fmt::Result {
+        self.out.write_str(self.heap.text_of(self.program, value))
+    }
+
+    fn quoted(&mut self, value: Value) -> fmt::Result {
+        quote(self.heap.text_of(self.program, value), |text| self.out.write_str(text))
+    }
+
+    fn name(&mut self, name: u32) -> fmt::Result {
+        quote(self.heap.shapes.name(self.program, name), |text| self.out.write_str(text))
+    }
+}
+
+/// Into the run's own text, of which it reads as well.
+pub(crate) struct Arena<'a> {
+    heap: &'a mut Heap,
+    program: &'a Inner,
+    start: usize,
+}
+
+impl<'a> Arena<'a> {
+    /// A sink for a text that begins at `start` of the arena.
+    pub(crate) fn new(heap: &'a mut Heap, program: &'a Inner, start: usize) -> Arena<'a> {
+        Arena { heap, program, start }
+    }
+
+    #[inline]
+    fn reserve(&mut self, bytes: usize) -> Result<(), Trap> {
+        self.heap.budget.check_text(self.heap.text.len() - self.start + bytes)?;
+        self.heap.reserve_text(bytes)
+    }
+
+    /// A copy of what the arena has at a place.
+    fn again(&mut self, range: core::ops::Range<usize>) -> Result<(), Trap> {
+        self.reserve(range.len())?;
+        self.heap.text.extend_from_within(range);
+        Ok(())
+    }
+
+    /// A JSON string of what the arena has at a place.
+    fn quote_again(&mut self, mut range: core::ops::Range<usize>) -> Result<(), Trap> {
+        self.raw("\"")?;
+        loop {
+            let (plain, escape) = until_escape(&self.heap.text.as_bytes()[range.clone()]);
+            self.again(range.start..range.start + plain)?;
+            let Some(escape) = escape else { break };
+            self.raw(escape.as_str())?;
+            range.start += plain + 1;
+        }
+        self.raw("\"")
+    }
+
+    /// A JSON string of what is not in the arena.
+    fn quote_foreign(&mut self, text: &str) -> Result<(), Trap> {
+        let mut trap = None;
+        let written = quote(text, |part| {
+            self.raw(part).map_err(|found| {
+                trap = Some(found);
+                fmt::Error
+            })
+        });
+        match (written, trap) {
+            (Err(_), Some(trap)) => Err(trap),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Sink for Arena<'_> {
+    type Error = Trap;
+
+    fn heap(&self) -> &Heap {
+        self.heap
+    }
+
+    fn program(&self) -> &Inner {
+        self.program
+    }
+
+    #[inline]
+    fn raw(&mut self, text: &str) -> Result<(), Trap> {
+        self.reserve(text.len())?;
+        self.heap.text.push_str(text);
+        Ok(())
+    }
+
+    fn number(&mut self, number: Number) -> Result<(), Trap> {
+        let mut digits = Digits { bytes: [0; 32], len: 0 };
+        // The longest number takes fewer bytes than there are.
+        let _ = number::write(number, &mut digits);
+        self.raw(digits.as_str())
+    }
+
+    fn text(&mut self, value: Value) -> Result<(), Trap> {
+        match self.heap.arena_range(value) {
+            Some(range) => self.again(range),
+            None => self.raw(self.program.text_at(at(value.low()), at(value.high()))),
+        }
+    }
+
+    fn quoted(&mut self, value: Value) -> Result<(), Trap> {
+        match self.heap.arena_range(value) {
+            Some(range) => self.quote_again(range),
+            None => self.quote_foreign(self.program.text_at(at(value.low()), at(value.high()))),
+        }
+    }
+
+    fn name(&mut self, name: u32) -> Result<(), Trap> {
+        let program = self.program;
+        if let Some(text) = program.own_string(name) {
+            return self.quote_foreign(text);
+        }
+        let text = String::from(self.heap.shapes.name(program, name));
+        self.quote_foreign(&text)
+    }
+}
+
+/// Room for the longest number.
+struct Digits {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Digits {
+    fn as_str(&self) -> &str {
+        self.bytes.get(..self.len).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl Write for Digits {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let end = self.len + s.len();
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(s.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+/// A string of which only so much is kept.
+pub(crate) struct Capped<'a> {
+    pub(crate) out: &'a mut String,
+    pub(crate) left: usize,
+}
+
+impl Write for Capped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if text.len() <= self.left {
+            self.left -= text.len();
+            self.out.push_str(text);
+            return Ok(());
+        }
+        let mut end = self.left;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.out.push_str(&text[..end]);
+        self.out.push('…');
+        self.left = 0;
+        Err(fmt::Error)
+    }
+}
+
+/// Bytes of a value that a message shows.
+const EXCERPT: usize = 60;
+
+/// The beginning of a value as JSON, for a message.
+pub(crate) fn excerpt(heap: &Heap, program: &Inner, value: Value, out: &mut String) {
+    let mut capped = Capped { out, left: EXCERPT };
+    // The error says that there is more, and so does the ellipsis.
+    let _ = json(&mut Host { heap, program, out: &mut capped }, value);
+}
+
+/// The beginning of a name, for a message.
+pub(crate) fn clip(text: &str, out: &mut String) {
+    let _ = Capped { out, left: EXCERPT }.write_str(text);
+}
+
+/// A failure as a message, at most `limit` bytes of it.
+pub(crate) fn message(heap: &Heap, program: &Inner, value: Value, limit: usize) -> String {
+    let mut out = String::new();
+    let mut capped = Capped { out: &mut out, left: limit };
+    let _ = plain(&mut Host { heap, program, out: &mut capped }, value);
+    out
+}

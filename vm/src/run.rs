@@ -1,0 +1,534 @@
+//! A run: one execution of a function, which stops at every tool call until the host answers.
+//!
+//! A run is reused by starting it again; what it has allocated stays with it, and a warm run allocates nothing.
+
+use crate::budget::Limits;
+use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
+use crate::call::{Call, Outcome, Status};
+use crate::datum::{Copying, Datum, Meter};
+use crate::fault::{Fault, StartError, Trap};
+use crate::frame;
+use crate::heap::{Heap, Mark};
+use crate::interp::{self, Machine, Stop};
+use crate::program::Program;
+use crate::render;
+use crate::value::{Tag, Value, at};
+use crate::view::View;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use ilo_spec::error::Code;
+use ilo_spec::operand::{CallId, First, FunctionId};
+use ilo_spec::types::{Base, Type};
+
+/// What a step came to.
+#[derive(Debug)]
+pub enum Step<'r> {
+    /// A tool call that the host is to answer.
+    Call(Call<'r>),
+    /// The end.
+    Done(Outcome<'r>),
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Nothing was started.
+    Idle,
+    Ready,
+    Pending(CallId, First),
+    /// The value lies in the machine.
+    Ok,
+    Err,
+    /// The fault lies beside, so that a state is copied freely.
+    Fault,
+}
+
+/// A run, reusable.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) program: Program,
+    pub(crate) machine: Machine,
+    pub(crate) scratch: Scratch,
+    state: State,
+    fault: Option<Fault>,
+    function: FunctionId,
+    /// The arguments, and the heap once they were there.
+    arguments: Vec<Value>,
+    mark: Mark,
+    started: bool,
+}
+
+/// Where the shapes of arguments are guessed from; calls use multiples of the same.
+const GUESS_STEP: usize = 8;
+
+impl Run {
+    /// A run of a program; nothing is started yet.
+    pub fn new(program: &Program, limits: Limits) -> Run {
+        let program = program.clone();
+        let heap = Heap::new(program.inner(), limits);
+        let machine = Machine {
+            heap,
+            stack: Vec::new(),
+            frames: Vec::new(),
+            notes: Vec::new(),
+            pc: 0,
+            base: 0,
+            result: Value::NIL,
+        };
+        Run {
+            machine,
+            program,
+            scratch: Scratch::default(),
+            state: State::Idle,
+            fault: None,
+            function: FunctionId(0),
+            arguments: Vec::new(),
+            mark: Mark::default(),
+            started: false,
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Drops whatever was under way and takes a program, maybe another one.
+    pub fn reset(&mut self, program: &Program) {
+        self.program = program.clone();
+        self.machine.heap.adopt_program(self.program.inner());
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        self.machine.frames.clear();
+        self.machine.notes.clear();
+        self.arguments.clear();
+        self.scratch.begin();
+        self.state = State::Idle;
+        self.started = false;
+    }
+
+    /// Starts a function with its arguments in order.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters or pass a limit; then nothing is started.
+    pub fn start(&mut self, function: FunctionId, arguments: &[Datum<'_>]) -> Result<(), StartError> {
+        let parameters = self.prepare(function)?;
+        if let Some(extra) = arguments.len().checked_sub(parameters + 1) {
+            let argument = (arguments.len() - extra).to_string();
+            return Err(self.unknown(argument));
+        }
+        for place in 0..parameters {
+            let Some(&datum) = arguments.get(place) else { return Err(self.missing(place)) };
+            self.argument(place, datum)?;
+        }
+        self.launch();
+        Ok(())
+    }
+
+    /// Starts a function with its arguments by name.
+    ///
+    /// # Errors
+    /// As [`Run::start`], and names that are unknown or given twice.
+    pub fn start_named(
+        &mut self,
+        function: FunctionId,
+        arguments: &[(&str, Datum<'_>)],
+    ) -> Result<(), StartError> {
+        let parameters = self.prepare(function)?;
+        for (place, &(name, _)) in arguments.iter().enumerate() {
+            if !self.program.parameters(function).any(|(known, _)| known == name) {
+                return Err(self.unknown(name.to_string()));
+            }
+            // All before it are different parameters, so there are few.
+            if arguments[..place].iter().any(|&(known, _)| known == name) {
+                return Err(StartError::DuplicateInput { argument: name.to_string() });
+            }
+        }
+        for place in 0..parameters {
+            let name = self.parameter(place).0;
+            let Some(&(_, datum)) = arguments.iter().find(|&&(known, _)| known == name) else {
+                return Err(self.missing(place));
+            };
+            self.argument(place, datum)?;
+        }
+        self.launch();
+        Ok(())
+    }
+
+    /// Starts a function with its arguments as one record that is built piece by piece.
+    ///
+    /// # Errors
+    /// A function that the program does not have, or too little memory for its frames.
+    pub fn start_with(&mut self, function: FunctionId) -> Result<Builder<'_>, StartError> {
+        self.prepare(function)?;
+        Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
+    }
+
+    /// The arguments came as one record.
+    pub(crate) fn start_record(&mut self, result: Result<Value, Refusal>) -> Result<(), StartError> {
+        let record = result.map_err(|refusal| self.refused(refusal))?;
+        if !is_record(record) {
+            return Err(StartError::NotARecord { found: record.tag.name() });
+        }
+        let program = self.program.clone();
+        let inner = program.inner();
+        let Heap { shapes, values, .. } = &self.machine.heap;
+        for (place, (name, _)) in program.parameters(self.function).enumerate() {
+            let found = shapes.find_name(inner, name).and_then(|id| shapes.position(inner, record.aux, id));
+            let Some(found) = found else { return Err(self.missing(place)) };
+            self.arguments.push(values[at(record.low()) + found]);
+        }
+        let known = |name: &str| program.parameters(self.function).any(|(known, _)| known == name);
+        let names = shapes.fields(inner, record.aux).iter().map(|&name| shapes.name(inner, name));
+        if let Some(extra) = names.into_iter().find(|name| !known(name)) {
+            return Err(self.unknown(extra.to_string()));
+        }
+        for place in 0..self.arguments.len() {
+            self.check_type(place)?;
+        }
+        self.launch();
+        Ok(())
+    }
+
+    /// Empties the run for a start; gives how many parameters there are.
+    fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
+        self.clear();
+        let inner = self.program.inner();
+        let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
+        self.function = function;
+        let heap = &mut self.machine.heap;
+        heap.begin(inner);
+        let extent = inner.facts.extents[usize::from(function.0)];
+        frame::prepare(&mut self.machine.stack, &mut heap.budget, at(extent))?;
+        Ok(found.parameters.len())
+    }
+
+    /// The arguments are there and fit.
+    fn launch(&mut self) {
+        self.mark = self.machine.heap.begun();
+        self.started = true;
+        self.enter();
+    }
+
+    /// Goes to the first instruction, the arguments in their registers.
+    #[inline]
+    fn enter(&mut self) {
+        let inner = self.program.inner();
+        let function = usize::from(self.function.0);
+        for (register, argument) in self.machine.stack.iter_mut().zip(&self.arguments) {
+            *register = *argument;
+        }
+        self.machine.base = 0;
+        self.machine.pc = at(inner.spec.functions[function].start);
+        self.state = State::Ready;
+        if let Err(trap) = self.machine.heap.budget.burn(inner.facts.costs[function].into()) {
+            self.machine.pc += 1;
+            self.trap(trap);
+        }
+    }
+
+    /// Starts again with the same arguments; allocates nothing. Does nothing where nothing was started.
+    pub fn rewind(&mut self) {
+        if !self.started {
+            return;
+        }
+        self.machine.frames.clear();
+        self.machine.notes.clear();
+        self.scratch.begin();
+        self.machine.heap.rewind(&self.mark);
+        self.enter();
+    }
+
+    /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
+    pub fn step(&mut self) -> Step<'_> {
+        match self.state {
+            State::Ready => self.advance(),
+            State::Idle => self.end(Code::BadUsage, "no function was started".to_string()),
+            _ => {}
+        }
+        if let State::Pending(id, first) = self.state {
+            return Step::Call(Call { run: self, id, first });
+        }
+        Step::Done(Outcome { run: self })
+    }
+
+    /// The call that waits for its answer.
+    pub fn pending(&mut self) -> Option<Call<'_>> {
+        match self.state {
+            State::Pending(id, first) => Some(Call { run: self, id, first }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        let inner = self.program.inner();
+        match interp::execute(inner, &mut self.machine) {
+            Stop::Call(call, first) => {
+                let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
+                let start = self.machine.base + usize::from(first.0);
+                let Machine { heap, stack, .. } = &mut self.machine;
+                match heap.check_leaving(inner, &stack[start..start + count]) {
+                    Ok(()) => self.state = State::Pending(call, first),
+                    Err(trap) => self.trap(trap),
+                }
+            }
+            Stop::Returned => {
+                let Machine { heap, result, .. } = &mut self.machine;
+                match heap.check_leaving(inner, core::slice::from_ref(result)) {
+                    Ok(()) => self.state = State::Ok,
+                    Err(trap) => self.trap(trap),
+                }
+            }
+            Stop::Failed => self.failed(),
+            Stop::Fault(trap) => self.trap(trap),
+        }
+    }
+
+    /// The function that was started failed.
+    #[cold]
+    fn failed(&mut self) {
+        let inner = self.program.inner();
+        let Machine { heap, result, .. } = &mut self.machine;
+        if let Err(trap) = heap.check_leaving(inner, core::slice::from_ref(result)) {
+            return self.trap(trap);
+        }
+        if self.program.output(self.function).err.is_some() {
+            self.state = State::Err;
+            return;
+        }
+        let message = render::message(heap, inner, *result, heap.budget.limits.text);
+        self.end(Code::FaultToolFailed, message);
+    }
+
+    /// Ends the run with a fault.
+    #[cold]
+    pub(crate) fn trap(&mut self, trap: Trap) {
+        let (code, message) = trap.into_parts();
+        self.end(code, message);
+    }
+
+    fn end(&mut self, code: Code, message: String) {
+        let inner = self.program.inner();
+        let pc = self.pc();
+        let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
+        self.fault = Some(Fault { code, message, function, position: self.position(pc), pc });
+        self.state = State::Fault;
+    }
+
+    /// Ends a run that is under way with a fault that the host chose, such as a time limit.
+    pub fn stop(&mut self, code: Code) {
+        self.stop_with(code, code.meaning());
+    }
+
+    /// As [`Run::stop`], with a message that says what was found and what the limit is.
+    pub fn stop_with(&mut self, code: Code, message: &str) {
+        if matches!(self.state, State::Ready | State::Pending(..)) {
+            if matches!(self.state, State::Ready) {
+                // The instruction that is next, which `pc` takes for the one after.
+                self.machine.pc += 1;
+            }
+            self.end(code, message.to_string());
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status<'_> {
+        let value =
+            View { heap: &self.machine.heap, program: self.program.inner(), value: &self.machine.result };
+        match (self.state, &self.fault) {
+            (State::Err, _) => Status::Err(value),
+            (State::Fault, Some(fault)) => Status::Fault(fault),
+            // Asked only of a run that has ended.
+            _ => Status::Ok(value),
+        }
+    }
+
+    /// Fuel that the run has used.
+    pub fn fuel_used(&self) -> u64 {
+        let budget = &self.machine.heap.budget;
+        budget.limits.fuel - budget.fuel
+    }
+
+    /// Bytes that the run was charged.
+    pub fn memory_used(&self) -> u64 {
+        let budget = &self.machine.heap.budget;
+        budget.limits.memory - budget.memory
+    }
+
+    /// The instruction at which the machine stopped.
+    pub(crate) fn pc(&self) -> u32 {
+        u32::try_from(self.machine.pc.saturating_sub(1)).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn position(&self, pc: u32) -> Option<(u32, u32)> {
+        self.program.spec().position(pc).map(|position| (position.line, position.column))
+    }
+
+    /// Registers of the frame in which the machine stopped.
+    pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
+        let start = self.machine.base + usize::from(first.0);
+        self.machine.stack.get(start..start + count).unwrap_or_default()
+    }
+
+    fn meter(&self) -> Meter {
+        let limits = &self.machine.heap.budget.limits;
+        Meter::new(limits.result_bytes, limits.result_nodes)
+    }
+
+    /// Where the shapes of the pending call's answer are guessed from.
+    fn place(&self) -> usize {
+        match self.state {
+            State::Pending(call, _) => GUESS_STEP * (1 + usize::from(call.0)),
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
+        let (meter, place) = (self.meter(), self.place());
+        Builder::new(self, Purpose::Answer, meter, place)
+    }
+
+    #[inline]
+    pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let mut meter = self.meter();
+        let place = self.place();
+        let result = self.copy(datum, &mut meter, place);
+        if failed && let Ok(value) = result {
+            return self.charged(meter, |run| run.resume(value, true));
+        }
+        self.answered(result, meter)
+    }
+
+    /// The answer is there, or what keeps it from being taken.
+    #[inline]
+    pub(crate) fn answered(
+        &mut self,
+        result: Result<Value, Refusal>,
+        meter: Meter,
+    ) -> Result<(), BuildError> {
+        match result {
+            Ok(value) => self.charged(meter, |run| run.resume(value, false)),
+            Err(Refusal::Trap(trap)) => {
+                let code = trap.code();
+                self.trap(trap);
+                Err(BuildError::Limit { code })
+            }
+            Err(refusal) => {
+                let message = refusal.message(&self.machine.heap, self.program.inner());
+                self.answer(Datum::Text(&message), true)
+            }
+        }
+    }
+
+    /// Takes the fuel of an answer, then goes on.
+    #[inline]
+    fn charged(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
+        let (nodes, bytes) = meter.used();
+        match self.machine.heap.budget.burn_bulk(nodes, bytes) {
+            Ok(()) => {
+                then(self);
+                Ok(())
+            }
+            Err(trap) => {
+                self.trap(trap);
+                Err(BuildError::Limit { code: Code::FaultFuel })
+            }
+        }
+    }
+
+    #[inline]
+    fn resume(&mut self, value: Value, failed: bool) {
+        self.state = State::Ready;
+        if !interp::resume(self.program.inner(), &mut self.machine, value, failed) {
+            self.failed();
+        }
+    }
+
+    #[inline]
+    fn copy(&mut self, datum: Datum<'_>, meter: &mut Meter, place: usize) -> Result<Value, Refusal> {
+        let Run { machine, program, scratch, .. } = self;
+        let names = &mut scratch.names;
+        Copying { heap: &mut machine.heap, program: program.inner(), meter, names, place }.copy(datum)
+    }
+
+    /// Takes the next argument.
+    fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
+        let mut meter = Meter::UNLIMITED;
+        let value = self.copy(datum, &mut meter, 0).map_err(|refusal| self.refused(refusal))?;
+        self.arguments.push(value);
+        self.check_type(place)
+    }
+
+    fn parameter(&self, place: usize) -> (&str, Type) {
+        self.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
+    }
+
+    /// Checks that an argument has the type of its parameter.
+    fn check_type(&mut self, place: usize) -> Result<(), StartError> {
+        let (name, expected) = self.parameter(place);
+        if expected == Type::ANY {
+            return Ok(());
+        }
+        match mistyped(&self.machine.heap, self.arguments[place], expected) {
+            None => Ok(()),
+            Some(found) => {
+                Err(StartError::InputType { parameter: name.to_string(), expected, found: found.name() })
+            }
+        }
+    }
+
+    fn refused(&self, refusal: Refusal) -> StartError {
+        match refusal {
+            Refusal::Trap(trap) => trap.into(),
+            Refusal::NotFinite => StartError::NotFinite,
+            Refusal::Duplicate(duplicate) => {
+                let name = self.machine.heap.shapes.name(self.program.inner(), duplicate.0);
+                StartError::DuplicateInput { argument: name.to_string() }
+            }
+        }
+    }
+
+    fn missing(&self, place: usize) -> StartError {
+        StartError::MissingInput { parameter: self.parameter(place).0.to_string() }
+    }
+
+    fn unknown(&self, argument: String) -> StartError {
+        StartError::UnknownInput { argument, parameters: self.program.parameter_names(self.function) }
+    }
+}
+
+/// What a value has that its type does not allow; lists are looked into, level by level.
+fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
+    let fits = |value: Value| match ty.base {
+        Base::Any => true,
+        Base::Number => matches!(value.tag, Tag::Int | Tag::Double),
+        Base::Text => value.tag == Tag::Text,
+        Base::Bool => matches!(value.tag, Tag::True | Tag::False),
+        Base::Nil => value.tag == Tag::Nil,
+    };
+    // How much of each open list was looked at; as many as the type has, which is bounded.
+    let mut open: Vec<(Value, usize)> = Vec::new();
+    let mut value = value;
+    loop {
+        if open.len() == usize::from(ty.lists) {
+            if !fits(value) {
+                return Some(value.tag);
+            }
+        } else if value.tag == Tag::List {
+            open.push((value, 0));
+        } else {
+            return Some(value.tag);
+        }
+        loop {
+            let (list, next) = open.last_mut()?;
+            if *next < at(list.aux) {
+                value = heap.value(at(list.low()) + *next);
+                *next += 1;
+                break;
+            }
+            open.pop();
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Names and shapes of a run: those of the program, and those that inputs, answers and MERGE bring.
+//!
+//! A name is a number: a string of the program where it has that text, else one of the run's own. A shape is a list of
+//! names; equal lists that arise in a run are one shape. A byte matrix, shapes by the fields that the program reads,
+//! says where a field lies in a record, so that reading one is a load and a compare.
+//!
+//! Names and shapes outlive a rewind, since answers look alike from run to run. What is charged does not: each is
+//! charged where a run first meets it, by a stamp.
+
+use crate::budget::Budget;
+use crate::fault::Trap;
+use crate::index::Index;
+use crate::program::Inner;
+use crate::value::at;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// In the matrix: the shape does not have the field.
+pub(crate) const ABSENT: u8 = 255;
+/// In the matrix: the place is too far for a byte and must be looked up.
+pub(crate) const FAR: u8 = 254;
+/// No shape.
+pub(crate) const NONE: u32 = u32::MAX;
+/// Bytes that a name or shape takes beside its text or fields, tables and spare room counted.
+const ENTRY: usize = 48;
+/// Shapes and names, and bytes of these, that a reused run keeps at most.
+const KEPT: usize = 1_024;
+const KEPT_BYTES: usize = 64 << 10;
+const GUESSES: usize = 64;
+const MERGES: usize = 16;
+
+/// A field given twice in a record that came from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duplicate(pub(crate) u32);
+
+/// The tables.
+#[derive(Debug)]
+pub(crate) struct Shapes {
+    /// Where each field that is read lies, `stride` bytes a shape, those of the program first.
+    pub(crate) matrix: Vec<u8>,
+    pub(crate) stride: usize,
+    /// The first shape and the first name that are no program's.
+    first_shape: u32,
+    first_name: u32,
+    fields: Vec<u32>,
+    ends: Vec<u32>,
+    stamps: Vec<u64>,
+    index: Index,
+    names: String,
+    name_ends: Vec<u32>,
+    name_stamps: Vec<u64>,
+    name_index: Index,
+    /// The stamps of what was charged by the start and since.
+    start: u64,
+    run: u64,
+    /// The shape that an answer of this call had at this depth the last time.
+    guesses: [u32; GUESSES],
+    merges: [(u32, u32, u32); MERGES],
+}
+
+impl Shapes {
+    pub(crate) fn new(program: &Inner) -> Shapes {
+        let mut shapes = Shapes {
+            matrix: Vec::new(),
+            stride: 0,
+            first_shape: 0,
+            first_name: 0,
+            fields: Vec::new(),
+            ends: Vec::new(),
+            stamps: Vec::new(),
+            index: Index::default(),
+            names: String::new(),
+            name_ends: Vec::new(),
+            name_stamps: Vec::new(),
+            name_index: Index::default(),
+            start: 1,
+            run: 1,
+            guesses: [NONE; GUESSES],
+            merges: [(NONE, NONE, NONE); MERGES],
+        };
+        shapes.adopt_program(program);
+        shapes
+    }
+
+    /// Takes the shapes of a program and forgets all others.
+    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+        self.forget(0, 0);
+        self.stride = program.stride;
+        self.first_shape = program.shape_count();
+        self.first_name = program.string_count();
+        self.matrix.clone_from(&program.matrix);
+    }
+
+    /// A run starts: nothing is charged yet.
+    pub(crate) fn begin(&mut self) {
+        self.keep_few(0, 0);
+        self.run += 1;
+        self.start = self.run;
+    }
+
+    /// The arguments are there, and how much there is of shapes and names.
+    pub(crate) fn begun(&mut self) -> (usize, usize) {
+        self.run += 1;
+        (self.ends.len(), self.name_ends.len())
+    }
+
+    /// The run goes back to its start.
+    pub(crate) fn rewind(&mut self, (shapes, names): (usize, usize)) {
+        self.keep_few(shapes, names);
+        self.run += 1;
+    }
+
+    fn keep_few(&mut self, shapes: usize, names: usize) {
+        let many = self.ends.len() > shapes + KEPT || self.name_ends.len() > names + KEPT;
+        let large = self.names.len() > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4;
+        if many || (large && (self.ends.len() > shapes || self.name_ends.len() > names)) {
+            self.forget(shapes, names);
+        }
+    }
+
+    /// Forgets all but the first so many.
+    fn forget(&mut self, shapes: usize, names: usize) {
+        if self.ends.len() > shapes || self.name_ends.len() > names {
+            self.ends.truncate(shapes);
+            self.stamps.truncate(shapes);
+            self.fields.truncate(self.ends.last().map_or(0, |&end| at(end)));
+            self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
+            self.index.clear();
+            self.name_ends.truncate(names);
+            self.name_stamps.truncate(names);
+            self.names.truncate(self.name_ends.last().map_or(0, |&end| at(end)));
+            self.name_index.clear();
+            for name in 0..names {
+                self.index_name(small(name));
+            }
+            for shape in 0..shapes {
+                self.index_shape(small(shape));
+            }
+        }
+        self.guesses = [NONE; GUESSES];
+        self.merges = [(NONE, NONE, NONE); MERGES];
+    }
+
+    /// The fields of a shape.
+    pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
+        match shape.checked_sub(self.first_shape) {
+            None => program.shape_fields(shape),
+            Some(own) => slice(&self.fields, &self.ends, own),
+        }
+    }
+
+    /// The text of a name.
+    pub(crate) fn name<'a>(&'a self, program: &'a Inner, name: u32) -> &'a str {
+        match name.checked_sub(self.first_name) {
+            None => program.string(name),
+            Some(own) => self.own_name(own),
+        }
+    }
+
+    fn own_name(&self, own: u32) -> &str {
+        let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
+        &self.names[at(start)..at(self.name_ends[at(own)])]
+    }
+
+    /// Where a record of the shape keeps a field.
+    pub(crate) fn position(&self, program: &Inner, shape: u32, name: u32) -> Option<usize> {
+        if at(name) < self.stride {
+            match self.matrix[at(shape) * self.stride + at(name)] {
+                ABSENT => return None,
+                FAR => {}
+                place => return Some(usize::from(place)),
+            }
+        }
+        self.fields(program, shape).iter().position(|&field| field == name)
+    }
+
+    /// The number of a name that is known.
+    pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
+        program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
+    }
+
+    fn find_own_name(&self, text: &str) -> Option<u32> {
+        self.name_index.find(self.name_index.hash_text(text), |own| self.own_name(own) == text)
+    }
+
+    /// The number of a name, new or known.
+    pub(crate) fn intern_name(
+        &mut self,
+        program: &Inner,
+        budget: &mut Budget,
+        text: &str,
+    ) -> Result<u32, Trap> {
+        if let Some(name) = self.find_name(program, text) {
+            self.charge_name(budget, name)?;
+            return Ok(name);
+        }
+        let own = small(self.name_ends.len());
+        let name = own.checked_add(self.first_name).filter(|&name| name != NONE);
+        let end = u32::try_from(self.names.len() + text.len());
+        let (Some(name), Ok(end)) = (name, end) else {
+            return Err(budget.no_memory(text.len() as u64));
+        };
+        budget.charge(name_size(text.len()))?;
+        self.names.push_str(text);
+        self.name_ends.push(end);
+        self.name_stamps.push(self.run);
+        self.index_name(own);
+        Ok(name)
+    }
+
+    fn index_name(&mut self, own: u32) {
+        let mut index = core::mem::take(&mut self.name_index);
+        index.insert(own, |index, own| index.hash_text(self.own_name(own)));
+        self.name_index = index;
+    }
+
+    /// Charges a name where the run has not met it yet.
+    #[inline]
+    pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
+        let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
+        let stamp = self.name_stamps[at(own)];
+        if stamp != self.run && stamp != self.start {
+            budget.charge(name_size(self.own_name(own).len()))?;
+            self.name_stamps[at(own)] = self.run;
+        }
+        Ok(())
+    }
+
+    /// Charges a shape where the run has not met it yet; its names are charged already.
+    #[inline]
+    pub(crate) fn charge_shape(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
+        let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
+        let stamp = self.stamps[at(own)];
+        if stamp != self.run && stamp != self.start {
+            let fields = slice(&self.fields, &self.ends, own).len();
+            budget.charge(self.shape_size(fields))?;
+            self.stamps[at(own)] = self.run;
+        }
+        Ok(())
+    }
+
+    fn shape_size(&self, fields: usize) -> u64 {
+        (ENTRY + 8 * fields + 2 * self.stride) as u64
+    }
+
+    /// The shape of a list of names.
+    pub(crate) fn intern(
+        &mut self,
+        program: &Inner,
+        budget: &mut Budget,
+        list: &[u32],
+    ) -> Result<Result<u32, Duplicate>, Trap> {
+        let hash = self.index.hash_list(list);
+        if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.ends, own) == list) {
+            let shape = own + self.first_shape;
+            self.charge_shape(budget, shape)?;
+            return Ok(Ok(shape));
+        }
+        budget.charge(self.shape_size(list.len()))?;
+        if let Some(name) = duplicate(list) {
+            return Ok(Err(Duplicate(name)));
+        }
+        let own = small(self.ends.len());
+        let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
+        let (Some(shape), Ok(end)) = (shape, u32::try_from(self.fields.len() + list.len())) else {
+            return Err(budget.no_memory(list.len() as u64));
+        };
+        self.fields.extend_from_slice(list);
+        self.ends.push(end);
+        self.stamps.push(self.run);
+        push_row(&mut self.matrix, self.stride, list);
+        self.index_shape(own);
+        debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
+        Ok(Ok(shape))
+    }
+
+    fn index_shape(&mut self, own: u32) {
+        let mut index = core::mem::take(&mut self.index);
+        index.insert(own, |index, own| index.hash_list(slice(&self.fields, &self.ends, own)));
+        self.index = index;
+    }
+
+    /// The shape that a record at this place had the last time, or [`NONE`].
+    #[inline]
+    pub(crate) fn guess(&self, place: usize) -> u32 {
+        self.guesses[place % GUESSES]
+    }
+
+    #[inline]
+    pub(crate) fn learn(&mut self, place: usize, shape: u32) {
+        self.guesses[place % GUESSES] = shape;
+    }
+
+    /// The shape of a merge of two shapes, where it was made lately.
+    #[inline]
+    pub(crate) fn merged(&self, old: u32, new: u32) -> Option<u32> {
+        let (a, b, shape) = self.merges[merge_place(old, new)];
+        (a == old && b == new).then_some(shape)
+    }
+
+    pub(crate) fn learn_merge(&mut self, old: u32, new: u32, shape: u32) {
+        self.merges[merge_place(old, new)] = (old, new, shape);
+    }
+}
+
+fn merge_place(old: u32, new: u32) -> usize {
+    at(old.wrapping_mul(31).wrapping_add(new)) % MERGES
+}
+
+fn name_size(text: usize) -> u64 {
+    (ENTRY + 2 * text) as u64
+}
+
+/// A count of entries each of which was charged many bytes: it fits as long as memory does, and is checked where one is
+/// added.
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(NONE)
+}
+
+fn slice<'a>(fields: &'a [u32], ends: &[u32], own: u32) -> &'a [u32] {
+    let start = own.checked_sub(1).map_or(0, |before| ends[at(before)]);
+    &fields[at(start)..at(ends[at(own)])]
+}
+
+/// A name that stands twice in a list, the same one for the same list.
+pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
+    if list.len() <= 8 {
+        return (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i]);
+    }
+    let mut sorted = list.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Adds the matrix row of a shape.
+pub(crate) fn push_row(matrix: &mut Vec<u8>, stride: usize, fields: &[u32]) {
+    let start = matrix.len();
+    matrix.resize(start + stride, ABSENT);
+    for (place, &field) in fields.iter().enumerate() {
+        if at(field) < stride {
+            matrix[start + at(field)] = u8::try_from(place).unwrap_or(FAR).min(FAR);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A value: 16 bytes, copied freely, without a destructor.
+//!
+//! Numbers and bools stand in the value; text, lists and records are offsets into the arenas of the run (`heap`). A
+//! container carries how deep it is nested, so that depth is checked where it grows and nowhere else.
+
+use ilo_spec::program::Number;
+
+/// What a value is. Containers have the bit 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub(crate) enum Tag {
+    Nil = 0,
+    False = 1,
+    True = 2,
+    Int = 3,
+    Double = 4,
+    Text = 5,
+    List = 8,
+    Record = 9,
+}
+
+impl Tag {
+    /// The name of the type in messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Tag::Nil => "nil",
+            Tag::False | Tag::True => "bool",
+            Tag::Int | Tag::Double => "number",
+            Tag::Text => "text",
+            Tag::List => "list",
+            Tag::Record => "record",
+        }
+    }
+}
+
+/// Set in the upper half of a list's payload where a header with its capacity stands before its items.
+const GROWABLE: u32 = 1 << 31;
+
+/// A value.
+///
+/// The payload is a double so that doubles never pass through a general register; everything else is kept in its bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    pub(crate) tag: Tag,
+    /// Items of a list, shape of a record.
+    pub(crate) aux: u32,
+    pub(crate) payload: f64,
+}
+
+impl Value {
+    pub(crate) const NIL: Value = Value::plain(Tag::Nil);
+
+    const fn plain(tag: Tag) -> Value {
+        Value { tag, aux: 0, payload: 0.0 }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn bool(value: bool) -> Value {
+        Value::plain(if value { Tag::True } else { Tag::False })
+    }
+
+    #[inline(always)]
+    pub(crate) const fn int(value: i64) -> Value {
+        Value { tag: Tag::Int, aux: 0, payload: f64::from_bits(value.cast_unsigned()) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn double(value: f64) -> Value {
+        Value { tag: Tag::Double, aux: 0, payload: value }
+    }
+
+    pub(crate) const fn number(number: Number) -> Value {
+        match number {
+            Number::Int(int) => Value::int(int),
+            Number::Double(double) => Value::double(double),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn text(offset: u32, len: u32) -> Value {
+        Value { tag: Tag::Text, aux: 0, payload: pack(offset, len) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn list(offset: u32, len: u32, depth: u32) -> Value {
+        Value { tag: Tag::List, aux: len, payload: pack(offset, depth) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn growable(offset: u32, len: u32, depth: u32) -> Value {
+        Value { tag: Tag::List, aux: len, payload: pack(offset, depth | GROWABLE) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn record(offset: u32, shape: u32, depth: u32) -> Value {
+        Value { tag: Tag::Record, aux: shape, payload: pack(offset, depth) }
+    }
+
+    /// Two 32-bit numbers that a loop keeps in a register that no program reads.
+    #[inline(always)]
+    pub(crate) const fn state(cost: u32, index: u32) -> Value {
+        Value { tag: Tag::Nil, aux: cost, payload: pack(index, 0) }
+    }
+
+    /// A copy in halves, for a value that may just have been stored in halves.
+    #[inline(always)]
+    pub(crate) const fn in_halves(&self) -> Value {
+        Value { tag: self.tag, aux: self.aux, payload: self.payload }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn as_int(self) -> i64 {
+        self.payload.to_bits().cast_signed()
+    }
+
+    /// The offset of a text, list or record; the index of a loop's state.
+    #[inline(always)]
+    pub(crate) const fn low(self) -> u32 {
+        (self.payload.to_bits() & 0xffff_ffff) as u32
+    }
+
+    /// The length of a text.
+    #[inline(always)]
+    pub(crate) const fn high(self) -> u32 {
+        (self.payload.to_bits() >> 32) as u32
+    }
+
+    /// Whether a list has a header.
+    pub(crate) const fn is_growable(self) -> bool {
+        self.high() & GROWABLE != 0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_container(self) -> bool {
+        self.tag as u32 & 8 != 0
+    }
+
+    /// How deep it is nested: 0 for what is no container, 1 for a container of such.
+    pub(crate) const fn depth(self) -> u32 {
+        if self.is_container() { self.high() & !GROWABLE } else { 0 }
+    }
+
+    /// The number that it is.
+    pub(crate) const fn as_number(self) -> Option<Number> {
+        match self.tag {
+            Tag::Int => Some(Number::Int(self.as_int())),
+            Tag::Double => Some(Number::Double(self.payload)),
+            _ => None,
+        }
+    }
+}
+
+#[inline(always)]
+const fn pack(low: u32, high: u32) -> f64 {
+    f64::from_bits((high as u64) << 32 | low as u64)
+}
+
+/// A 32-bit index as a place in a slice; every target that is supported has at least 32 bits.
+#[inline(always)]
+pub(crate) const fn at(index: u32) -> usize {
+    index as usize
+}
+
+const _: () = assert!(size_of::<Value>() == 16, "a value is 16 bytes");

@@ -1,0 +1,205 @@
+//! Whether a program may run: every rule in one pass over tables and code, linear in both.
+//!
+//! What it shows, and the loop relies on:
+//! - every index meets its table, every window and loop lies within the registers of its function
+//! - functions cover the code without gap, every path through one ends in it, and every instruction is reached
+//! - jumps go forward, the only way back is a loop's `next`, and no jump enters or leaves a loop
+//! - a register is set on every path to where it is read; a loop's registers are its own until it ends
+//! - a call goes to a function of a lower number, whose frame lies at the caller's window and may overwrite from there on
+//! - strings are all different, as are the fields of a shape, the parameters of a function and the keys of a map
+//!
+//! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
+
+mod flow;
+mod rules;
+
+pub use rules::{Rule, VerifyError};
+
+use crate::index::Index;
+use crate::program::{Inner, Rank};
+use crate::value::at;
+use alloc::vec::Vec;
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::FieldId;
+use ilo_spec::program::{Function, Key, Map, Number, Program};
+
+/// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
+const COLUMNS: usize = 128;
+
+/// What verifying finds out for running.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// The number of a string.
+    pub(crate) strings: Index,
+    /// One past the highest field that is read, at most [`COLUMNS`].
+    pub(crate) stride: usize,
+    /// Fuel of one pass through a loop, at the instruction that begins it.
+    pub(crate) loops: Vec<u32>,
+    /// Fuel of one pass through a function without its loops.
+    pub(crate) costs: Vec<u32>,
+    /// Registers that a function and all that it calls take.
+    pub(crate) extents: Vec<u32>,
+    /// Whether another function calls it.
+    pub(crate) called: Vec<bool>,
+    /// For each map of many cases, its keys in order with their targets.
+    pub(crate) orders: Vec<Vec<(Rank, u16)>>,
+}
+
+type Result<T> = core::result::Result<T, VerifyError>;
+
+/// Checks everything.
+pub(crate) fn verify(program: &Program) -> Result<Facts> {
+    let mut facts = Facts::default();
+    tables(program, &mut facts)?;
+    let mut start = 0;
+    let mut names = alloc::vec![false; program.strings.len()];
+    for (id, function) in program.functions.iter().enumerate() {
+        let found =
+            signature(program, function, start).map_err(|()| VerifyError::function(id, Rule::Cover))?;
+        start = function.end;
+        if let Some(rule) = found {
+            return Err(VerifyError::function(id, rule));
+        }
+        if core::mem::replace(&mut names[at(function.name.0)], true) {
+            return Err(VerifyError::function(id, Rule::Duplicate { what: "function name" }));
+        }
+    }
+    if at(start) != program.code.len() {
+        return Err(VerifyError::table(Rule::Cover));
+    }
+    facts.stride = stride(program);
+    flow::check(program, &mut facts)?;
+    Ok(facts)
+}
+
+/// Everything but functions and code.
+fn tables(program: &Program, facts: &mut Facts) -> Result<()> {
+    let error = |rule| Err(VerifyError::table(rule));
+    let sizes = [
+        ("strings", program.strings.len(), limits::STRINGS),
+        ("numbers", program.numbers.len(), limits::NUMBERS),
+        ("shapes", program.shapes.len(), limits::SHAPES),
+        ("tools", program.tools.len(), limits::TOOLS),
+        ("calls", program.calls.len(), limits::CALLS),
+        ("maps", program.maps.len(), limits::MAPS),
+        ("functions", program.functions.len(), limits::FUNCTIONS),
+        ("fields", program.fields.into(), program.strings.len()),
+    ];
+    for (what, found, limit) in sizes {
+        if found > limit {
+            return error(Rule::Count { what, found, limit });
+        }
+    }
+    strings(program, &mut facts.strings)?;
+    if program.numbers.iter().any(|n| matches!(n, Number::Double(d) if !d.is_finite())) {
+        return error(Rule::NotFinite);
+    }
+    shapes(program)?;
+    for tool in &program.tools {
+        index("string", at(tool.0), program.strings.len()).or_else(error)?;
+    }
+    for call in &program.calls {
+        index("tool", call.tool.0.into(), program.tools.len()).or_else(error)?;
+        index("shape", call.shape.0.into(), program.shapes.len()).or_else(error)?;
+    }
+    for map in &program.maps {
+        let order = keys(program, map).map_err(VerifyError::table)?;
+        facts.orders.push(order);
+    }
+    Ok(())
+}
+
+fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
+    if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
+}
+
+/// All strings are different, so that a text has one number.
+fn strings(program: &Program, table: &mut Index) -> Result<()> {
+    let get = |id| program.strings.get(ilo_spec::operand::StringId(id)).unwrap_or_default();
+    for (id, text) in (0..).zip(program.strings.iter()) {
+        if table.find(table.hash_text(text), |other| get(other) == text).is_some() {
+            return Err(VerifyError::table(Rule::Duplicate { what: "string" }));
+        }
+        table.insert(id, |table, id| table.hash_text(get(id)));
+    }
+    Ok(())
+}
+
+fn shapes(program: &Program) -> Result<()> {
+    let mut seen = alloc::vec![usize::MAX; program.fields.into()];
+    for (number, shape) in program.shapes.iter().enumerate() {
+        for &FieldId(field) in shape {
+            index("field", field.into(), program.fields.into()).map_err(VerifyError::table)?;
+            if core::mem::replace(&mut seen[usize::from(field)], number) == number {
+                return Err(VerifyError::table(Rule::Duplicate { what: "field of a shape" }));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Keys meet their tables and are all different; the order is kept for maps of many cases.
+fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, Rule> {
+    let mut order = Vec::with_capacity(map.cases.len());
+    for &(key, target) in &map.cases {
+        match key {
+            Key::Number(id) => index("number", id.0.into(), program.numbers.len())?,
+            Key::Text(id) => index("string", at(id.0), program.strings.len())?,
+            Key::Nil | Key::Bool(_) => {}
+        }
+        order.push((Inner::rank(program, key), target));
+    }
+    order.sort_unstable();
+    if order.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(Rule::Duplicate { what: "key of a map" });
+    }
+    if order.len() <= crate::program::FEW_CASES {
+        order = Vec::new();
+    }
+    Ok(order)
+}
+
+/// `Err` where the function's code does not follow the last one's, else what is wrong with it.
+fn signature(program: &Program, function: &Function, start: u32) -> core::result::Result<Option<Rule>, ()> {
+    if function.start != start || function.end <= start || at(function.end) > program.code.len() {
+        return Err(());
+    }
+    Ok(parameters(program, function).err())
+}
+
+fn parameters(program: &Program, function: &Function) -> core::result::Result<(), Rule> {
+    index("string", at(function.name.0), program.strings.len())?;
+    let found = at(function.end - function.start);
+    if found > limits::FUNCTION_CODE {
+        return Err(Rule::Count { what: "instructions", found, limit: limits::FUNCTION_CODE });
+    }
+    let registers = usize::from(function.registers);
+    if registers > limits::REGISTERS {
+        return Err(Rule::Count { what: "registers", found: registers, limit: limits::REGISTERS });
+    }
+    if function.parameters.len() > registers {
+        return Err(Rule::Count { what: "parameters", found: function.parameters.len(), limit: registers });
+    }
+    let mut names: Vec<u16> = function.parameters.iter().map(|parameter| parameter.name.0).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Rule::Duplicate { what: "parameter" });
+    }
+    match names.last() {
+        Some(&last) => index("field", last.into(), program.fields.into()),
+        None => Ok(()),
+    }
+}
+
+/// One past the highest field that instructions read.
+fn stride(program: &Program) -> usize {
+    let read = |op: &Op| match *op {
+        Op::Field { field, .. }
+        | Op::Has { field, .. }
+        | Op::UnlessField { field, .. }
+        | Op::IfField { field, .. } => usize::from(field.0) + 1,
+        _ => 0,
+    };
+    program.code.iter().map(read).max().unwrap_or(0).min(COLUMNS)
+}

@@ -1,0 +1,187 @@
+//! What a program can do wrong, as data.
+
+use core::fmt;
+use ilo_spec::error::Code;
+
+/// The rule that a program breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// A table or count past its ceiling.
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// An index past its table.
+    Index {
+        /// What the table holds.
+        what: &'static str,
+        /// The index.
+        found: usize,
+        /// How many the table holds.
+        size: usize,
+    },
+    /// Two of what must all be different.
+    Duplicate {
+        /// What.
+        what: &'static str,
+    },
+    /// A number constant that is not finite.
+    NotFinite,
+    /// Functions that do not cover the code one after the other.
+    Cover,
+    /// A register or window past the registers of the function.
+    Register {
+        /// One past the highest register that is named.
+        found: usize,
+        /// Registers of the function.
+        limit: usize,
+    },
+    /// A register that some path leaves unset.
+    Unset {
+        /// The register.
+        register: u8,
+    },
+    /// A register that belongs to a loop around the instruction.
+    LoopRegister {
+        /// The register.
+        register: u8,
+    },
+    /// A jump out of the function.
+    Jump {
+        /// The instruction it goes to.
+        to: u64,
+        /// One past the function's last.
+        end: u32,
+    },
+    /// A jump into or out of a loop.
+    CrossesLoop {
+        /// The instruction it goes to.
+        to: u32,
+    },
+    /// A loop that does not go to its `next`, or a `next` that does not go back to its loop.
+    Loop,
+    /// A `yield` outside of a loop that collects.
+    Yield,
+    /// A `collect` that does not follow the `next` of its `for`.
+    Collect,
+    /// Code that runs off the end of its function.
+    RunsOff,
+    /// An instruction that nothing reaches.
+    Unreachable,
+    /// A call of a function whose number is not lower.
+    Order {
+        /// The function called.
+        found: u16,
+        /// The caller.
+        caller: usize,
+    },
+    /// A map that is not the next one.
+    MapOrder {
+        /// The map of the switch.
+        found: u32,
+        /// The next map.
+        expected: u32,
+    },
+    /// A map that no switch uses.
+    UnusedMap {
+        /// Its number.
+        found: usize,
+    },
+    /// More registers or fuel on a path than can be counted.
+    TooDeep,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Rule::Count { what, found, limit } => write!(f, "expected at most {limit} {what}, found {found}"),
+            Rule::Index { what, found, size } => {
+                write!(f, "expected the number of a {what} below {size}, found {found}")
+            }
+            Rule::Duplicate { what } => write!(f, "expected each {what} once, found one twice"),
+            Rule::NotFinite => f.write_str("expected finite numbers, found one that is not"),
+            Rule::Cover => f.write_str("expected functions that cover the code one after the other"),
+            Rule::Register { found, limit } => {
+                write!(f, "expected registers below {limit}, found register {}", found.saturating_sub(1))
+            }
+            Rule::Unset { register } => write!(f, "register {register} is read but not set on every path"),
+            Rule::LoopRegister { register } => {
+                write!(f, "register {register} belongs to a loop around this instruction")
+            }
+            Rule::Jump { to, end } => write!(f, "expected a jump to before {end}, found one to {to}"),
+            Rule::CrossesLoop { to } => write!(f, "a jump to {to} enters or leaves a loop"),
+            Rule::Loop => f.write_str("expected a loop and its next to name each other"),
+            Rule::Yield => f.write_str("expected to yield inside the collecting loop of that register"),
+            Rule::Collect => f.write_str("expected to collect right after the next of the collecting loop"),
+            Rule::RunsOff => f.write_str("expected an instruction that ends the function, found its end"),
+            Rule::Unreachable => f.write_str("an instruction that nothing reaches"),
+            Rule::Order { found, caller } => {
+                write!(f, "expected a call of a function below {caller}, found {found}")
+            }
+            Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
+            Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
+            Rule::TooDeep => f.write_str("calls that take more registers or fuel than can be counted"),
+        }
+    }
+}
+
+/// Where in a program a rule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Table,
+    Function(usize),
+    Code(u32),
+}
+
+/// The first rule that a program breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    place: Place,
+    /// The rule.
+    pub rule: Rule,
+}
+
+impl VerifyError {
+    pub(super) fn table(rule: Rule) -> VerifyError {
+        VerifyError { place: Place::Table, rule }
+    }
+
+    pub(super) fn function(function: usize, rule: Rule) -> VerifyError {
+        VerifyError { place: Place::Function(function), rule }
+    }
+
+    pub(super) fn at(pc: u32, rule: Rule) -> VerifyError {
+        VerifyError { place: Place::Code(pc), rule }
+    }
+
+    /// The instruction, counted over the whole program, where it is one.
+    pub fn pc(&self) -> Option<u32> {
+        match self.place {
+            Place::Code(pc) => Some(pc),
+            Place::Table | Place::Function(_) => None,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        Code::Unverified
+    }
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Place::Table => f.write_str("in the tables: ")?,
+            Place::Function(function) => write!(f, "in function {function}: ")?,
+            Place::Code(pc) => write!(f, "at instruction {pc}: ")?,
+        }
+        self.rule.fmt(f)
+    }
+}
+
+impl core::error::Error for VerifyError {}

@@ -1,0 +1,153 @@
+//! Values as a host reads them: borrowed, without copying.
+
+use crate::heap::Heap;
+use crate::program::Inner;
+use crate::render;
+use crate::value::{Tag, Value, at};
+use core::fmt;
+use ilo_spec::program::Number;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// nil.
+    Nil,
+    /// A bool.
+    Bool,
+    /// An exact 64-bit integer.
+    Int,
+    /// A finite double.
+    Double,
+    /// UTF-8 text.
+    Text,
+    /// A list.
+    List,
+    /// A record.
+    Record,
+}
+
+/// A value of a run, borrowed.
+#[derive(Clone, Copy)]
+pub struct View<'v> {
+    pub(crate) heap: &'v Heap,
+    pub(crate) program: &'v Inner,
+    pub(crate) value: &'v Value,
+}
+
+impl<'v> View<'v> {
+    fn other(&self, value: &'v Value) -> View<'v> {
+        View { heap: self.heap, program: self.program, value }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self.value.tag {
+            Tag::Nil => Kind::Nil,
+            Tag::False | Tag::True => Kind::Bool,
+            Tag::Int => Kind::Int,
+            Tag::Double => Kind::Double,
+            Tag::Text => Kind::Text,
+            Tag::List => Kind::List,
+            Tag::Record => Kind::Record,
+        }
+    }
+
+    /// Whether it is nil.
+    pub fn is_nil(&self) -> bool {
+        self.value.tag == Tag::Nil
+    }
+
+    /// The bool that it is.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.value.tag {
+            Tag::True => Some(true),
+            Tag::False => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The integer that it is; a double is none, even a whole one.
+    pub fn as_i64(&self) -> Option<i64> {
+        (self.value.tag == Tag::Int).then(|| self.value.as_int())
+    }
+
+    /// The double that it is; an integer is none.
+    pub fn as_f64(&self) -> Option<f64> {
+        (self.value.tag == Tag::Double).then_some(self.value.payload)
+    }
+
+    /// The number that it is, of either kind.
+    pub fn as_number(&self) -> Option<Number> {
+        self.value.as_number()
+    }
+
+    /// The text that it is.
+    pub fn as_text(&self) -> Option<&'v str> {
+        (self.value.tag == Tag::Text).then(|| self.heap.text_of(self.program, *self.value))
+    }
+
+    /// Items of a list or fields of a record; 0 for anything else.
+    pub fn len(&self) -> usize {
+        self.heap.len(self.program, *self.value)
+    }
+
+    /// Whether it has no items or fields.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items of a list; none of anything else.
+    pub fn items(&self) -> impl ExactSizeIterator<Item = View<'v>> + use<'v> {
+        let items =
+            if self.value.tag == Tag::List { self.heap.items(self.program, *self.value) } else { &[] };
+        let view = *self;
+        items.iter().map(move |value| view.other(value))
+    }
+
+    /// Names and values of a record's fields, in order; none of anything else.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'v str, View<'v>)> + use<'v> {
+        let (names, values) = if self.value.tag == Tag::Record {
+            (
+                self.heap.shapes.fields(self.program, self.value.aux),
+                self.heap.items(self.program, *self.value),
+            )
+        } else {
+            (&[][..], &[][..])
+        };
+        let view = *self;
+        names
+            .iter()
+            .zip(values)
+            .map(move |(&name, value)| (view.heap.shapes.name(view.program, name), view.other(value)))
+    }
+
+    /// The field of that name, where it is a record that has it.
+    pub fn field(&self, name: &str) -> Option<View<'v>> {
+        if self.value.tag != Tag::Record {
+            return None;
+        }
+        let name = self.heap.shapes.find_name(self.program, name)?;
+        let place = self.heap.shapes.position(self.program, self.value.aux, name)?;
+        Some(self.other(self.heap.at(at(self.value.low()) + place)))
+    }
+
+    /// Writes it as compact JSON. Does not recurse; a value that left a run is bounded by its memory limit.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        render::json(&mut render::Host { heap: self.heap, program: self.program, out }, *self.value)
+    }
+}
+
+impl fmt::Display for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_json(f)
+    }
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_json(f)
+    }
+}
