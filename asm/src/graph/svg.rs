@@ -343,7 +343,7 @@ impl Firsts {
         for item in items {
             match item {
                 Item::Step(_) => {}
-                Item::Branch { head, main, side } => {
+                Item::Branch { head, main, side, .. } => {
                     let first = |items: &[Item]| items.first().map(super::layout::entry);
                     match side.as_deref().map(first) {
                         Some(Some(aside)) => {

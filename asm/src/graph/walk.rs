@@ -202,6 +202,7 @@ impl<'g, 'a> Walk<'g, 'a> {
     /// Goes on after a branch whose first way is drawn straight on.
     fn join(&mut self, head: NodeId, mut main: Way, side: Option<Way>) {
         self.open = std::mem::take(&mut main.open);
+        let joins = side.as_ref().is_some_and(|way| !way.open.is_empty());
         let side = match side {
             None => {
                 self.flow.join([main.changes, None]);
@@ -213,7 +214,7 @@ impl<'g, 'a> Walk<'g, 'a> {
                 Some(way.items)
             }
         };
-        self.items.push(Item::Branch { head, main: main.items, side });
+        self.items.push(Item::Branch { head, main: main.items, side, joins });
     }
 
     fn branch_if(&mut self, node: &'a If<'a>, tail: Tail) {
