@@ -2,6 +2,8 @@
 //!
 //! Every `.ilo` file in `tests/graph` is a case; beside it lie its three pictures, which `ILO_BLESS=1` rewrites.
 
+#![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
+
 use bumpalo::Bump;
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::graph::{Format, graph};
@@ -488,7 +490,8 @@ fn deep_nesting_is_drawn() {
 
 #[test]
 fn pictures_grow_with_their_programs_and_no_faster() {
-    let kinds: [(usize, fn(usize) -> String); 5] = [
+    type Part = fn(usize) -> String;
+    let kinds: [(usize, Part); 5] = [
         (1, |_| "LET 2 CALL 0 1 0 REF 2\n".to_owned()),
         (2, |_| "IF REF 0 1\n  LET 2 CALL 0 0\n".to_owned()),
         (4, |_| {

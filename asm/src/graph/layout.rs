@@ -114,7 +114,8 @@ pub(super) fn layout(graph: &Graph) -> Layout {
         .iter()
         .map(|frame| {
             let root = work.chain(None);
-            (root, work.down(&frame.items, root, PAD, PAD).0 - GAP + PAD)
+            let (end, aside) = work.down(&frame.items, root, PAD, PAD);
+            (root, end.max(aside) - GAP + PAD)
         })
         .collect();
     work.lanes(graph);
@@ -229,7 +230,7 @@ impl Work {
         for item in items {
             match item {
                 Item::Step(id) => y = self.stack(*id, chain, y),
-                Item::Branch { head, main, side } => {
+                Item::Branch { head, main, side, joins } => {
                     y = y.max(floor);
                     let half = self.out.nodes[head.0].h / 2;
                     if let Some(first) = side.as_deref().and_then(|side| side.first()) {
@@ -246,8 +247,7 @@ impl Work {
                     }
                     y = self.stack(*head, chain, y);
                     (y, floor) = self.down(main, chain, y, floor);
-                    // What comes next joins the side, where that does not end the function.
-                    if side.is_some() {
+                    if *joins {
                         y = y.max(floor);
                     }
                 }
@@ -336,7 +336,7 @@ impl Work {
         for item in items {
             match item {
                 Item::Step(_) => {}
-                Item::Branch { head, main, side } => {
+                Item::Branch { head, main, side, .. } => {
                     let (main_left, main_right) = self.reach(main, chain);
                     left = left.max(main_left);
                     right = right.max(main_right);
@@ -388,7 +388,7 @@ impl Work {
         self.out.height = y + row + FRAMES;
         for (number, lane) in self.out.lanes.iter_mut().enumerate() {
             let chain = &self.chains[self.chain_of[number]];
-            *lane = lane.map(|lane| chain.axis - chain.inner - lane * LANE);
+            *lane = lane.map(|lane| chain.axis - chain.inner - (lane + 1) * LANE);
         }
     }
 

@@ -63,7 +63,7 @@ fn items(graph: &Graph, list: &[Item], depth: usize, out: &mut String) {
     for item in list {
         match item {
             Item::Step(id) => node(graph, *id, &indent, out),
-            Item::Branch { head, main, side } => {
+            Item::Branch { head, main, side, .. } => {
                 node(graph, *head, &indent, out);
                 items(graph, main, depth, out);
                 side.iter().for_each(|side| items(graph, side, depth, out));

@@ -11,6 +11,8 @@ mod layout;
 mod mermaid;
 mod model;
 mod names;
+mod settle;
+mod steps;
 mod svg;
 mod text;
 mod walk;

@@ -35,8 +35,9 @@ pub(super) struct Frame {
 pub(super) enum Item {
     /// A step.
     Step(NodeId),
-    /// IF or MATCH: what goes straight on, and what goes aside. An empty side goes round the main part.
-    Branch { head: NodeId, main: Vec<Item>, side: Option<Vec<Item>> },
+    /// IF or MATCH: what goes straight on, and what goes aside. An empty side goes round the main part; a side that does
+    /// not end the function joins what comes next.
+    Branch { head: NodeId, main: Vec<Item>, side: Option<Vec<Item>>, joins: bool },
     /// FOR.
     Loop { head: NodeId, body: Vec<Item> },
 }

@@ -23,9 +23,9 @@ pub(super) fn write(graph: &Graph) -> String {
     svg.frames();
     svg.data();
     svg.calls();
-    svg.control();
+    let labels = svg.control();
     svg.nodes();
-    svg.labels();
+    svg.out.push_str(&labels);
     svg.out.push_str("</svg>\n");
     svg.out
 }
@@ -43,7 +43,6 @@ impl Svg<'_> {
     }
 
     fn style(&mut self) {
-        let mut dark = String::new();
         let plain = |side: usize, ground: &str, frame: &str, text: &str| {
             let [flow, failure, data, calls] = [FLOW[side], FAILURE[side], DATA[side], CALLS[side]];
             format!(
@@ -66,7 +65,7 @@ impl Svg<'_> {
              .ilo g:hover>path.data{stroke-width:2}\n",
         );
         self.out.push_str(&plain(0, "#f6f7f9", "#ffffff", "#1c2430"));
-        dark.push_str(&plain(1, "#0f1216", "#161a20", "#e6ebf2"));
+        let mut dark = plain(1, "#0f1216", "#161a20", "#e6ebf2");
         for paint in &PALETTE {
             for (side, colours) in [paint.light, paint.dark].iter().enumerate() {
                 let class = paint.class;
@@ -133,11 +132,11 @@ impl Svg<'_> {
             let end = if aside { to.x } else { to.right() };
             let start = from.bottom() - 5;
             let _ = write!(self.out, "<g><title>{}</title>", escape(&edge.label));
-            self.path(EDGE_DATA, &[(from.x, start), (lane, start), (lane, y), (end, y)]);
+            self.path("data", &[(from.x, start), (lane, start), (lane, y), (end, y)]);
             self.out.push_str("</g>\n");
             let (x, anchor) = if aside { (end - 11, "end") } else { (end + 11, "start") };
             let y = if self.layout.level[edge.to.0] { y + 10 } else { y - 3 };
-            label(&mut labels, EDGE_DATA, x, y, anchor, &edge.label);
+            label(&mut labels, "data", x, y, anchor, &edge.label);
         }
         self.out.push_str(&labels);
     }
@@ -151,13 +150,14 @@ impl Svg<'_> {
                 let (from, to) = (self.layout.nodes[number], self.layout.nodes[graph.frames[callee].entry.0]);
                 let beside = self.layout.frames[index].y == self.layout.frames[callee].y;
                 let (start, end, bend) = if beside && to.x > from.right() {
-                    (from.right(), to.x, (from.right() + to.x) / 2)
+                    (from.right(), to.x, from.right().midpoint(to.x))
                 } else if beside && to.right() < from.x {
-                    (from.x, to.right(), (from.x + to.right()) / 2)
+                    (from.x, to.right(), from.x.midpoint(to.right()))
                 } else {
                     (from.right(), to.right(), from.right().max(to.right()) + 60)
                 };
-                let (high, low) = (from.centre(), to.centre());
+                // Level with the title, over where values come in.
+                let (high, low) = (from.y + 10, to.y + 10);
                 let _ = writeln!(
                     self.out,
                     "<path class=\"calls\" marker-end=\"url(#ilo-calls)\" d=\"M{start} {high}C{bend} {high} {bend} {low} {end} {low}\"/>",
@@ -166,19 +166,29 @@ impl Svg<'_> {
         }
     }
 
-    fn control(&mut self) {
+    /// What happens next; gives the names of the ways, which stand over everything.
+    fn control(&mut self) -> String {
         let graph = self.graph;
         let mut firsts = Firsts::default();
         graph.frames.iter().for_each(|frame| firsts.collect(&frame.items));
+        let mut labels = String::new();
         for (number, edge) in graph.edges.iter().enumerate() {
-            let class = match edge.kind {
+            let (class, name) = match edge.kind {
                 EdgeKind::Data | EdgeKind::Back => continue,
-                EdgeKind::Failure => "failure",
-                EdgeKind::Flow | EdgeKind::Done => "flow",
+                EdgeKind::Failure => ("failure", "failure"),
+                EdgeKind::Flow | EdgeKind::Done => ("flow", "way"),
             };
             let points = self.way(number, edge, &mut firsts);
             self.path(class, &points);
+            // The box of a loop says what is done for each item and what is done after.
+            if let [start, next, ..] = points[..]
+                && graph.nodes[edge.from.0].kind.parts()
+            {
+                let down = if start.1 == next.1 { -5 } else { 13 };
+                label(&mut labels, name, start.0 + 6, start.1 + down, "start", &edge.label);
+            }
         }
+        labels
     }
 
     /// The corners of a way.
@@ -317,30 +327,7 @@ impl Svg<'_> {
             y - 3
         );
     }
-
-    /// Names of the ways out of a branch, over everything.
-    fn labels(&mut self) {
-        let mut firsts = Firsts::default();
-        self.graph.frames.iter().for_each(|frame| firsts.collect(&frame.items));
-        for (number, edge) in self.graph.edges.iter().enumerate() {
-            let class = match edge.kind {
-                EdgeKind::Flow => "flow-label",
-                EdgeKind::Failure => "failure",
-                EdgeKind::Data | EdgeKind::Back | EdgeKind::Done => continue,
-            };
-            if edge.label.is_empty() || self.graph.nodes[edge.from.0].kind == Kind::For {
-                continue;
-            }
-            let points = self.way(number, edge, &mut firsts);
-            let [start, next, ..] = points[..] else { continue };
-            let (x, y) =
-                if start.1 == next.1 { (start.0 + 6, start.1 - 5) } else { (start.0 + 6, start.1 + 13) };
-            label(&mut self.out, class, x, y, "start", &edge.label);
-        }
-    }
 }
-
-const EDGE_DATA: &str = "data";
 
 /// The first nodes of the parts of branches.
 #[derive(Default)]
@@ -356,7 +343,7 @@ impl Firsts {
         for item in items {
             match item {
                 Item::Step(_) => {}
-                Item::Branch { head, main, side } => {
+                Item::Branch { head, main, side, .. } => {
                     let first = |items: &[Item]| items.first().map(super::layout::entry);
                     match side.as_deref().map(first) {
                         Some(Some(aside)) => {

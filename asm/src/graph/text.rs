@@ -112,7 +112,7 @@ impl Names {
                 line.push(if call.arguments.is_empty() { "()" } else { "(…)" });
             }
             ExprKind::Unary(Unary::Not, operand) => {
-                self.grouped(line, NOT, outer, |line| {
+                grouped(line, NOT, outer, |line| {
                     line.push("not ");
                     self.expr(line, operand, NOT);
                 });
@@ -133,7 +133,7 @@ impl Names {
             }
             ExprKind::Binary(operator, a, b) => {
                 let (sign, strength) = infix(operator);
-                self.grouped(line, strength, outer, |line| {
+                grouped(line, strength, outer, |line| {
                     self.expr(line, a, strength);
                     line.push(sign);
                     // The second operand of a chain such as a - (b - c) needs its brackets.
@@ -141,7 +141,7 @@ impl Names {
                 });
             }
             ExprKind::Has(record, name) => {
-                self.grouped(line, COMPARE, outer, |line| {
+                grouped(line, COMPARE, outer, |line| {
                     self.expr(line, record, ATOM);
                     line.push(" has ");
                     line.push(name.text);
@@ -175,12 +175,6 @@ impl Names {
                 line.push("]");
             }
         }
-    }
-
-    fn grouped(&self, line: &mut Line, strength: u8, outer: u8, inner: impl FnOnce(&mut Line)) {
-        line.push(if strength < outer { "(" } else { "" });
-        inner(line);
-        line.push(if strength < outer { ")" } else { "" });
     }
 
     fn applied(&self, line: &mut Line, name: &str, operands: &[&Expr<'_>]) {
@@ -232,6 +226,13 @@ impl Names {
             _ => None,
         }
     }
+}
+
+/// Writes an operation, in brackets where it binds less than what it stands in.
+fn grouped(line: &mut Line, strength: u8, outer: u8, inner: impl FnOnce(&mut Line)) {
+    line.push(if strength < outer { "(" } else { "" });
+    inner(line);
+    line.push(if strength < outer { ")" } else { "" });
 }
 
 /// A constant as JSON writes it.

@@ -1,0 +1,89 @@
+//! What is known only at the end: which failures are taken apart, which calls are rollbacks, who reads what.
+
+use super::model::{Edge, EdgeKind, Graph, Kind, NodeId};
+use super::steps::Read;
+use super::text::{LINE, clean};
+use super::walk::Walk;
+use hashbrown::{HashMap, HashSet};
+
+/// Names shown on one edge of data.
+const LABELS: usize = 3;
+
+/// Takes the mark of failure from calls of functions that cannot fail.
+pub(super) fn harmless(graph: &mut Graph) {
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); graph.frames.len()];
+    let mut failing = vec![false; graph.frames.len()];
+    let mut open = Vec::new();
+    for (index, frame) in graph.frames.iter().enumerate() {
+        for node in &graph.nodes[frame.nodes.clone()] {
+            match node.callee {
+                Some(callee) if node.fails => callers[callee].push(index),
+                _ if node.fails || node.kind == Kind::Err => open.push(index),
+                _ => {}
+            }
+        }
+    }
+    while let Some(index) = open.pop() {
+        if !std::mem::replace(&mut failing[index], true) {
+            open.append(&mut callers[index]);
+        }
+    }
+    for node in &mut graph.nodes {
+        node.fails &= node.callee.is_none_or(|callee| failing[callee]);
+    }
+}
+
+impl Walk<'_, '_> {
+    /// What is known only at the end: which failures are taken apart, which calls are rollbacks, who reads what.
+    pub(super) fn settle(&mut self, first: usize) {
+        let nodes = &mut self.graph.nodes;
+        self.flow.reached(self.matched.iter().copied(), |node| {
+            if matches!(nodes[node.0].kind, Kind::Tool | Kind::Own) {
+                nodes[node.0].fails = false;
+            }
+        });
+        let mut used: HashSet<NodeId> = HashSet::new();
+        let read = self.reads.iter().map(|(_, read)| read.def).chain(self.matched.iter().copied());
+        self.flow.reached(read, |node| {
+            used.insert(node);
+        });
+        for node in std::mem::take(&mut self.candidates) {
+            if !used.contains(&node) {
+                self.undo(node);
+                self.graph.nodes[node.0].binds = None;
+            }
+        }
+        self.data(first);
+    }
+
+    /// One edge between two nodes, however often one reads the other.
+    pub(super) fn data(&mut self, first: usize) {
+        let mut at: HashMap<(NodeId, NodeId), usize> = HashMap::new();
+        let mut edges: Vec<(Edge, Vec<String>)> = Vec::new();
+        for (to, Read { def, label }) in std::mem::take(&mut self.reads) {
+            for from in self.flow.origins(def) {
+                debug_assert!(from.0 >= first, "a value never comes from another function");
+                if from == to {
+                    continue;
+                }
+                let index = *at.entry((from, to)).or_insert(edges.len());
+                if index == edges.len() {
+                    let label = String::new();
+                    edges.push((Edge { from, to, kind: EdgeKind::Data, label }, Vec::new()));
+                }
+                let labels = &mut edges[index].1;
+                if labels.len() <= LABELS && !labels.contains(&label) {
+                    labels.push(label.clone());
+                }
+            }
+        }
+        for (mut edge, mut labels) in edges {
+            if labels.len() > LABELS {
+                labels.truncate(LABELS);
+                labels.push("…".to_owned());
+            }
+            edge.label = clean(&labels.join(", "), LINE);
+            self.graph.edges.push(edge);
+        }
+    }
+}
