@@ -3,7 +3,7 @@
 //! What it shows, and the loop relies on:
 //! - every index meets its table, every window and loop lies within the registers of its function
 //! - functions cover the code without gap, every path through one ends in it, and every instruction is reached
-//! - jumps go forward, the only way back is a loop's `next`, and no jump enters or leaves a loop
+//! - jumps go forward, the only way back is a loop's `next`, and no jump enters a loop from before it
 //! - a register is set on every path to where it is read; a loop's registers are its own until it ends
 //! - a call goes to a function of a lower number, whose frame lies at the caller's window and may overwrite from there on
 //! - strings are all different, as are the fields of a shape, the parameters of a function and the keys of a map

@@ -44,10 +44,10 @@ impl Set {
     }
 }
 
-/// Registers set on every jump to an instruction, and the loop that the jumps stand in.
+/// Registers set on every jump to an instruction, and where the first of these jumps stands.
 struct Merge {
     set: Set,
-    inside: usize,
+    from: u32,
 }
 
 /// A loop that is open.
@@ -214,8 +214,9 @@ impl Flow<'_> {
             return Ok(());
         };
         let merge = &self.merges[at(merge)];
-        if merge.inside != self.inside() {
-            return self.error(Rule::CrossesLoop { to: self.pc });
+        // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
+        if self.loops.last().is_some_and(|open| merge.from < open.pc) {
+            return self.error(Rule::EntersLoop { to: self.pc });
         }
         let mut set = merge.set;
         if let Some(state) = &self.state {
@@ -225,11 +226,6 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The innermost open loop, named by its first instruction, or 0.
-    fn inside(&self) -> usize {
-        self.loops.last().map_or(0, |open| at(open.pc) + 1)
-    }
-
     /// Records a jump forward.
     fn jump(&mut self, by: u16, set: &Set) -> Result<()> {
         let to = u64::from(self.pc) + 1 + u64::from(by);
@@ -237,21 +233,14 @@ impl Flow<'_> {
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
             return self.error(Rule::Jump { to, end });
         };
-        let inside = self.inside();
         let slot = at(place - self.function.start);
         match self.targets[slot].checked_sub(1) {
             None => {
-                self.merges.push(Merge { set: *set, inside });
+                self.merges.push(Merge { set: *set, from: self.pc });
                 // No more than there are instructions and cases in a function.
                 self.targets[slot] = u32::try_from(self.merges.len()).unwrap_or(u32::MAX);
             }
-            Some(merge) => {
-                let merge = &mut self.merges[at(merge)];
-                if merge.inside != inside {
-                    return self.error(Rule::CrossesLoop { to: place });
-                }
-                merge.set.meet(set);
-            }
+            Some(merge) => self.merges[at(merge)].set.meet(set),
         }
         Ok(())
     }

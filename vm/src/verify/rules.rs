@@ -58,8 +58,8 @@ pub enum Rule {
         /// One past the function's last.
         end: u32,
     },
-    /// A jump into or out of a loop.
-    CrossesLoop {
+    /// A jump into a loop from before it.
+    EntersLoop {
         /// The instruction it goes to.
         to: u32,
     },
@@ -114,7 +114,7 @@ impl fmt::Display for Rule {
                 write!(f, "register {register} belongs to a loop around this instruction")
             }
             Rule::Jump { to, end } => write!(f, "expected a jump to before {end}, found one to {to}"),
-            Rule::CrossesLoop { to } => write!(f, "a jump to {to} enters or leaves a loop"),
+            Rule::EntersLoop { to } => write!(f, "a jump to {to} enters a loop from outside"),
             Rule::Loop => f.write_str("expected a loop and its next to name each other"),
             Rule::Yield => f.write_str("expected to yield inside the collecting loop of that register"),
             Rule::Collect => f.write_str("expected to collect right after the next of the collecting loop"),
