@@ -165,7 +165,7 @@ impl<'a> Events<'a> {
             }
             StmtKind::Return(kind, value) => {
                 self.expression(value);
-                self.report(value::wrong_return(self.function, *kind, statement.span));
+                self.report(value::wrong_return(self.function, *kind, value, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
