@@ -64,6 +64,13 @@ pub fn parse<'a>(
     file
 }
 
+/// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
+///
+/// What it costs is what the lexer alone costs of [`parse`].
+pub fn count_tokens(source: &str, options: &Options) -> usize {
+    lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
+}
+
 /// Leaves out what only follows from an error right beside it: a token that is none also lacks where it stood, and what
 /// follows a kind that is none is left over.
 fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
