@@ -78,7 +78,8 @@ fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
     };
     let follows = |found: &Diagnostic| {
-        matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText)
+        let left_over = matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText);
+        left_over && found.fix.is_none()
     };
     let beside = |a: &Diagnostic, b: &Diagnostic| {
         let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
