@@ -195,7 +195,7 @@ pub(super) fn file<'a>(
         );
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
-    let mut functions = Vec::with_capacity(headers.len());
+    let mut functions = bumpalo::collections::Vec::with_capacity_in(headers.len(), arena);
     let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
@@ -221,7 +221,7 @@ pub(super) fn file<'a>(
         }
         functions.push(function);
     }
-    File { functions: arena.alloc_slice_copy(&functions) }
+    File { functions: functions.into_bump_slice() }
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
