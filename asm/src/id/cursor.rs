@@ -37,8 +37,9 @@ pub(super) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// At the start of what stands in a comment, after its `;`.
     pub(super) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
-        let rest = source.get(comment.range()).unwrap_or("").trim_start_matches(';');
+        let rest = source.get(comment.range()).unwrap_or("");
         let mut cursor = Cursor { source, rest, end: comment.end };
+        cursor.skip(rest.bytes().take_while(|&byte| byte == b';').count());
         cursor.skip_blanks();
         cursor
     }
@@ -65,22 +66,33 @@ impl<'a> Cursor<'a> {
         self.rest.chars().next()
     }
 
+    #[inline]
     pub(super) fn skip(&mut self, bytes: usize) {
         self.rest = self.rest.get(bytes..).unwrap_or("");
     }
 
     #[inline]
     pub(super) fn skip_blanks(&mut self) {
-        if self.rest.bytes().next().is_some_and(|byte| matches!(byte, b' ' | b'\t' | 128..)) {
-            self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
+        let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        self.skip(blanks);
+        if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
+            self.skip_foreign_blanks();
         }
+    }
+
+    /// Passes blanks of other scripts too.
+    #[cold]
+    fn skip_foreign_blanks(&mut self) {
+        self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
     }
 
     #[inline]
     pub(super) fn eat(&mut self, wanted: char) -> bool {
-        let rest = self.rest.strip_prefix(wanted);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
+        let found = self.rest.starts_with(wanted);
+        if found {
+            self.skip(wanted.len_utf8());
+        }
+        found
     }
 
     /// Takes characters as long as they are wanted.

@@ -135,7 +135,10 @@ impl<'a> Registries<'a> {
             if cursor.rest().is_empty() {
                 return true;
             }
-            if let Some((next, after)) = keyword(cursor, Kind::from_word) {
+            let may_name = |c: char| c.is_ascii_alphabetic();
+            if cursor.peek().is_some_and(may_name)
+                && let Some((next, after)) = keyword(cursor, Kind::from_word)
+            {
                 (kind, cursor) = (next, after);
                 continue;
             }
