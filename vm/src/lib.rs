@@ -17,18 +17,23 @@ extern crate alloc;
 mod budget;
 mod build;
 mod call;
+mod compact;
 mod datum;
 mod fault;
 mod frame;
 mod heap;
 mod index;
 mod interp;
+mod live;
 mod ops;
 mod program;
 mod render;
+
 mod run;
+mod set;
 mod shapes;
 mod small;
+
 mod value;
 mod verify;
 mod view;
@@ -40,6 +45,8 @@ pub use datum::Datum;
 pub use fault::{Fault, StartError};
 pub use ilo_spec::operand::FunctionId;
 pub use program::{LoadError, Program};
+
 pub use run::{Run, Step};
+
 pub use verify::{Rule, VerifyError};
 pub use view::{Kind, View};

@@ -5,6 +5,7 @@
 use crate::budget::Limits;
 use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
 use crate::call::{Call, Outcome, Status};
+use crate::compact;
 use crate::datum::{Copying, Datum, Meter};
 use crate::fault::{Fault, StartError, Trap};
 use crate::frame;
@@ -56,7 +57,12 @@ pub struct Run {
     arguments: Vec<Value>,
     mark: Mark,
     started: bool,
+    /// The instruction that went on after clearing the heap last, and the fuel that was left.
+    cleared: (usize, u64),
 }
+
+/// Where clearing a heap at its limit frees less than this part of it, the memory is used up.
+const WORTHWHILE: u64 = 16;
 
 /// Where the shapes of arguments are guessed from; calls use multiples of the same.
 const GUESS_STEP: usize = 8;
@@ -85,6 +91,7 @@ impl Run {
             arguments: Vec::new(),
             mark: Mark::default(),
             started: false,
+            cleared: (0, 0),
         }
     }
 
@@ -107,6 +114,7 @@ impl Run {
         self.scratch.begin();
         self.state = State::Idle;
         self.started = false;
+        self.cleared = (0, 0);
     }
 
     /// Starts a function with its arguments in order.
@@ -238,6 +246,7 @@ impl Run {
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.scratch.begin();
+        self.cleared = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
     }
@@ -266,7 +275,22 @@ impl Run {
     #[inline]
     fn advance(&mut self) {
         let inner = self.program.inner();
-        match interp::execute(inner, &mut self.machine) {
+        let mut stop = interp::execute(inner, &mut self.machine);
+        while let Stop::Fault(trap) = stop {
+            if trap.code() != Code::FaultMemory {
+                return self.trap(trap);
+            }
+            match self.make_room(trap) {
+                Ok(()) => {
+                    // The instruction that found no room is carried out again.
+                    self.machine.pc -= 1;
+                    stop = interp::execute(self.program.inner(), &mut self.machine);
+                }
+                Err(trap) => return self.trap(trap),
+            }
+        }
+        let inner = self.program.inner();
+        match stop {
             Stop::Call(call, first) => {
                 let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
                 let start = self.machine.base + usize::from(first.0);
@@ -286,6 +310,35 @@ impl Run {
             Stop::Failed => self.failed(),
             Stop::Fault(trap) => self.trap(trap),
         }
+    }
+
+    /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
+    /// that does not help.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
+        let under_way = matches!(self.state, State::Ready | State::Pending(..));
+        if trap.code() != Code::FaultMemory || !under_way {
+            return Err(trap);
+        }
+        let budget = &self.machine.heap.budget;
+        // Whoever goes on burns fuel before it comes here again.
+        let stuck = self.cleared == (self.machine.pc, budget.fuel);
+        let all = !budget.holds();
+        if stuck && all {
+            return Err(trap);
+        }
+        compact::clear(self.program.inner(), &mut self.machine, self.scratch.values())?;
+        let budget = &mut self.machine.heap.budget;
+        if stuck {
+            budget.release();
+        } else if all && budget.left() < budget.limits.memory / WORTHWHILE {
+            return Err(trap);
+        } else {
+            budget.hold();
+        }
+        self.cleared = (self.machine.pc, budget.fuel);
+        Ok(())
     }
 
     /// The function that was started failed.
@@ -355,7 +408,7 @@ impl Run {
     /// Bytes that the run was charged.
     pub fn memory_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
-        budget.limits.memory - budget.memory
+        budget.limits.memory - budget.left()
     }
 
     /// The instruction at which the machine stopped.
@@ -395,7 +448,15 @@ impl Run {
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
         let mut meter = self.meter();
         let place = self.place();
-        let result = self.copy(datum, &mut meter, place);
+        let mut result = self.copy(datum, &mut meter, place);
+        while let Err(Refusal::Trap(trap)) = result {
+            if let Err(trap) = self.make_room(trap) {
+                result = Err(Refusal::Trap(trap));
+                break;
+            }
+            meter = self.meter();
+            result = self.copy(datum, &mut meter, place);
+        }
         if failed && let Ok(value) = result {
             return self.charged(meter, |run| run.resume(value, true));
         }

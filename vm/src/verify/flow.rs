@@ -1,48 +1,12 @@
 //! The pass over the code: operands, registers that are set, loops and jumps.
 
 use super::{Facts, Result, Rule, VerifyError, index};
+use crate::set::Set;
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{Back, LoopBase, Out, Role};
 use ilo_spec::program::{Function, Program};
-
-/// A set of registers.
-#[derive(Clone, Copy, Default)]
-struct Set([u64; 4]);
-
-impl Set {
-    fn has(&self, register: u8) -> bool {
-        self.0[usize::from(register >> 6)] >> (register & 63) & 1 != 0
-    }
-
-    fn add(&mut self, register: u8) {
-        self.0[usize::from(register >> 6)] |= 1 << (register & 63);
-    }
-
-    fn remove(&mut self, register: u8) {
-        self.0[usize::from(register >> 6)] &= !(1 << (register & 63));
-    }
-
-    fn join(&mut self, other: &Set) {
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word |= other;
-        }
-    }
-
-    fn without(mut self, other: &Set) -> Set {
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word &= !other;
-        }
-        self
-    }
-
-    fn meet(&mut self, other: &Set) {
-        for (word, other) in self.0.iter_mut().zip(other.0) {
-            *word &= other;
-        }
-    }
-}
 
 /// Registers set on every jump to an instruction, and where the first of these jumps stands.
 struct Merge {
