@@ -20,6 +20,8 @@ pub const SUM: &str = include_str!("../../examples/sum.ilo");
 pub const CUSTOMERS: usize = 1_000;
 /// Numbers in P4.
 pub const NUMBERS: usize = 10_000;
+/// Bytes of a large source.
+pub const LARGE: usize = 1_000_000;
 
 /// Builds and verifies a program.
 ///
