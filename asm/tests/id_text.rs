@@ -5,8 +5,6 @@
 mod common;
 use common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
-use ilo_asm::diagnostic::Diagnostics;
-use ilo_asm::id::Options;
 use ilo_spec::node::{Place, Shape, TABLE};
 use ilo_spec::program::Number;
 

@@ -15,7 +15,7 @@ fn stages(c: &mut Criterion, name: &str, text: &str) {
     group.throughput(Throughput::Bytes(text.len() as u64));
     let reading = id::Options { source: usize::MAX, ..id::Options::default() };
     let options = Options { reading, strip: true, ..Options::default() };
-    group.bench_function("lex", |b| b.iter(|| id::lexer::count(black_box(text))));
+    group.bench_function("lex", |b| b.iter(|| id::count_tokens(black_box(text), &reading)));
     group.bench_function("parse", |b| {
         b.iter(|| {
             let arena = Bump::new();

@@ -1,13 +1,12 @@
 //! Running the four programs, warm and from a fresh state.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ilo_benches::{P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program};
+use ilo_benches::{P1_ARGUMENTS, PROGRAMS, TOTAL, finish, program};
 use ilo_vm::{Limits, Run};
 use std::hint::black_box;
 
 fn programs(c: &mut Criterion) {
-    let all: [(&str, fn() -> Prepared); 4] = [("P1", p1), ("P2", p2), ("P3", p3), ("P4", p4)];
-    for (name, prepare) in all {
+    for (name, prepare) in PROGRAMS {
         let mut prepared = prepare();
         c.bench_function(&format!("run/{name}"), |b| b.iter(|| assert!(black_box(prepared.again()))));
     }

@@ -59,6 +59,12 @@ fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
     Prepared { run, entry }
 }
 
+/// The four programs by name, each with what starts it.
+pub const PROGRAMS: [Named; 4] = [("P1", p1), ("P2", p2), ("P3", p3), ("P4", p4)];
+
+/// A program's name, and what starts it.
+pub type Named = (&'static str, fn() -> Prepared);
+
 /// P1, started.
 pub fn p1() -> Prepared {
     prepare(TOTAL, "total", &P1_ARGUMENTS)

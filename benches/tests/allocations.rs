@@ -1,11 +1,10 @@
 //! A warm run allocates nothing.
 
-use ilo_benches::{P1_ARGUMENTS, Prepared, finish, p1, p2, p3, p4};
+use ilo_benches::{P1_ARGUMENTS, PROGRAMS, Prepared, finish, p1};
 
 #[test]
 fn warm_runs_allocate_nothing() {
-    let all: [(&str, fn() -> Prepared); 4] = [("P1", p1), ("P2", p2), ("P3", p3), ("P4", p4)];
-    for (name, prepare) in all {
+    for (name, prepare) in PROGRAMS {
         let mut prepared = prepare();
         assert!(prepared.again(), "{name} ends well");
         let counted = allocation_counter::measure(|| {

@@ -332,7 +332,9 @@ fn check_finds_tools_that_are_not_there() {
     );
     case.run(&["check", "p.ilob", "--tools", "tools.json", "--json"]).is(
         2,
-        &format!("[{{\"code\":\"unknown-tool\",\"place\":\"p.ilob: tool `send-email`\",\"message\":\"{message}\"}}]\n"),
+        &format!(
+            "{{\"file\":\"p.ilob: tool `send-email`\",\"code\":\"unknown-tool\",\"severity\":\"error\",\"message\":\"{message}\"}}\n"
+        ),
         "",
     );
 }

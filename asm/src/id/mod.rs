@@ -64,6 +64,13 @@ pub fn parse<'a>(
     file
 }
 
+/// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
+///
+/// What it costs is what the lexer alone costs of [`parse`].
+pub fn count_tokens(source: &str, options: &Options) -> usize {
+    lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
+}
+
 /// Leaves out what only follows from an error right beside it: a token that is none also lacks where it stood, and what
 /// follows a kind that is none is left over.
 fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
@@ -71,7 +78,8 @@ fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
     };
     let follows = |found: &Diagnostic| {
-        matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText)
+        let left_over = matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText);
+        left_over && found.fix.is_none()
     };
     let beside = |a: &Diagnostic, b: &Diagnostic| {
         let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
