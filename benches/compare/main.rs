@@ -62,7 +62,7 @@ fn compare(arguments: &Arguments) -> Result<bool, String> {
     let (mut engines, absent) = peers::start(&arguments.peers)?;
     measure::agree(&mut engines)?;
     let figures: Figures = measure::all(&mut engines, arguments.rounds)?;
-    let names: Vec<(&str, &str)> =
+    let names: Vec<(&'static str, &str)> =
         engines.iter().map(|engine: &Engine| (engine.key, engine.name.as_str())).collect();
     let rows = rows::evaluate(&figures, &names);
     if arguments.json {

@@ -65,8 +65,10 @@ pub(crate) fn agree(engines: &mut [Engine]) -> Result<(), String> {
             if let (Some(expected), Some(found)) = (ours.show(&item)?, peer.show(&item)?)
                 && expected.trim() != found.trim()
             {
-                let same = expected.bytes().zip(found.bytes()).take_while(|(left, right)| left == right).count();
-                let part = |text: &str| text.chars().skip(same.saturating_sub(20)).take(60).collect::<String>();
+                let same =
+                    expected.bytes().zip(found.bytes()).take_while(|(left, right)| left == right).count();
+                let part =
+                    |text: &str| text.chars().skip(same.saturating_sub(20)).take(60).collect::<String>();
                 return Err(format!(
                     "{} does not agree on {item}: `…{}` where ilo has `…{}`",
                     peer.key,

@@ -50,7 +50,9 @@ pub(crate) type Absent = (&'static str, String);
 /// Starts ilo and the peers that were asked for; the rest is absent, each with its reason.
 pub(crate) fn start(asked: &[String]) -> Result<(Vec<Engine>, Vec<Absent>), String> {
     let all = asked.iter().any(|key| key == "all");
-    if let Some(unknown) = asked.iter().find(|key| *key != "all" && !PEERS.iter().any(|peer| peer.key == **key)) {
+    if let Some(unknown) =
+        asked.iter().find(|key| *key != "all" && !PEERS.iter().any(|peer| peer.key == **key))
+    {
         let known: Vec<&str> = PEERS.iter().map(|peer| peer.key).collect();
         return Err(format!("no peer is called `{unknown}`; there are all, {}", known.join(", ")));
     }
@@ -88,7 +90,10 @@ fn command(peer: &Peer, program: &Path) -> Result<Command, String> {
             build.args(["build", "--release", "--locked", "--quiet", "--target-dir"]).arg(&target);
             build.args(feature.iter().flat_map(|feature| ["--features", feature]));
             // The package says which toolchain it needs, and takes nothing of what built this.
-            build.current_dir(peers.join(folder)).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO_TARGET_DIR");
+            build
+                .current_dir(peers.join(folder))
+                .env_remove("RUSTUP_TOOLCHAIN")
+                .env_remove("CARGO_TARGET_DIR");
             let output = build.output().map_err(|error| format!("cargo cannot be started: {error}"))?;
             if !output.status.success() {
                 return Err(format!("does not build: {}", reason(&output.stderr)));

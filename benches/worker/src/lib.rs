@@ -76,7 +76,7 @@ impl Worker {
                 let body = &mut self.find(name)?.body;
                 let before = thread_time();
                 let units = body(count);
-                let took = thread_time() - before;
+                let took = thread_time().saturating_sub(before);
                 Some(format!("{} {units}", took.as_nanos()))
             }
             ["figure", name] => {
