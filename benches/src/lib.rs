@@ -3,8 +3,10 @@
 //! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over numbers.
 //! Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does the same work.
 
+pub mod results;
+
 use ilo_spec::operand::FunctionId;
-use ilo_vm::{Datum, Limits, Program, Run, Step};
+use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
 use std::fmt::Write;
 
 /// P1: a net price, its tax, and their sum.
@@ -13,6 +15,8 @@ pub const TOTAL: &str = include_str!("../../examples/total.ilo");
 pub const SUMMARIES: &str = include_str!("../../examples/summaries.ilo");
 /// P3: looks a user up and writes a mail.
 pub const NOTIFY: &str = include_str!("../../examples/notify.ilo");
+/// A call that is taken back when the next one fails.
+pub const CHECKOUT: &str = include_str!("../../examples/checkout.ilo");
 /// P4: doubles numbers and adds those that are large enough.
 pub const SUM: &str = include_str!("../../examples/sum.ilo");
 
@@ -20,6 +24,8 @@ pub const SUM: &str = include_str!("../../examples/sum.ilo");
 pub const CUSTOMERS: usize = 1_000;
 /// Numbers in P4.
 pub const NUMBERS: usize = 10_000;
+/// Bytes of a large source.
+pub const LARGE: usize = 1_000_000;
 
 /// Builds and verifies a program.
 ///
@@ -104,22 +110,25 @@ impl Prepared {
 }
 
 /// Runs to the end with fixed answers to every call; says whether it ended well.
-///
-/// # Panics
-/// When an answer does not fit, which these do.
 pub fn finish(run: &mut Run) -> bool {
-    const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
-    const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
     loop {
         match run.step() {
             Step::Done(outcome) => return outcome.ok().is_some(),
-            Step::Call(call) => {
-                let answer =
-                    if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
-                assert!(call.answer(answer).is_ok(), "the answer fits");
-            }
+            Step::Call(call) => answer(call),
         }
     }
+}
+
+/// The fixed answer to a call.
+///
+/// # Panics
+/// When it does not fit, which these do.
+#[inline]
+pub fn answer(call: Call<'_>) {
+    const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
+    const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
+    let answer = if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
+    assert!(call.answer(answer).is_ok(), "the answer fits");
 }
 
 /// A source of about that many bytes: functions of the kind that programs are made of, each of its own name.
