@@ -79,7 +79,9 @@ impl fmt::Display for RestoreError {
             RestoreError::Version { found } => {
                 write!(f, "expected a snapshot of version {VERSION}, found {found}")
             }
-            RestoreError::Damaged => f.write_str("the sum at the end does not fit: bytes were changed or lost"),
+            RestoreError::Damaged => {
+                f.write_str("the sum at the end does not fit: bytes were changed or lost")
+            }
             RestoreError::OtherProgram { expected, found } => {
                 write!(f, "expected a snapshot of program {expected:016x}, found one of {found:016x}")
             }
@@ -201,7 +203,11 @@ impl Run {
                 Some(Op::Tool { .. }) if left == 0 => (self.machine.pc, self.machine.base) = (pc, base),
                 _ => {
                     let expected = if left > 0 { "a call of a function" } else { "a tool call" };
-                    return Err(RestoreError::Rule { offset: reader.offset(), expected, found: found.into() });
+                    return Err(RestoreError::Rule {
+                        offset: reader.offset(),
+                        expected,
+                        found: found.into(),
+                    });
                 }
             }
         }
@@ -234,9 +240,7 @@ fn flag(reader: &mut Reader<'_>) -> Result<bool> {
     match reader.byte()? {
         0 => Ok(false),
         1 => Ok(true),
-        found => {
-            Err(RestoreError::Rule { offset: reader.offset(), expected: "0 or 1", found: found.into() })
-        }
+        found => Err(RestoreError::Rule { offset: reader.offset(), expected: "0 or 1", found: found.into() }),
     }
 }
 
