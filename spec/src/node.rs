@@ -180,12 +180,14 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// Places in the table of mnemonics by hash; more of them than words, so that a factor without clashes is soon found.
-const PLACES: usize = 256;
+/// Places in the table of mnemonics, one for each byte that a hash can be; many more than words, so that a factor without
+/// clashes is soon found.
+const PLACES: usize = 1 << u8::BITS;
 
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
-    (key.wrapping_mul(factor) >> (u64::BITS - PLACES.ilog2())) as usize
+    let [highest, ..] = key.wrapping_mul(factor).to_be_bytes();
+    highest as usize
 }
 
 /// The mnemonics, each in the place of its hash, and the factor with which no two hashes are equal.

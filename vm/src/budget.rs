@@ -115,6 +115,22 @@ impl Budget {
         self.burn((values / 4 + bytes / 64) as u64)
     }
 
+    /// Fuel and calls that were used.
+    pub(crate) fn used(&self) -> (u64, u64) {
+        (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
+    }
+
+    /// Takes what was used before, as far as there is so much.
+    pub(crate) fn use_up(&mut self, fuel: u64, calls: u64) {
+        self.fuel = self.limits.fuel.saturating_sub(fuel);
+        self.calls = self.limits.tool_calls.saturating_sub(calls);
+    }
+
+    /// Gives back memory that was charged.
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        self.memory += bytes;
+    }
+
     /// Memory that is left in all.
     pub(crate) fn left(&self) -> u64 {
         self.memory + self.held

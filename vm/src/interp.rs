@@ -294,7 +294,7 @@ fn start(program: &Inner, function: FunctionId) -> usize {
 /// Records the failure of a compensation.
 #[cold]
 #[inline(never)]
-fn note(
+pub(crate) fn note(
     heap: &mut Heap,
     notes: &mut Vec<(StringId, Value)>,
     tool: StringId,

@@ -28,12 +28,12 @@ mod live;
 mod ops;
 mod program;
 mod render;
-
+mod restore;
 mod run;
 mod set;
 mod shapes;
 mod small;
-
+mod snapshot;
 mod value;
 mod verify;
 mod view;
@@ -45,8 +45,8 @@ pub use datum::Datum;
 pub use fault::{Fault, StartError};
 pub use ilo_spec::operand::FunctionId;
 pub use program::{LoadError, Program};
-
+pub use restore::RestoreError;
 pub use run::{Run, Step};
-
+pub use snapshot::{NotWaiting, seal};
 pub use verify::{Rule, VerifyError};
 pub use view::{Kind, View};

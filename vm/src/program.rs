@@ -142,6 +142,15 @@ impl Inner {
         self.spec.strings.get(StringId(id)).unwrap_or_default()
     }
 
+    /// The number of the string that a value is, which is a text of the program.
+    pub(crate) fn string_id(&self, text: Value) -> u32 {
+        let first = self.texts.partition_point(|known| known.low() < text.low());
+        // An empty string begins where the next one does.
+        let same = |known: &Value| known.payload.to_bits() == text.payload.to_bits();
+        let after = self.texts[first..].iter().position(same).unwrap_or(0);
+        u32::try_from(first + after).unwrap_or(u32::MAX)
+    }
+
     /// The string of that number, where there is one.
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))

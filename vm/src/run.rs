@@ -13,11 +13,13 @@ use crate::heap::{Heap, Mark};
 use crate::interp::{self, Machine, Stop};
 use crate::program::Program;
 use crate::render;
+use crate::restore::Tables;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, First, FunctionId};
 use ilo_spec::types::{Base, Type};
 
@@ -59,6 +61,7 @@ pub struct Run {
     started: bool,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
     cleared: (usize, u64),
+    pub(crate) tables: Tables,
 }
 
 /// Where clearing a heap at its limit frees less than this part of it, the memory is used up.
@@ -92,6 +95,7 @@ impl Run {
             mark: Mark::default(),
             started: false,
             cleared: (0, 0),
+            tables: Tables::default(),
         }
     }
 
@@ -107,7 +111,7 @@ impl Run {
         self.clear();
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.arguments.clear();
@@ -201,7 +205,7 @@ impl Run {
     }
 
     /// Empties the run for a start; gives how many parameters there are.
-    fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
+    pub(crate) fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
         let inner = self.program.inner();
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
@@ -270,6 +274,27 @@ impl Run {
             State::Pending(id, first) => Some(Call { run: self, id, first }),
             _ => None,
         }
+    }
+
+    /// The function that was started, where a call waits for its answer.
+    pub(crate) fn suspended(&self) -> Option<FunctionId> {
+        matches!(self.state, State::Pending(..)).then_some(self.function)
+    }
+
+    /// The machine stands at a tool call, whose arguments are there.
+    pub(crate) fn wait(&mut self) -> Result<(), Trap> {
+        let inner = self.program.inner();
+        let Machine { heap, stack, pc, base, .. } = &mut self.machine;
+        let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
+        let start = *base + usize::from(first.0);
+        let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
+        // The fuel of looking at what leaves was burnt when it left.
+        let fuel = heap.budget.fuel;
+        heap.check_leaving(inner, &stack[start..start + count])?;
+        heap.budget.fuel = fuel;
+        heap.budget.hold();
+        self.state = State::Pending(call, first);
+        Ok(())
     }
 
     #[inline]

@@ -145,6 +145,11 @@ impl Value {
         Value { payload: pack(offset, self.high()), ..self }
     }
 
+    /// The same container with another depth.
+    pub(crate) const fn at_depth(self, depth: u32) -> Value {
+        Value { payload: pack(self.low(), depth | self.high() & GROWABLE), ..self }
+    }
+
     /// How deep it is nested: 0 for what is no container, 1 for a container of such.
     pub(crate) const fn depth(self) -> u32 {
         if self.is_container() { self.high() & !GROWABLE } else { 0 }
