@@ -34,7 +34,7 @@ impl Context {
         let text = format!("{source}\0");
         // SAFETY: the text ends with a zero that its length does not count.
         let value = unsafe {
-            JS_Eval(self.0, text.as_ptr().cast(), source.len(), c"p.js".as_ptr(), JS_EVAL_TYPE_GLOBAL as c_int)
+            JS_Eval(self.0, text.as_ptr().cast(), source.len() as _, c"p.js".as_ptr(), JS_EVAL_TYPE_GLOBAL as c_int)
         };
         self.good(value)
     }
