@@ -54,15 +54,13 @@ fn runs(worker: &mut Worker) {
 }
 
 fn text(value: View<'_>) -> String {
-    match (value.as_text(), value.as_f64()) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(number)) => number.to_string(),
-        (None, None) => "?".to_owned(),
-    }
+    value.as_text().map_or_else(|| number(value), str::to_owned)
 }
 
+/// A number as every engine writes it: without a point where it is whole.
 fn number(value: View<'_>) -> String {
-    value.as_f64().map_or("?".to_owned(), |number| number.to_string())
+    let integer = value.as_i64().map(|number| number.to_string());
+    integer.or_else(|| value.as_f64().map(|number| number.to_string())).unwrap_or_else(|| "?".to_owned())
 }
 
 fn summaries(list: View<'_>) -> String {

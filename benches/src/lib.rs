@@ -53,7 +53,7 @@ pub struct Prepared {
 fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
     let program = program(source);
     let Some(entry) = program.function(name) else { panic!("no function {name}") };
-    let limits = Limits { fuel: u64::MAX, ..Limits::default() };
+    let limits = Limits { fuel: u64::MAX, memory: u64::MAX, items: usize::MAX, ..Limits::default() };
     let mut run = Run::new(&program, limits);
     if let Err(error) = run.start(entry, arguments) {
         panic!("{error}");
@@ -77,7 +77,12 @@ pub const P1_ARGUMENTS: [Datum<'_>; 3] = [Datum::Double(10.5), Datum::Double(20.
 
 /// P2, started.
 pub fn p2() -> Prepared {
-    let names: Vec<String> = (0..CUSTOMERS).map(|number| format!("customer {number}")).collect();
+    customers(CUSTOMERS)
+}
+
+/// P2 over so many customers, started.
+pub fn customers(count: usize) -> Prepared {
+    let names: Vec<String> = (0..count).map(|number| format!("customer {number}")).collect();
     let fields: Vec<[(&str, Datum<'_>); 2]> = (0_u32..)
         .zip(&names)
         .map(|(number, name)| {
@@ -96,8 +101,13 @@ pub fn p3() -> Prepared {
 
 /// P4, started.
 pub fn p4() -> Prepared {
+    numbers(NUMBERS)
+}
+
+/// P4 over so many numbers, started.
+pub fn numbers(count: usize) -> Prepared {
     let numbers: Vec<Datum<'_>> =
-        (0_u32..).take(NUMBERS).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
+        (0_u32..).take(count).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
     prepare(SUM, "sum", &[Datum::List(&numbers)])
 }
 
