@@ -239,7 +239,7 @@ impl<'r> Builder<'r> {
         if let Err(trap) = self.meter.take(0, name.len()) {
             return self.stop(trap);
         }
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let Heap { shapes, budget, longest, .. } = &mut self.run.machine.heap;
         *longest = name.len().max(*longest);
         let guessed = match open.guess {
@@ -384,7 +384,7 @@ impl<'r> Builder<'r> {
     /// Moves a container that is whole into the heap.
     fn close(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
         let scratch = &self.run.scratch;
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let heap = &mut self.run.machine.heap;
         let values = &scratch.values[open.values..];
         heap.budget.check_items(values.len())?;

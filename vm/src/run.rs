@@ -46,7 +46,6 @@ enum State {
 /// A run, reusable.
 #[derive(Debug)]
 pub struct Run {
-    pub(crate) program: Program,
     pub(crate) machine: Machine,
     pub(crate) scratch: Scratch,
     state: State,
@@ -67,6 +66,7 @@ impl Run {
         let program = program.clone();
         let heap = Heap::new(program.inner(), limits);
         let machine = Machine {
+            program,
             heap,
             stack: Vec::new(),
             frames: Vec::new(),
@@ -77,7 +77,6 @@ impl Run {
         };
         Run {
             machine,
-            program,
             scratch: Scratch::default(),
             state: State::Idle,
             fault: None,
@@ -90,13 +89,13 @@ impl Run {
 
     /// The program.
     pub fn program(&self) -> &Program {
-        &self.program
+        &self.machine.program
     }
 
     /// Drops whatever was under way and takes a program, maybe another one.
     pub fn reset(&mut self, program: &Program) {
-        self.program = program.clone();
-        self.machine.heap.adopt_program(self.program.inner());
+        self.machine.program = program.clone();
+        self.machine.heap.adopt_program(self.machine.program.inner());
         self.clear();
     }
 
@@ -138,7 +137,7 @@ impl Run {
     ) -> Result<(), StartError> {
         let parameters = self.prepare(function)?;
         for (place, &(name, _)) in arguments.iter().enumerate() {
-            if !self.program.parameters(function).any(|(known, _)| known == name) {
+            if !self.machine.program.parameters(function).any(|(known, _)| known == name) {
                 return Err(self.unknown(name.to_string()));
             }
             // All before it are different parameters, so there are few.
@@ -172,7 +171,7 @@ impl Run {
         if !is_record(record) {
             return Err(StartError::NotARecord { found: record.tag.name() });
         }
-        let program = self.program.clone();
+        let program = self.machine.program.clone();
         let inner = program.inner();
         let Heap { shapes, values, .. } = &self.machine.heap;
         for (place, (name, _)) in program.parameters(self.function).enumerate() {
@@ -195,14 +194,13 @@ impl Run {
     /// Empties the run for a start; gives how many parameters there are.
     fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
-        let inner = self.program.inner();
+        let Machine { program, heap, stack, frames, .. } = &mut self.machine;
+        let inner = program.inner();
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
         self.function = function;
-        let Machine { heap, stack, frames, .. } = &mut self.machine;
         heap.begin(inner);
-        let (extents, depths) = (&inner.facts.extents, &inner.facts.depths);
-        let id = usize::from(function.0);
-        frame::prepare(stack, frames, &mut heap.budget, (at(extents[id]), at(depths[id])))?;
+        let entry = inner.facts.entries[usize::from(function.0)];
+        frame::prepare(stack, frames, &mut heap.budget, (at(entry.extent), at(entry.depth)))?;
         Ok(found.parameters.len())
     }
 
@@ -216,15 +214,15 @@ impl Run {
     /// Goes to the first instruction, the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
-        let inner = self.program.inner();
-        let function = usize::from(self.function.0);
+        let inner = self.machine.program.inner();
+        let entry = inner.facts.entries[usize::from(self.function.0)];
         for (register, argument) in self.machine.stack.iter_mut().zip(&self.arguments) {
             *register = *argument;
         }
         self.machine.base = 0;
-        self.machine.pc = at(inner.spec.functions[function].start);
+        self.machine.pc = at(entry.start);
         self.state = State::Ready;
-        if let Err(trap) = self.machine.heap.budget.burn(inner.facts.costs[function].into()) {
+        if let Err(trap) = self.machine.heap.budget.burn(entry.cost.into()) {
             self.machine.pc += 1;
             self.trap(trap);
         }
@@ -265,20 +263,20 @@ impl Run {
 
     #[inline]
     fn advance(&mut self) {
-        let inner = self.program.inner();
-        match interp::execute(inner, &mut self.machine) {
+        match interp::execute(&mut self.machine) {
             Stop::Call(call, first) => {
+                let Machine { program, heap, stack, base, .. } = &mut self.machine;
+                let inner = program.inner();
                 let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
-                let start = self.machine.base + usize::from(first.0);
-                let Machine { heap, stack, .. } = &mut self.machine;
+                let start = *base + usize::from(first.0);
                 match heap.check_leaving(inner, &stack[start..start + count]) {
                     Ok(()) => self.state = State::Pending(call, first),
                     Err(trap) => self.trap(trap),
                 }
             }
             Stop::Returned => {
-                let Machine { heap, result, .. } = &mut self.machine;
-                match heap.check_leaving(inner, core::slice::from_ref(result)) {
+                let Machine { program, heap, result, .. } = &mut self.machine;
+                match heap.check_leaving(program.inner(), core::slice::from_ref(result)) {
                     Ok(()) => self.state = State::Ok,
                     Err(trap) => self.trap(trap),
                 }
@@ -291,16 +289,17 @@ impl Run {
     /// The function that was started failed.
     #[cold]
     fn failed(&mut self) {
-        let inner = self.program.inner();
-        let Machine { heap, result, .. } = &mut self.machine;
+        let Machine { program, heap, result, .. } = &mut self.machine;
+        let inner = program.inner();
         if let Err(trap) = heap.check_leaving(inner, core::slice::from_ref(result)) {
             return self.trap(trap);
         }
-        if self.program.output(self.function).err.is_some() {
+        if self.machine.program.output(self.function).err.is_some() {
             self.state = State::Err;
             return;
         }
-        let message = render::message(heap, inner, *result, heap.budget.limits.text);
+        let Machine { program, heap, result, .. } = &self.machine;
+        let message = render::message(heap, program.inner(), *result, heap.budget.limits.text);
         self.end(Code::FaultToolFailed, message);
     }
 
@@ -312,7 +311,7 @@ impl Run {
     }
 
     fn end(&mut self, code: Code, message: String) {
-        let inner = self.program.inner();
+        let inner = self.machine.program.inner();
         let pc = self.pc();
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
         self.fault = Some(Fault { code, message, function, position: self.position(pc), pc });
@@ -336,8 +335,11 @@ impl Run {
     }
 
     pub(crate) fn status(&self) -> Status<'_> {
-        let value =
-            View { heap: &self.machine.heap, program: self.program.inner(), value: &self.machine.result };
+        let value = View {
+            heap: &self.machine.heap,
+            program: self.machine.program.inner(),
+            value: &self.machine.result,
+        };
         match (self.state, &self.fault) {
             (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
@@ -364,7 +366,7 @@ impl Run {
     }
 
     pub(crate) fn position(&self, pc: u32) -> Option<(u32, u32)> {
-        self.program.spec().position(pc).map(|position| (position.line, position.column))
+        self.machine.program.spec().position(pc).map(|position| (position.line, position.column))
     }
 
     /// Registers of the frame in which the machine stopped.
@@ -417,7 +419,7 @@ impl Run {
                 Err(BuildError::Limit { code })
             }
             Err(refusal) => {
-                let message = refusal.message(&self.machine.heap, self.program.inner());
+                let message = refusal.message(&self.machine.heap, self.machine.program.inner());
                 self.answer(Datum::Text(&message), true)
             }
         }
@@ -442,16 +444,16 @@ impl Run {
     #[inline]
     fn resume(&mut self, value: Value, failed: bool) {
         self.state = State::Ready;
-        if !interp::resume(self.program.inner(), &mut self.machine, value, failed) {
+        if !interp::resume(&mut self.machine, value, failed) {
             self.failed();
         }
     }
 
     #[inline]
     fn copy(&mut self, datum: Datum<'_>, meter: &mut Meter, place: usize) -> Result<Value, Refusal> {
-        let Run { machine, program, scratch, .. } = self;
-        let names = &mut scratch.names;
-        Copying { heap: &mut machine.heap, program: program.inner(), meter, names, place }.copy(datum)
+        let Machine { program, heap, .. } = &mut self.machine;
+        let names = &mut self.scratch.names;
+        Copying { heap, program: program.inner(), meter, names, place }.copy(datum)
     }
 
     /// Takes the next argument.
@@ -463,7 +465,7 @@ impl Run {
     }
 
     fn parameter(&self, place: usize) -> (&str, Type) {
-        self.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
+        self.machine.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
     }
 
     /// Checks that an argument has the type of its parameter.
@@ -485,7 +487,7 @@ impl Run {
             Refusal::Trap(trap) => trap.into(),
             Refusal::NotFinite => StartError::NotFinite,
             Refusal::Duplicate(duplicate) => {
-                let name = self.machine.heap.shapes.name(self.program.inner(), duplicate.0);
+                let name = self.machine.heap.shapes.name(self.machine.program.inner(), duplicate.0);
                 StartError::DuplicateInput { argument: name.to_string() }
             }
         }
@@ -496,7 +498,7 @@ impl Run {
     }
 
     fn unknown(&self, argument: String) -> StartError {
-        StartError::UnknownInput { argument, parameters: self.program.parameter_names(self.function) }
+        StartError::UnknownInput { argument, parameters: self.machine.program.parameter_names(self.function) }
     }
 }
 
