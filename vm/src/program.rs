@@ -135,6 +135,14 @@ impl Inner {
         self.spec.strings.get(StringId(id)).unwrap_or_default()
     }
 
+    /// The bytes of a string.
+    #[inline(always)]
+    pub(crate) fn string_bytes(&self, id: u32) -> &[u8] {
+        let text = self.texts[at(id)];
+        let start = at(text.low());
+        self.spec.strings.bytes().as_bytes().get(start..start + at(text.high())).unwrap_or_default()
+    }
+
     /// The string of that number, where there is one.
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))

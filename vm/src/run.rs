@@ -395,9 +395,24 @@ impl Run {
 
     #[inline]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let Datum::Record(fields) = datum else { return self.answer_any(datum, failed) };
+        if failed {
+            return self.answer_any(datum, failed);
+        }
         let mut meter = self.meter();
         let place = self.place();
-        let result = self.copy(datum, &mut meter, place);
+        match self.copying(&mut meter, place).flat(fields) {
+            Ok(Some(value)) => self.charged(meter, |run| run.resume(value, false)),
+            Ok(None) => self.answer_any(datum, failed),
+            Err(trap) => self.answered(Err(Refusal::Trap(trap)), meter),
+        }
+    }
+
+    #[inline(never)]
+    fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let mut meter = self.meter();
+        let place = self.place();
+        let result = self.copying(&mut meter, place).copy(datum);
         if failed && let Ok(value) = result {
             return self.charged(meter, |run| run.resume(value, true));
         }
@@ -405,7 +420,6 @@ impl Run {
     }
 
     /// The answer is there, or what keeps it from being taken.
-    #[inline]
     pub(crate) fn answered(
         &mut self,
         result: Result<Value, Refusal>,
@@ -420,7 +434,7 @@ impl Run {
             }
             Err(refusal) => {
                 let message = refusal.message(&self.machine.heap, self.machine.program.inner());
-                self.answer(Datum::Text(&message), true)
+                self.answer_any(Datum::Text(&message), true)
             }
         }
     }
@@ -450,18 +464,33 @@ impl Run {
     }
 
     #[inline]
-    fn copy(&mut self, datum: Datum<'_>, meter: &mut Meter, place: usize) -> Result<Value, Refusal> {
+    fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
         let Machine { program, heap, .. } = &mut self.machine;
         let names = &mut self.scratch.names;
-        Copying { heap, program: program.inner(), meter, names, place }.copy(datum)
+        Copying { heap, program: program.inner(), meter, names, place }
     }
 
     /// Takes the next argument.
+    #[inline]
     fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
-        let mut meter = Meter::UNLIMITED;
-        let value = self.copy(datum, &mut meter, 0).map_err(|refusal| self.refused(refusal))?;
+        let value = match datum {
+            Datum::Bool(value) => Value::bool(value),
+            Datum::Int(value) => Value::int(value),
+            Datum::Double(value) if value.is_finite() => Value::double(value),
+            datum => self.large_argument(datum)?,
+        };
         self.arguments.push(value);
-        self.check_type(place)
+        let function = self.machine.program.inner().function(self.function);
+        match function.and_then(|function| function.parameters.get(place)) {
+            Some(parameter) if parameter.ty.lists == 0 && fits(parameter.ty.base, value.tag) => Ok(()),
+            _ => self.check_type(place),
+        }
+    }
+
+    #[inline(never)]
+    fn large_argument(&mut self, datum: Datum<'_>) -> Result<Value, StartError> {
+        let mut meter = Meter::UNLIMITED;
+        self.copying(&mut meter, 0).copy(datum).map_err(|refusal| self.refused(refusal))
     }
 
     fn parameter(&self, place: usize) -> (&str, Type) {
@@ -469,6 +498,7 @@ impl Run {
     }
 
     /// Checks that an argument has the type of its parameter.
+    #[inline(never)]
     fn check_type(&mut self, place: usize) -> Result<(), StartError> {
         let (name, expected) = self.parameter(place);
         if expected == Type::ANY {
@@ -502,21 +532,25 @@ impl Run {
     }
 }
 
+/// Whether a type that is no list allows values of this kind.
+fn fits(base: Base, tag: Tag) -> bool {
+    match base {
+        Base::Any => true,
+        Base::Number => matches!(tag, Tag::Int | Tag::Double),
+        Base::Text => tag == Tag::Text,
+        Base::Bool => matches!(tag, Tag::True | Tag::False),
+        Base::Nil => tag == Tag::Nil,
+    }
+}
+
 /// What a value has that its type does not allow; lists are looked into, level by level.
 fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
-    let fits = |value: Value| match ty.base {
-        Base::Any => true,
-        Base::Number => matches!(value.tag, Tag::Int | Tag::Double),
-        Base::Text => value.tag == Tag::Text,
-        Base::Bool => matches!(value.tag, Tag::True | Tag::False),
-        Base::Nil => value.tag == Tag::Nil,
-    };
     // How much of each open list was looked at; as many as the type has, which is bounded.
     let mut open: Vec<(Value, usize)> = Vec::new();
     let mut value = value;
     loop {
         if open.len() == usize::from(ty.lists) {
-            if !fits(value) {
+            if !fits(ty.base, value.tag) {
                 return Some(value.tag);
             }
         } else if value.tag == Tag::List {
