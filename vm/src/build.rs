@@ -6,6 +6,7 @@
 use crate::datum::Meter;
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
+use crate::interp::Machine;
 use crate::program::Inner;
 use crate::run::Run;
 use crate::shapes::{Duplicate, NONE};
@@ -248,7 +249,7 @@ impl<'r> Builder<'r> {
         if let Err(trap) = self.meter.take(0, name.len()) {
             return self.stop(trap);
         }
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let Heap { shapes, longest, .. } = &mut self.run.machine.heap;
         *longest = name.len().max(*longest);
         let guessed = match open.guess {
@@ -260,10 +261,10 @@ impl<'r> Builder<'r> {
             open.guess = NONE;
         }
         let interned = self.with_room(|run| {
-            let Heap { shapes, budget, .. } = &mut run.machine.heap;
+            let Machine { program, heap: Heap { shapes, budget, .. }, .. } = &mut run.machine;
             match known {
                 Some(known) => shapes.charge_name(budget, known).map(|()| known),
-                None => shapes.intern_name(run.program.inner(), budget, name),
+                None => shapes.intern_name(program.inner(), budget, name),
             }
         });
         match interned {
@@ -422,7 +423,7 @@ impl<'r> Builder<'r> {
     /// Moves a container that is whole into the heap.
     fn close(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
         let scratch = &self.run.scratch;
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let heap = &mut self.run.machine.heap;
         let values = &scratch.values[open.values..];
         heap.budget.check_items(values.len())?;

@@ -20,14 +20,14 @@ pub struct Call<'r> {
 impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let call = program.spec.calls[usize::from(self.id.0)];
         program.string(program.spec.tools[usize::from(call.tool.0)].0)
     }
 
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let call = program.spec.calls[usize::from(self.id.0)];
         let heap = &self.run.machine.heap;
         let names = &program.spec.shapes[usize::from(call.shape.0)];
@@ -66,7 +66,7 @@ impl<'r> Call<'r> {
 
     /// The function that makes the call.
     pub fn function(&self) -> &str {
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         program.function_at(self.run.pc()).map_or("", |function| program.string(function.name.0))
     }
 
@@ -135,7 +135,7 @@ impl<'r> Outcome<'r> {
 
     /// The compensations that failed, in order: the tool and its failure.
     pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
-        let program = self.run.program.inner();
+        let program = self.run.machine.program.inner();
         let heap = &self.run.machine.heap;
         self.run
             .machine

@@ -9,16 +9,17 @@ use crate::heap::Heap;
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
-use crate::program::Inner;
+use crate::program::Program;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, FunctionId, NumberId, StringId};
+use ilo_spec::operand::{CallId, First, NumberId, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
 pub(crate) struct Machine {
+    pub(crate) program: Program,
     pub(crate) heap: Heap,
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
@@ -42,15 +43,36 @@ pub(crate) enum Stop {
     Fault(Trap),
 }
 
-/// Runs until something stops it.
-pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
-    let Machine { heap, stack, frames, notes, pc: kept_pc, base: kept_base, result } = machine;
+/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it.
+#[inline(never)]
+pub(crate) fn execute(machine: &mut Machine) -> Stop {
+    let Machine {
+        program: Program(program),
+        heap,
+        stack,
+        frames,
+        notes,
+        pc: kept_pc,
+        base: kept_base,
+        result,
+    } = machine;
+    // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
+    // tables would be fetched and spilled whenever the loop is entered.
+    let program = &mut *program;
     let code = &program.spec.code[..];
     let mut pc = *kept_pc;
     let mut base = *kept_base;
-    let stop = 'run: loop {
-        // A frame that verification measured lies within the stack.
-        let Some(w) = window(stack, base) else { break Stop::Returned };
+    let stop = 'run: {
+        // The window of a frame; one that verification measured lies within the stack.
+        macro_rules! enter {
+            () => {
+                match window(stack, base) {
+                    Some(window) => window,
+                    None => break 'run Stop::Returned,
+                }
+            };
+        }
+        let mut w = enter!();
         macro_rules! fallible {
             ($result:expr) => {
                 match $result {
@@ -61,6 +83,21 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     }
                 }
             };
+        }
+        // Ends the function with a value, which goes to the caller's window or out of the machine.
+        macro_rules! leave {
+            ($value:expr) => {{
+                let value = $value;
+                let Some(frame) = frames.pop() else {
+                    *result = value;
+                    break 'run Stop::Returned;
+                };
+                Frame { pc, base } = frame;
+                w = enter!();
+                if let Some(&Op::Invoke { dst, .. }) = code.get(pc - 1) {
+                    set(w, dst, value);
+                }
+            }};
         }
         // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
         macro_rules! go_if {
@@ -87,16 +124,17 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
         }
         let number = |id: NumberId| program.number(id);
         loop {
-            let op = code[pc];
+            // In place: each arm reads the operands that it has.
+            let Some(op) = code.get(pc) else { break Stop::Returned };
             pc += 1;
-            match op {
+            match *op {
                 Op::Nil { dst } => set(w, dst, Value::NIL),
                 Op::False { dst } => set(w, dst, Value::bool(false)),
                 Op::True { dst } => set(w, dst, Value::bool(true)),
                 Op::Int { dst, value } => set(w, dst, Value::int(value.0.into())),
                 Op::Number { dst, number: id } => set(w, dst, number(id).value),
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
-                Op::Move { dst, src } => set(w, dst, *get(w, src)),
+                Op::Move { dst, src } => set(w, dst, get(w, src).in_halves()),
 
                 Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, dst, a, b)),
                 Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, dst, a, b)),
@@ -140,8 +178,7 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     fallible!(record::merge(heap, program, w, (dst, src), (first, shape)));
                 }
                 Op::Field { dst, src, field } => {
-                    let value = fallible!(record::field(heap, program, get(w, src), field));
-                    set(w, dst, *value);
+                    fallible!(record::field(heap, program, w, dst, (src, field)));
                 }
                 Op::Has { dst, src, field } => fallible!(record::has(heap, program, w, dst, (src, field))),
                 Op::HasName { dst, src, name } => {
@@ -176,12 +213,10 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                 Op::UnlessGtC { a, number: b, to } => unless_constant!(Gt, a, b, to),
                 Op::UnlessGeC { a, number: b, to } => unless_constant!(Ge, a, b, to),
                 Op::UnlessField { src, field, to } => {
-                    let value = fallible!(record::field(heap, program, get(w, src), field));
-                    go_if!(!fallible!(truth(value)), to);
+                    go_if!(!fallible!(record::flag(heap, program, get(w, src), field)), to);
                 }
                 Op::IfField { src, field, to } => {
-                    let value = fallible!(record::field(heap, program, get(w, src), field));
-                    go_if!(fallible!(truth(value)), to);
+                    go_if!(fallible!(record::flag(heap, program, get(w, src), field)), to);
                 }
                 Op::Switch { src, map } => {
                     pc += fallible!(compare::switch(heap, program, get(w, src), map));
@@ -212,28 +247,20 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     break 'run Stop::Call(call, first);
                 }
                 Op::Invoke { first, function, .. } => {
-                    fallible!(heap.budget.burn(cost(program, function)));
+                    let entry = program.facts.entries[usize::from(function.0)];
+                    fallible!(heap.budget.burn(entry.cost.into()));
                     frames.push(Frame { pc, base });
                     base += usize::from(first.0);
-                    pc = start(program, function);
-                    continue 'run;
+                    pc = at(entry.start);
+                    w = enter!();
                 }
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
                 Op::Return { src } => {
-                    let value = get(w, src).in_halves();
-                    let Some(place) = leave(code, stack, frames, result, value) else {
-                        break 'run Stop::Returned;
-                    };
-                    (pc, base) = (place.pc, place.base);
-                    continue 'run;
+                    leave!(get(w, src).in_halves());
                 }
                 Op::ReturnNil {} => {
-                    let Some(place) = leave(code, stack, frames, result, Value::NIL) else {
-                        break 'run Stop::Returned;
-                    };
-                    (pc, base) = (place.pc, place.base);
-                    continue 'run;
+                    leave!(Value::NIL);
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
@@ -242,34 +269,19 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
                     if !handled {
                         break 'run Stop::Failed;
                     }
-                    continue 'run;
+                    w = enter!();
                 }
-                Op::ReturnAdd { a, b } => {
-                    let value = match arith::quick::<Add>(get(w, a), get(w, b)) {
-                        Some(sum) => Value::double(sum),
-                        None => fallible!(arith::mixed::<Add>(get(w, a), get(w, b))),
-                    };
-                    let Some(place) = leave(code, stack, frames, result, value) else {
-                        break 'run Stop::Returned;
-                    };
-                    (pc, base) = (place.pc, place.base);
-                    continue 'run;
-                }
+                Op::ReturnAdd { a, b } => match arith::quick::<Add>(get(w, a), get(w, b)) {
+                    Some(sum) => leave!(Value::double(sum)),
+                    None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
+                },
 
                 Op::MulCUnlessGeC { dst, a, by, least, to } => {
                     let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
-                    match arith::quick_constant::<Mul>(get(w, a), by) {
-                        Some(product) if least.exact => {
-                            set(w, dst, Value::double(product));
-                            go_if!(product < least.double, to);
-                        }
-                        _ => {
-                            fallible!(arith::constant::<Mul>(w, dst, a, by));
-                            let product = &w[usize::from(dst.0)];
-                            let holds = compare::related_constant::<Ge>(heap, program, product, least);
-                            go_if!(!fallible!(holds), to);
-                        }
-                    }
+                    go_if!(
+                        !fallible!(compare::product_related::<Ge>(heap, program, w, dst, (a, by, least))),
+                        to
+                    );
                 }
             }
         }
@@ -277,18 +289,6 @@ pub(crate) fn execute(program: &Inner, machine: &mut Machine) -> Stop {
     *kept_pc = pc;
     *kept_base = base;
     stop
-}
-
-/// Fuel of one pass through a function.
-#[inline(always)]
-fn cost(program: &Inner, function: FunctionId) -> u64 {
-    program.facts.costs[usize::from(function.0)].into()
-}
-
-/// The first instruction of a function.
-#[inline(always)]
-fn start(program: &Inner, function: FunctionId) -> usize {
-    at(program.spec.functions[usize::from(function.0)].start)
 }
 
 /// Records the failure of a compensation.
@@ -304,29 +304,6 @@ pub(crate) fn note(
     heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
     notes.push((tool, value));
     Ok(())
-}
-
-/// Gives a value to the caller and says where that goes on; `None` where there is none.
-///
-/// The place is a result and no reference: a program counter whose address is taken lives in memory, not in a register.
-#[inline(always)]
-fn leave(
-    code: &[Op],
-    stack: &mut [Value],
-    frames: &mut Vec<Frame>,
-    result: &mut Value,
-    value: Value,
-) -> Option<Frame> {
-    let Some(frame) = frames.pop() else {
-        *result = value;
-        return None;
-    };
-    if let Op::Invoke { dst, .. } = code[frame.pc - 1]
-        && let Some(w) = window(stack, frame.base)
-    {
-        set(w, dst, value);
-    }
-    Some(frame)
 }
 
 /// Gives a failure to the nearest caller that handles it; says whether one does, and where that goes on.
@@ -359,9 +336,9 @@ fn fail(
 /// Gives an answer, or a failure that is handled there, to the tool call at which the machine stopped; false where the
 /// failure is not handled anywhere.
 #[inline]
-pub(crate) fn resume(program: &Inner, machine: &mut Machine, value: Value, failed: bool) -> bool {
-    let code = &program.spec.code[..];
-    let Machine { stack, frames, pc, base, result, .. } = machine;
+pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool {
+    let Machine { program, stack, frames, pc, base, result, .. } = machine;
+    let code = &program.inner().spec.code[..];
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
         let (handled, place) = fail(code, stack, frames, Frame { pc: *pc, base: *base }, (result, value));

@@ -12,7 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use ilo_spec::error::{Code, DecodeError};
-use ilo_spec::operand::{FunctionId, NumberId, ShapeId, StringId};
+use ilo_spec::operand::{FunctionId, MapId, NumberId, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
 use ilo_spec::types::{Output, Type};
 use once_cell::race::OnceBox;
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A program that was verified. Cloning is cheap, and clones may go to other threads.
 #[derive(Clone, Debug)]
-pub struct Program(Arc<Inner>);
+pub struct Program(pub(crate) Arc<Inner>);
 
 /// Switches of at most this many cases are searched from the front.
 pub(crate) const FEW_CASES: usize = 8;
@@ -65,6 +65,9 @@ pub(crate) struct Inner {
     /// The longest string.
     pub(crate) longest: usize,
     pub(crate) facts: Facts,
+    /// The text keys of maps of few cases, as the bits of their values, one map after the other.
+    text_cases: Vec<(u64, u16)>,
+    text_case_ends: Vec<u32>,
     shape_fields: Vec<u32>,
     shape_ends: Vec<u32>,
     lazy: OnceBox<Lazy>,
@@ -97,11 +100,23 @@ impl Inner {
             stride: facts.stride,
             longest,
             facts,
+            text_cases: Vec::new(),
+            text_case_ends: Vec::with_capacity(spec.maps.len()),
             shape_fields: Vec::new(),
             shape_ends: Vec::with_capacity(spec.shapes.len()),
             lazy: OnceBox::new(),
             spec,
         };
+        for map in &inner.spec.maps {
+            for &(key, to) in &map.cases {
+                if let Key::Text(id) = key
+                    && map.cases.len() <= FEW_CASES
+                {
+                    inner.text_cases.push((inner.texts[at(id.0)].payload.to_bits(), to));
+                }
+            }
+            inner.text_case_ends.push(u32::try_from(inner.text_cases.len()).unwrap_or(u32::MAX));
+        }
         for shape in &inner.spec.shapes {
             let from = inner.shape_fields.len();
             inner.shape_fields.extend(shape.iter().map(|field| u32::from(field.0)));
@@ -151,6 +166,14 @@ impl Inner {
         u32::try_from(first + after).unwrap_or(u32::MAX)
     }
 
+    /// The bytes of a string.
+    #[inline(always)]
+    pub(crate) fn string_bytes(&self, id: u32) -> &[u8] {
+        let text = self.texts[at(id)];
+        let start = at(text.low());
+        self.spec.strings.bytes().as_bytes().get(start..start + at(text.high())).unwrap_or_default()
+    }
+
     /// The string of that number, where there is one.
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))
@@ -196,6 +219,14 @@ impl Inner {
             },
             Key::Text(id) => (4, id.0.into()),
         }
+    }
+
+    /// The text keys of a map of few cases, as the bits of their values, with their targets.
+    #[inline(always)]
+    pub(crate) fn text_cases(&self, map: MapId) -> &[(u64, u16)] {
+        let map = at(map.0);
+        let start = map.checked_sub(1).map_or(0, |before| self.text_case_ends[before]);
+        self.text_cases.get(at(start)..at(self.text_case_ends[map])).unwrap_or_default()
     }
 
     /// The map with that number.

@@ -145,7 +145,7 @@ impl Run {
     }
 
     fn read(&mut self, snapshot: &[u8]) -> Result<()> {
-        let program = self.program.clone();
+        let program = self.machine.program.clone();
         let inner = program.inner();
         let lazy = inner.lazy();
         let mut reader = open(snapshot, lazy.id)?;

@@ -49,7 +49,6 @@ enum State {
 /// A run, reusable.
 #[derive(Debug)]
 pub struct Run {
-    pub(crate) program: Program,
     pub(crate) machine: Machine,
     pub(crate) scratch: Scratch,
     state: State,
@@ -76,6 +75,7 @@ impl Run {
         let program = program.clone();
         let heap = Heap::new(program.inner(), limits);
         let machine = Machine {
+            program,
             heap,
             stack: Vec::new(),
             frames: Vec::new(),
@@ -86,7 +86,6 @@ impl Run {
         };
         Run {
             machine,
-            program,
             scratch: Scratch::default(),
             state: State::Idle,
             fault: None,
@@ -101,13 +100,13 @@ impl Run {
 
     /// The program.
     pub fn program(&self) -> &Program {
-        &self.program
+        &self.machine.program
     }
 
     /// Drops whatever was under way and takes a program, maybe another one.
     pub fn reset(&mut self, program: &Program) {
-        self.program = program.clone();
-        self.machine.heap.adopt_program(self.program.inner());
+        self.machine.program = program.clone();
+        self.machine.heap.adopt_program(self.machine.program.inner());
         self.clear();
     }
 
@@ -150,7 +149,7 @@ impl Run {
     ) -> Result<(), StartError> {
         let parameters = self.prepare(function)?;
         for (place, &(name, _)) in arguments.iter().enumerate() {
-            if !self.program.parameters(function).any(|(known, _)| known == name) {
+            if !self.machine.program.parameters(function).any(|(known, _)| known == name) {
                 return Err(self.unknown(name.to_string()));
             }
             // All before it are different parameters, so there are few.
@@ -184,7 +183,7 @@ impl Run {
         if !is_record(record) {
             return Err(StartError::NotARecord { found: record.tag.name() });
         }
-        let program = self.program.clone();
+        let program = self.machine.program.clone();
         let inner = program.inner();
         let Heap { shapes, values, .. } = &self.machine.heap;
         for (place, (name, _)) in program.parameters(self.function).enumerate() {
@@ -207,14 +206,13 @@ impl Run {
     /// Empties the run for a start; gives how many parameters there are.
     pub(crate) fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
-        let inner = self.program.inner();
+        let Machine { program, heap, stack, frames, .. } = &mut self.machine;
+        let inner = program.inner();
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
         self.function = function;
-        let Machine { heap, stack, frames, .. } = &mut self.machine;
         heap.begin(inner);
-        let (extents, depths) = (&inner.facts.extents, &inner.facts.depths);
-        let id = usize::from(function.0);
-        frame::prepare(stack, frames, &mut heap.budget, (at(extents[id]), at(depths[id])))?;
+        let entry = inner.facts.entries[usize::from(function.0)];
+        frame::prepare(stack, frames, &mut heap.budget, (at(entry.extent), at(entry.depth)))?;
         Ok(found.parameters.len())
     }
 
@@ -228,15 +226,15 @@ impl Run {
     /// Goes to the first instruction, the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
-        let inner = self.program.inner();
-        let function = usize::from(self.function.0);
+        let inner = self.machine.program.inner();
+        let entry = inner.facts.entries[usize::from(self.function.0)];
         for (register, argument) in self.machine.stack.iter_mut().zip(&self.arguments) {
             *register = *argument;
         }
         self.machine.base = 0;
-        self.machine.pc = at(inner.spec.functions[function].start);
+        self.machine.pc = at(entry.start);
         self.state = State::Ready;
-        if let Err(trap) = self.machine.heap.budget.burn(inner.facts.costs[function].into()) {
+        if let Err(trap) = self.machine.heap.budget.burn(entry.cost.into()) {
             self.machine.pc += 1;
             self.trap(trap);
         }
@@ -283,8 +281,8 @@ impl Run {
 
     /// The machine stands at a tool call, whose arguments are there.
     pub(crate) fn wait(&mut self) -> Result<(), Trap> {
-        let inner = self.program.inner();
-        let Machine { heap, stack, pc, base, .. } = &mut self.machine;
+        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
+        let inner = program.inner();
         let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
         let start = *base + usize::from(first.0);
         let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
@@ -299,8 +297,7 @@ impl Run {
 
     #[inline]
     fn advance(&mut self) {
-        let inner = self.program.inner();
-        let mut stop = interp::execute(inner, &mut self.machine);
+        let mut stop = interp::execute(&mut self.machine);
         while let Stop::Fault(trap) = stop {
             if trap.code() != Code::FaultMemory {
                 return self.trap(trap);
@@ -309,25 +306,25 @@ impl Run {
                 Ok(()) => {
                     // The instruction that found no room is carried out again.
                     self.machine.pc -= 1;
-                    stop = interp::execute(self.program.inner(), &mut self.machine);
+                    stop = interp::execute(&mut self.machine);
                 }
                 Err(trap) => return self.trap(trap),
             }
         }
-        let inner = self.program.inner();
         match stop {
             Stop::Call(call, first) => {
+                let Machine { program, heap, stack, base, .. } = &mut self.machine;
+                let inner = program.inner();
                 let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
-                let start = self.machine.base + usize::from(first.0);
-                let Machine { heap, stack, .. } = &mut self.machine;
+                let start = *base + usize::from(first.0);
                 match heap.check_leaving(inner, &stack[start..start + count]) {
                     Ok(()) => self.state = State::Pending(call, first),
                     Err(trap) => self.trap(trap),
                 }
             }
             Stop::Returned => {
-                let Machine { heap, result, .. } = &mut self.machine;
-                match heap.check_leaving(inner, core::slice::from_ref(result)) {
+                let Machine { program, heap, result, .. } = &mut self.machine;
+                match heap.check_leaving(program.inner(), core::slice::from_ref(result)) {
                     Ok(()) => self.state = State::Ok,
                     Err(trap) => self.trap(trap),
                 }
@@ -353,7 +350,8 @@ impl Run {
         if stuck && all {
             return Err(trap);
         }
-        compact::clear(self.program.inner(), &mut self.machine, self.scratch.values())?;
+        let program = self.machine.program.clone();
+        compact::clear(program.inner(), &mut self.machine, self.scratch.values())?;
         let budget = &mut self.machine.heap.budget;
         if stuck {
             budget.release();
@@ -369,16 +367,17 @@ impl Run {
     /// The function that was started failed.
     #[cold]
     fn failed(&mut self) {
-        let inner = self.program.inner();
-        let Machine { heap, result, .. } = &mut self.machine;
+        let Machine { program, heap, result, .. } = &mut self.machine;
+        let inner = program.inner();
         if let Err(trap) = heap.check_leaving(inner, core::slice::from_ref(result)) {
             return self.trap(trap);
         }
-        if self.program.output(self.function).err.is_some() {
+        if self.machine.program.output(self.function).err.is_some() {
             self.state = State::Err;
             return;
         }
-        let message = render::message(heap, inner, *result, heap.budget.limits.text);
+        let Machine { program, heap, result, .. } = &self.machine;
+        let message = render::message(heap, program.inner(), *result, heap.budget.limits.text);
         self.end(Code::FaultToolFailed, message);
     }
 
@@ -390,7 +389,7 @@ impl Run {
     }
 
     fn end(&mut self, code: Code, message: String) {
-        let inner = self.program.inner();
+        let inner = self.machine.program.inner();
         let pc = self.pc();
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
         self.fault = Some(Fault { code, message, function, position: self.position(pc), pc });
@@ -414,8 +413,11 @@ impl Run {
     }
 
     pub(crate) fn status(&self) -> Status<'_> {
-        let value =
-            View { heap: &self.machine.heap, program: self.program.inner(), value: &self.machine.result };
+        let value = View {
+            heap: &self.machine.heap,
+            program: self.machine.program.inner(),
+            value: &self.machine.result,
+        };
         match (self.state, &self.fault) {
             (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
@@ -442,7 +444,7 @@ impl Run {
     }
 
     pub(crate) fn position(&self, pc: u32) -> Option<(u32, u32)> {
-        self.program.spec().position(pc).map(|position| (position.line, position.column))
+        self.machine.program.spec().position(pc).map(|position| (position.line, position.column))
     }
 
     /// Registers of the frame in which the machine stopped.
@@ -471,16 +473,34 @@ impl Run {
 
     #[inline]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let Datum::Record(fields) = datum else { return self.answer_any(datum, failed) };
+        if failed {
+            return self.answer_any(datum, failed);
+        }
         let mut meter = self.meter();
         let place = self.place();
-        let mut result = self.copy(datum, &mut meter, place);
+        match self.copying(&mut meter, place).flat(fields) {
+            Ok(Some(value)) => self.charged(meter, |run| run.resume(value, false)),
+            Ok(None) => self.answer_any(datum, failed),
+            Err(trap) => match self.make_room(trap) {
+                Ok(()) => self.answer_any(datum, failed),
+                Err(trap) => self.answered(Err(Refusal::Trap(trap)), meter),
+            },
+        }
+    }
+
+    #[inline(never)]
+    fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let mut meter = self.meter();
+        let place = self.place();
+        let mut result = self.copying(&mut meter, place).copy(datum);
         while let Err(Refusal::Trap(trap)) = result {
             if let Err(trap) = self.make_room(trap) {
                 result = Err(Refusal::Trap(trap));
                 break;
             }
             meter = self.meter();
-            result = self.copy(datum, &mut meter, place);
+            result = self.copying(&mut meter, place).copy(datum);
         }
         if failed && let Ok(value) = result {
             return self.charged(meter, |run| run.resume(value, true));
@@ -489,7 +509,6 @@ impl Run {
     }
 
     /// The answer is there, or what keeps it from being taken.
-    #[inline]
     pub(crate) fn answered(
         &mut self,
         result: Result<Value, Refusal>,
@@ -503,8 +522,8 @@ impl Run {
                 Err(BuildError::Limit { code })
             }
             Err(refusal) => {
-                let message = refusal.message(&self.machine.heap, self.program.inner());
-                self.answer(Datum::Text(&message), true)
+                let message = refusal.message(&self.machine.heap, self.machine.program.inner());
+                self.answer_any(Datum::Text(&message), true)
             }
         }
     }
@@ -528,31 +547,47 @@ impl Run {
     #[inline]
     fn resume(&mut self, value: Value, failed: bool) {
         self.state = State::Ready;
-        if !interp::resume(self.program.inner(), &mut self.machine, value, failed) {
+        if !interp::resume(&mut self.machine, value, failed) {
             self.failed();
         }
     }
 
     #[inline]
-    fn copy(&mut self, datum: Datum<'_>, meter: &mut Meter, place: usize) -> Result<Value, Refusal> {
-        let Run { machine, program, scratch, .. } = self;
-        let names = &mut scratch.names;
-        Copying { heap: &mut machine.heap, program: program.inner(), meter, names, place }.copy(datum)
+    fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
+        let Machine { program, heap, .. } = &mut self.machine;
+        let names = &mut self.scratch.names;
+        Copying { heap, program: program.inner(), meter, names, place }
     }
 
     /// Takes the next argument.
+    #[inline]
     fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
-        let mut meter = Meter::UNLIMITED;
-        let value = self.copy(datum, &mut meter, 0).map_err(|refusal| self.refused(refusal))?;
+        let value = match datum {
+            Datum::Bool(value) => Value::bool(value),
+            Datum::Int(value) => Value::int(value),
+            Datum::Double(value) if value.is_finite() => Value::double(value),
+            datum => self.large_argument(datum)?,
+        };
         self.arguments.push(value);
-        self.check_type(place)
+        let function = self.machine.program.inner().function(self.function);
+        match function.and_then(|function| function.parameters.get(place)) {
+            Some(parameter) if parameter.ty.lists == 0 && fits(parameter.ty.base, value.tag) => Ok(()),
+            _ => self.check_type(place),
+        }
+    }
+
+    #[inline(never)]
+    fn large_argument(&mut self, datum: Datum<'_>) -> Result<Value, StartError> {
+        let mut meter = Meter::UNLIMITED;
+        self.copying(&mut meter, 0).copy(datum).map_err(|refusal| self.refused(refusal))
     }
 
     fn parameter(&self, place: usize) -> (&str, Type) {
-        self.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
+        self.machine.program.parameters(self.function).nth(place).unwrap_or(("", Type::ANY))
     }
 
     /// Checks that an argument has the type of its parameter.
+    #[inline(never)]
     fn check_type(&mut self, place: usize) -> Result<(), StartError> {
         let (name, expected) = self.parameter(place);
         if expected == Type::ANY {
@@ -571,7 +606,7 @@ impl Run {
             Refusal::Trap(trap) => trap.into(),
             Refusal::NotFinite => StartError::NotFinite,
             Refusal::Duplicate(duplicate) => {
-                let name = self.machine.heap.shapes.name(self.program.inner(), duplicate.0);
+                let name = self.machine.heap.shapes.name(self.machine.program.inner(), duplicate.0);
                 StartError::DuplicateInput { argument: name.to_string() }
             }
         }
@@ -582,25 +617,29 @@ impl Run {
     }
 
     fn unknown(&self, argument: String) -> StartError {
-        StartError::UnknownInput { argument, parameters: self.program.parameter_names(self.function) }
+        StartError::UnknownInput { argument, parameters: self.machine.program.parameter_names(self.function) }
+    }
+}
+
+/// Whether a type that is no list allows values of this kind.
+fn fits(base: Base, tag: Tag) -> bool {
+    match base {
+        Base::Any => true,
+        Base::Number => matches!(tag, Tag::Int | Tag::Double),
+        Base::Text => tag == Tag::Text,
+        Base::Bool => matches!(tag, Tag::True | Tag::False),
+        Base::Nil => tag == Tag::Nil,
     }
 }
 
 /// What a value has that its type does not allow; lists are looked into, level by level.
 fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
-    let fits = |value: Value| match ty.base {
-        Base::Any => true,
-        Base::Number => matches!(value.tag, Tag::Int | Tag::Double),
-        Base::Text => value.tag == Tag::Text,
-        Base::Bool => matches!(value.tag, Tag::True | Tag::False),
-        Base::Nil => value.tag == Tag::Nil,
-    };
     // How much of each open list was looked at; as many as the type has, which is bounded.
     let mut open: Vec<(Value, usize)> = Vec::new();
     let mut value = value;
     loop {
         if open.len() == usize::from(ty.lists) {
-            if !fits(value) {
+            if !fits(ty.base, value.tag) {
                 return Some(value.tag);
             }
         } else if value.tag == Tag::List {

@@ -159,6 +159,19 @@ impl Shapes {
         }
     }
 
+    /// Whether a name has that text; as bytes, which need no look at where characters begin.
+    #[inline(always)]
+    pub(crate) fn is_named(&self, program: &Inner, name: u32, text: &str) -> bool {
+        let known = match name.checked_sub(self.first_name) {
+            None => program.string_bytes(name),
+            Some(own) => {
+                let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
+                self.names.as_bytes().get(at(start)..at(self.name_ends[at(own)])).unwrap_or_default()
+            }
+        };
+        alike(known, text.as_bytes())
+    }
+
     fn own_name(&self, own: u32) -> &str {
         let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
         &self.names[at(start)..at(self.name_ends[at(own)])]
@@ -318,6 +331,23 @@ impl Shapes {
     pub(crate) fn learn_merge(&mut self, old: u32, new: u32, shape: u32) {
         self.merges[merge_place(old, new)] = (old, new, shape);
     }
+}
+
+/// Whether two names are equal. Names are short: two words that may overlap settle it without a call.
+#[inline(always)]
+fn alike(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    if let (Some(a_first), Some(b_first)) = (a.first_chunk::<8>(), b.first_chunk())
+        && let (Some(a_last), Some(b_last)) = (a.last_chunk::<8>(), b.last_chunk())
+        && a.len() <= 16
+    {
+        return (u64::from_ne_bytes(*a_first) ^ u64::from_ne_bytes(*b_first))
+            | (u64::from_ne_bytes(*a_last) ^ u64::from_ne_bytes(*b_last))
+            == 0;
+    }
+    a == b
 }
 
 fn merge_place(old: u32, new: u32) -> usize {

@@ -71,7 +71,7 @@ impl Run {
     pub fn snapshot(&self, out: &mut Vec<u8>) -> Result<(), NotWaiting> {
         out.clear();
         let Some(function) = self.suspended() else { return Err(NotWaiting) };
-        let program = self.program.inner();
+        let program = self.machine.program.inner();
         let lazy = program.lazy();
         let machine = &self.machine;
         let mut sink = Sink::from(core::mem::take(out));

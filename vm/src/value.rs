@@ -105,7 +105,7 @@ impl Value {
     /// A copy in halves, for a value that may just have been stored in halves.
     #[inline(always)]
     pub(crate) const fn in_halves(&self) -> Value {
-        Value { tag: self.tag, aux: self.aux, payload: self.payload }
+        Value { tag: self.tag, aux: self.aux, payload: f64::from_bits(self.payload.to_bits()) }
     }
 
     #[inline(always)]

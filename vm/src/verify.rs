@@ -36,16 +36,25 @@ pub(crate) struct Facts {
     pub(crate) stride: usize,
     /// Fuel of one pass through a loop, at the instruction that begins it.
     pub(crate) loops: Vec<u32>,
-    /// Fuel of one pass through a function without its loops.
-    pub(crate) costs: Vec<u32>,
-    /// Registers that a function and all that it calls take.
-    pub(crate) extents: Vec<u32>,
-    /// Calls that are under way at once below a function.
-    pub(crate) depths: Vec<u32>,
+    /// What a call of each function needs.
+    pub(crate) entries: Vec<Entry>,
     /// Whether another function calls it.
     pub(crate) called: Vec<bool>,
     /// For each map of many cases, its keys in order with their targets.
     pub(crate) orders: Vec<Vec<(Rank, u16)>>,
+}
+
+/// What a call of a function needs to know of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Entry {
+    /// Its first instruction.
+    pub(crate) start: u32,
+    /// Fuel of one pass through it without its loops.
+    pub(crate) cost: u32,
+    /// Registers that it and all that it calls take.
+    pub(crate) extent: u32,
+    /// Calls that are under way at once below it.
+    pub(crate) depth: u32,
 }
 
 type Result<T> = core::result::Result<T, VerifyError>;

@@ -3,7 +3,7 @@
 use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::compare_exactly;
+use crate::ops::arith::{self, Mul, compare_exactly};
 use crate::ops::{get, set, truth};
 use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
@@ -73,6 +73,37 @@ pub(crate) fn related_constant<R: Relation>(
         return Ok(R::doubles(a.payload, b.double));
     }
     related::<R>(heap, program, a, &b.value)
+}
+
+/// `dst` = `a` * constant; whether the relation of it with another constant holds.
+#[inline(always)]
+pub(crate) fn product_related<R: Relation>(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (a, by, bound): (In, &Constant, &Constant),
+) -> Result<bool, Trap> {
+    if let Some(product) = arith::quick_constant::<Mul>(get(w, a), by)
+        && bound.exact
+    {
+        set(w, dst, Value::double(product));
+        return Ok(R::doubles(product, bound.double));
+    }
+    cold_path();
+    product_related_slowly::<R>(heap, program, w, dst, (a, by, bound))
+}
+
+#[inline(never)]
+fn product_related_slowly<R: Relation>(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (a, by, bound): (In, &Constant, &Constant),
+) -> Result<bool, Trap> {
+    arith::constant::<Mul>(w, dst, a, by)?;
+    related_constant::<R>(heap, program, &w[usize::from(dst.0)], bound)
 }
 
 #[inline(never)]
@@ -251,22 +282,25 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
     Ok(())
 }
 
-/// How far a switch jumps.
-#[inline(never)]
+/// How far a switch jumps. A constant text is found by where it lies.
+#[inline(always)]
 pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
-    let target = match program.map(map.0) {
-        Some(cases) if cases.cases.len() <= FEW_CASES && src.tag == Tag::Text => {
-            text_case(heap, program, src, &cases.cases)?.or(cases.default)
-        }
-        Some(cases) if cases.cases.len() <= FEW_CASES => {
-            let mut target = None;
-            for &(key, to) in &cases.cases {
-                if equal_any(heap, program, src, &key_value(program, key))? {
-                    target = Some(to);
-                    break;
-                }
+    if src.tag == Tag::Text {
+        for &(text, to) in program.text_cases(map) {
+            if text == src.payload.to_bits() {
+                cold_path();
+                return Ok(usize::from(to));
             }
-            target.or(cases.default)
+        }
+    }
+    switch_slowly(heap, program, src, map)
+}
+
+#[inline(never)]
+fn switch_slowly(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
+    let target = match program.map(map.0) {
+        Some(cases) if cases.cases.len() <= FEW_CASES => {
+            few_cases(heap, program, src, &cases.cases)?.or(cases.default)
         }
         Some(cases) => many_cases(heap, program, src, map).or(cases.default),
         None => None,
@@ -274,22 +308,21 @@ pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) 
     target.map(usize::from).ok_or_else(|| no_case(heap, program, src, map))
 }
 
-/// The case of a text. A text of the program equals no other of its strings; only one that came to be in the run is
-/// compared by its bytes.
-#[inline(always)]
-fn text_case(
+fn few_cases(
     heap: &mut Heap,
     program: &Inner,
     src: &Value,
     cases: &[(Key, u16)],
 ) -> Result<Option<u16>, Trap> {
-    let foreign = heap.arena_range(*src).is_some();
+    // A text of the program equals no other of its strings; only one that came to be in the run is compared by bytes.
+    let known = src.tag == Tag::Text && heap.arena_range(*src).is_none();
     for &(key, to) in cases {
-        let Key::Text(id) = key else { continue };
-        let known = program.texts[at(id.0)];
-        if known.payload.to_bits() == src.payload.to_bits()
-            || (foreign && equal_leaf(heap, program, *src, known)? == Some(true))
-        {
+        let key = key_value(program, key);
+        if known && key.tag == Tag::Text {
+            if key.payload.to_bits() == src.payload.to_bits() {
+                return Ok(Some(to));
+            }
+        } else if equal_any(heap, program, src, &key)? {
             return Ok(Some(to));
         }
     }

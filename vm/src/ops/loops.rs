@@ -16,7 +16,7 @@ fn slot(base: LoopBase, distance: u8) -> usize {
 }
 
 /// Begins a loop; with `collects` there is room for as many items as the list has.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn begin(
     heap: &mut Heap,
     program: &Inner,
@@ -49,7 +49,7 @@ pub(crate) fn next(heap: &mut Heap, w: &mut Window, base: LoopBase, item: Out) -
         return Ok(false);
     }
     heap.budget.burn(state.aux.into())?;
-    let value = *heap.at(at(list.low()) + at(index));
+    let Some(&value) = heap.values.get(at(list.low()) + at(index)) else { return Ok(false) };
     set(w, item, value);
     w[slot(base, 1)].payload = Value::state(0, index + 1).payload;
     Ok(true)
@@ -75,7 +75,8 @@ fn add_slowly(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> 
     add_container(heap, w, base, value)
 }
 
-#[inline(always)]
+#[cold]
+#[inline(never)]
 fn add_container(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
     let list = w[slot(base, 2)];
     if list.aux >= w[slot(base, 0)].aux {
@@ -100,7 +101,19 @@ pub(crate) fn add_record(
 ) -> Result<(), Trap> {
     let count = program.shape_len(shape);
     let (offset, depth) = heap.put(span(w, first, count))?;
-    add_container(heap, w, base, Value::record(offset, shape.0.into(), depth))
+    let record = Value::record(offset, shape.0.into(), depth);
+    let list = &w[slot(base, 2)];
+    let len = list.aux;
+    // Its depth is that of a list with room, which has no header.
+    if len < w[slot(base, 0)].aux
+        && depth < list.high()
+        && let Some(place) = heap.values.get_mut(at(list.low()) + at(len))
+    {
+        *place = record;
+        w[slot(base, 2)].aux = len + 1;
+        return Ok(());
+    }
+    add_container(heap, w, base, record)
 }
 
 /// `dst` = what the loop collected.

@@ -3,9 +3,9 @@
 use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, mismatch, set, span};
+use crate::ops::{get, mismatch, set, span, truth};
 use crate::program::Inner;
-use crate::shapes::{ABSENT, FAR};
+use crate::shapes::FAR;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::hint::cold_path;
@@ -29,43 +29,73 @@ pub(crate) fn make(
     Ok(())
 }
 
-/// The field of a record, or nothing where the record does not have it.
+/// The field of a record, where the matrix says where it lies.
 #[inline(always)]
-fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
+fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value> {
     let column = usize::from(field.0);
     let stride = heap.shapes.stride;
-    if column < stride {
-        let place = heap.shapes.matrix[at(record.aux) * stride + column];
-        if place < FAR {
-            return Some(heap.at(at(record.low()) + usize::from(place)));
-        }
-        if place == ABSENT {
-            return None;
-        }
+    if record.tag != Tag::Record || column >= stride {
+        return None;
     }
-    cold_path();
-    find_far(heap, program, record, field)
+    let &place = heap.shapes.matrix.get(at(record.aux) * stride + column)?;
+    if place >= FAR {
+        return None;
+    }
+    heap.values.get(at(record.low()) + usize::from(place))
 }
 
+/// As [`quick`], wherever it lies; a fault where it does not.
 #[cold]
 #[inline(never)]
-fn find_far<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Option<&'h Value> {
-    let place = heap.shapes.position(program, record.aux, field.0.into())?;
-    Some(heap.at(at(record.low()) + place))
-}
-
-/// The field of a record.
-#[inline(always)]
-pub(crate) fn field<'h>(
-    heap: &'h Heap,
-    program: &Inner,
-    record: &Value,
-    field: FieldId,
-) -> Result<&'h Value, Trap> {
+fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Result<&'h Value, Trap> {
     if record.tag != Tag::Record {
         return Err(mismatch("a record to read a field of", record.tag));
     }
-    find(heap, program, record, field).ok_or_else(|| missing(heap, program, record, field))
+    match heap.shapes.position(program, record.aux, field.0.into()) {
+        Some(place) => Ok(heap.at(at(record.low()) + place)),
+        None => Err(missing(heap, program, record, field)),
+    }
+}
+
+/// `dst` = the field of a record.
+#[inline(always)]
+pub(crate) fn field(
+    heap: &Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (src, field): (In, FieldId),
+) -> Result<(), Trap> {
+    if let Some(value) = quick(heap, get(w, src), field) {
+        set(w, dst, *value);
+        return Ok(());
+    }
+    cold_path();
+    field_slowly(heap, program, w, dst, (src, field))
+}
+
+/// Apart from [`field`], so that its paths do not meet again with a value between them.
+#[cold]
+#[inline(never)]
+fn field_slowly(
+    heap: &Heap,
+    program: &Inner,
+    w: &mut Window,
+    dst: Out,
+    (src, field): (In, FieldId),
+) -> Result<(), Trap> {
+    let value = find(heap, program, get(w, src), field)?;
+    set(w, dst, *value);
+    Ok(())
+}
+
+/// Whether the field of a record holds as a condition.
+#[inline(always)]
+pub(crate) fn flag(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Result<bool, Trap> {
+    match quick(heap, record, field) {
+        Some(value) => truth(value),
+        None => truth(find(heap, program, record, field)?),
+    }
 }
 
 #[cold]
@@ -87,7 +117,7 @@ fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap
 }
 
 /// `dst` = whether the record has the field.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn has(
     heap: &Heap,
     program: &Inner,
@@ -99,7 +129,7 @@ pub(crate) fn has(
     if record.tag != Tag::Record {
         return Err(mismatch("a record that may have a field", record.tag));
     }
-    let found = find(heap, program, record, field).is_some();
+    let found = heap.shapes.position(program, record.aux, field.0.into()).is_some();
     set(w, dst, Value::bool(found));
     Ok(())
 }

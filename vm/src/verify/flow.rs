@@ -1,6 +1,6 @@
 //! The pass over the code: operands, registers that are set, loops and jumps.
 
-use super::{Facts, Result, Rule, VerifyError, index};
+use super::{Entry, Facts, Result, Rule, VerifyError, index};
 use crate::set::Set;
 use crate::value::at;
 use alloc::vec::Vec;
@@ -131,9 +131,8 @@ impl Flow<'_> {
         if self.state.is_some() || !self.loops.is_empty() {
             return self.error(Rule::RunsOff);
         }
-        self.facts.costs.push(self.cost);
-        self.facts.extents.push(self.extent);
-        self.facts.depths.push(self.depth);
+        let (start, cost, extent, depth) = (function.start, self.cost, self.extent, self.depth);
+        self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
     }
 
@@ -158,7 +157,8 @@ impl Flow<'_> {
             let (first, count) = match *op {
                 Op::For { base, .. } | Op::Each { base, .. } => (base.0, 3),
                 Op::Invoke { first, function, .. } => {
-                    (first.0, self.facts.extents.get(usize::from(function.0)).map_or(0, |&extent| at(extent)))
+                    let callee = self.facts.entries.get(usize::from(function.0));
+                    (first.0, callee.map_or(0, |callee| at(callee.extent)))
                 }
                 _ => continue,
             };
@@ -359,11 +359,11 @@ impl Flow<'_> {
     /// The callee's frame overwrites the caller's registers from the window on.
     fn invoke(&mut self, function: u16, first: u8, state: &mut Set) -> Result<()> {
         self.facts.called[usize::from(function)] = true;
-        let extent = self.facts.extents[usize::from(function)];
+        let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
         // No more than there are functions.
-        self.depth = self.depth.max(1 + self.facts.depths[usize::from(function)]);
+        self.depth = self.depth.max(1 + depth);
         for register in (first..=255).take(at(extent)) {
             if self.locked.has(register) {
                 return self.error(Rule::LoopRegister { register });
