@@ -338,7 +338,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn refresh(&mut self) {
         match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
@@ -355,6 +355,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Shows the token under the cursor as the floors and mends have it.
+    #[inline(never)]
     fn look_closer(&mut self) {
         if self.current.first && self.below_floor(&self.current) {
             (self.current.kind, self.current.word) = (Kind::Dedent, None);
@@ -370,7 +371,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Goes to the next token.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bump(&mut self) {
         self.last_end = self.current.end;
         self.at += 1;
