@@ -338,7 +338,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
-    #[inline(always)]
+    #[inline]
     pub(super) fn refresh(&mut self) {
         match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
@@ -371,7 +371,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Goes to the next token.
-    #[inline(always)]
+    #[inline]
     pub(super) fn bump(&mut self) {
         self.last_end = self.current.end;
         self.at += 1;
