@@ -14,8 +14,11 @@ use std::fmt::Write as _;
 const SMALL: usize = 16 << 10;
 const TIMES: usize = 16;
 
-/// Every source's name, and how it is made of about so many bytes.
-const SOURCES: &[(&str, fn(usize) -> String)] = &[
+/// Makes a source of about so many bytes.
+type Make = fn(usize) -> String;
+
+/// Every source's name, and how it is made.
+const SOURCES: &[(&str, Make)] = &[
     ("functions", |size| {
         numbered(size, |n| format!("; fn f{n}(a: text) -> text\n; Vars: 0=a 1=b\nRET REF 0\n"))
     }),

@@ -180,15 +180,15 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// Places in the table of mnemonics, one for each byte that a hash can be; many more than words, so that a factor without
-/// clashes is soon found.
-const PLACES: usize = 1 << u8::BITS;
-
+/// The place of a key: one byte of it times a factor, so that there are many more places than mnemonics and a factor with
+/// which no two of them meet is soon found.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
-    let [highest, ..] = key.wrapping_mul(factor).to_be_bytes();
-    highest as usize
+    let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
+    place as usize
 }
+
+const PLACES: usize = 1 << u8::BITS;
 
 /// The mnemonics, each in the place of its hash, and the factor with which no two hashes are equal.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {

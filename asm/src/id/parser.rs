@@ -355,6 +355,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Shows the token under the cursor as the floors and mends have it.
+    #[inline(never)]
     fn look_closer(&mut self) {
         if self.current.first && self.below_floor(&self.current) {
             (self.current.kind, self.current.word) = (Kind::Dedent, None);
