@@ -260,9 +260,13 @@ fn drive(run: &mut Run, turns: &mut Turns, broken: bool) -> String {
         }
         if broken {
             assert_eq!(run.snapshot(&mut bytes), Ok(()), "a call waits");
-            if let Err(error) = run.restore(&bytes) {
-                assert!(is_limit(error.code().as_str()), "a snapshot is restored: {error}");
-                return format!("{{\"code\":\"{}\"}}", error.code());
+            // A new run, whose registers hold nothing of the old one's.
+            match Run::from_snapshot(run.program(), &bytes, limited()) {
+                Ok(restored) => *run = restored,
+                Err(error) => {
+                    assert!(is_limit(error.code().as_str()), "a snapshot is restored: {error}");
+                    return format!("{{\"code\":\"{}\"}}", error.code());
+                }
             }
         }
         let Some(call) = run.pending() else { continue };

@@ -39,6 +39,11 @@ fn bytecode() {
 }
 
 #[test]
+fn snapshot() {
+    on_corpus("snapshot", ilo_fuzz::snapshot);
+}
+
+#[test]
 fn json() {
     on_corpus("json", ilo_fuzz::json);
 }

@@ -136,12 +136,12 @@ impl Budget {
         self.memory + self.held
     }
 
-    /// Holds memory back: the heap is cleared when twice what it has now is taken, or half of the limit.
+    /// Holds memory back: the heap is cleared when twice what it has now is taken, at least a part of the limit.
     pub(crate) fn hold(&mut self) {
         let left = self.left();
         let limit = self.limits.memory;
         let used = limit - left;
-        let mark = used.saturating_mul(2).max(limit / 2).min(limit);
+        let mark = used.saturating_mul(2).max(limit / limits::CLEARED_FIRST).min(limit);
         self.held = limit - mark;
         self.memory = left - self.held;
     }

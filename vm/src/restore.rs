@@ -111,6 +111,7 @@ impl From<Trap> for RestoreError {
 
 impl From<StartError> for RestoreError {
     fn from(error: StartError) -> RestoreError {
+        // The function is there, so it is the memory of its frames.
         RestoreError::Limit { code: error.code(), message: alloc::format!("{error}") }
     }
 }
@@ -152,6 +153,9 @@ impl Run {
         let nested = flag(&mut reader)?;
         let (fuel, calls) = (reader.varint()?, reader.varint()?);
         let function = FunctionId(reader.varint16()?);
+        if inner.function(function).is_none() {
+            return rule(&reader, "the number of a function", function.0.into());
+        }
         self.prepare(function)?;
         self.machine.heap.budget.use_up(fuel, calls);
         self.machine.heap.nested = nested;
@@ -236,6 +240,10 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
     if found == id { Ok(reader) } else { Err(RestoreError::OtherProgram { expected: id, found }) }
 }
 
+fn rule<T>(reader: &Reader<'_>, expected: &'static str, found: u64) -> Result<T> {
+    Err(RestoreError::Rule { offset: reader.offset(), expected, found })
+}
+
 fn flag(reader: &mut Reader<'_>) -> Result<bool> {
     match reader.byte()? {
         0 => Ok(false),
@@ -306,7 +314,7 @@ struct Values<'r, 'b> {
 
 impl Values<'_, '_> {
     fn rule<T>(&self, expected: &'static str, found: u64) -> Result<T> {
-        Err(RestoreError::Rule { offset: self.reader.offset(), expected, found })
+        rule(&self.reader, expected, found)
     }
 
     /// Charges an entry of a table.

@@ -20,6 +20,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
+use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId};
 use ilo_spec::types::{Base, Type};
 
@@ -62,9 +63,6 @@ pub struct Run {
     cleared: (usize, u64),
     pub(crate) tables: Tables,
 }
-
-/// Where clearing a heap at its limit frees less than this part of it, the memory is used up.
-const WORTHWHILE: u64 = 16;
 
 /// Where the shapes of arguments are guessed from; calls use multiples of the same.
 const GUESS_STEP: usize = 8;
@@ -355,7 +353,7 @@ impl Run {
         let budget = &mut self.machine.heap.budget;
         if stuck {
             budget.release();
-        } else if all && budget.left() < budget.limits.memory / WORTHWHILE {
+        } else if all && budget.left() < budget.limits.memory / limits::CLEARED_LEAST {
             return Err(trap);
         } else {
             budget.hold();

@@ -113,8 +113,13 @@ fn mixture() -> Program {
     asm.build()
 }
 
-/// Runs the mixture; every second answer is built piece by piece. Gives the outcome and the run.
+/// Runs the mixture. Gives the outcome and the run.
 fn mixed(program: &Program, memory: u64) -> (String, Run) {
+    mixed_from(program, memory, false)
+}
+
+/// Runs the mixture, where `broken` from a snapshot at each call; every second answer is built piece by piece.
+fn mixed_from(program: &Program, memory: u64, broken: bool) -> (String, Run) {
     let items: Vec<Datum<'_>> = (0..12).map(Datum::Int).collect();
     let mut run = Run::new(program, limits(memory));
     if let Err(error) = run.start(FunctionId(1), &[Datum::List(&items)]) {
@@ -122,7 +127,15 @@ fn mixed(program: &Program, memory: u64) -> (String, Run) {
     }
     let text = "some text that is long enough to count, ".repeat(30);
     for turn in 0.. {
-        let Step::Call(call) = run.step() else { break };
+        let Step::Call(_) = run.step() else { break };
+        if broken {
+            let mut bytes = Vec::new();
+            run.snapshot(&mut bytes).unwrap();
+            if let Err(error) = run.restore(&bytes) {
+                return (format!("\"{}\"", error.code()), run);
+            }
+        }
+        let call = run.pending().unwrap();
         let list = [Datum::Int(turn), Datum::Text(&text[..usize::try_from(turn).unwrap() * 40])];
         if turn % 2 == 0 {
             let _ = call.answer(Datum::Record(&[("a", Datum::List(&list)), ("new", Datum::Text(&text))]));
@@ -153,7 +166,7 @@ fn what_a_run_can_read_stays_the_same_however_often_its_heap_is_cleared() {
     assert!(expected.starts_with(r#"{"status":"ok""#), "{expected}");
     let most = ample.memory_used();
     let (mut fewest, mut held) = (most, 0);
-    for memory in (most / 6..most).step_by(1_009) {
+    for memory in (most / 6..most).step_by(2_003) {
         let (outcome, run) = mixed(&program, memory);
         if outcome == expected {
             fewest = fewest.min(memory);
@@ -164,7 +177,28 @@ fn what_a_run_can_read_stays_the_same_however_often_its_heap_is_cleared() {
         }
         assert!(run.memory_used() <= memory);
     }
-    assert!(held > 10 && fewest < most * 3 / 4, "clearing made room: {fewest} of {most} bytes, {held} times");
+    assert!(held > 5 && fewest < most * 3 / 4, "clearing made room: {fewest} of {most} bytes, {held} times");
+}
+
+#[test]
+fn a_suspended_run_goes_on_within_the_same_memory() {
+    let program = mixture();
+    let (expected, ample) = mixed(&program, 1 << 30);
+    let (outcome, broken) = mixed_from(&program, 1 << 30, true);
+    assert_eq!(outcome, expected);
+    assert_eq!(broken.fuel_used(), ample.fuel_used());
+    let most = ample.memory_used();
+    let mut held = 0;
+    for memory in (most / 6..most).step_by(20_011) {
+        let (outcome, _) = mixed_from(&program, memory, true);
+        held += usize::from(outcome == expected);
+        let codes = ["\"memory\"", "\"too-large\"", "would pass"];
+        assert!(
+            outcome == expected || codes.iter().any(|code| outcome.contains(code)),
+            "{memory}: {outcome}"
+        );
+    }
+    assert!(held > 2, "{held}");
 }
 
 #[test]
