@@ -11,10 +11,40 @@ enum Value {
     Nil,
     Bool(bool),
     Number(f64),
-    Constant(&'static str),
+    Constant(&'static &'static str),
     Text { start: u32, length: u32 },
     List { start: u32, length: u32 },
-    Record { start: u32, fields: &'static [&'static str] },
+    Record { start: u32, shape: Shape },
+}
+
+/// The field lists that there are, known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Customer,
+    Summary,
+    User,
+    Sent,
+}
+
+/// The names of fields that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Name,
+    Spent,
+    Level,
+    Discount,
+    Email,
+    Verified,
+}
+
+/// Where a record of a shape has a field.
+fn place(shape: Shape, field: Field) -> Result<u32> {
+    match (shape, field) {
+        (Shape::Customer | Shape::Summary, Field::Name) | (Shape::User, Field::Email) => Ok(0),
+        (Shape::Customer, Field::Spent) | (Shape::Summary, Field::Level) | (Shape::User, Field::Verified) => Ok(1),
+        (Shape::Summary, Field::Discount) => Ok(2),
+        _ => Err(Fault::Missing),
+    }
 }
 
 #[derive(Debug)]
@@ -41,17 +71,17 @@ impl Arena {
         Value::Text { start, length: text.len() as u32 }
     }
 
-    fn record<const N: usize>(&mut self, fields: &'static [&'static str; N], values: [Value; N]) -> Value {
+    #[inline]
+    fn record<const N: usize>(&mut self, shape: Shape, values: [Value; N]) -> Value {
         let start = self.values.len() as u32;
         self.values.extend_from_slice(&values);
-        Value::Record { start, fields }
+        Value::Record { start, shape }
     }
 
     #[inline]
-    fn field(&self, record: Value, name: &str) -> Result<Value> {
-        let Value::Record { start, fields } = record else { return Err(Fault::Type) };
-        let place = fields.iter().position(|field| *field == name).ok_or(Fault::Missing)?;
-        Ok(self.values[start as usize + place])
+    fn field(&self, record: Value, name: Field) -> Result<Value> {
+        let Value::Record { start, shape } = record else { return Err(Fault::Type) };
+        Ok(self.values[(start + place(shape, name)?) as usize])
     }
 
     fn items(&self, list: Value) -> Result<std::ops::Range<usize>> {
@@ -77,7 +107,7 @@ impl Arena {
             Value::Nil => "nil".to_owned(),
             Value::Bool(value) => value.to_string(),
             Value::Number(value) => value.to_string(),
-            Value::Constant(text) => text.to_owned(),
+            Value::Constant(text) => (*text).to_owned(),
             Value::Text { start, length } => {
                 String::from_utf8_lossy(&self.bytes[start as usize..(start + length) as usize]).into_owned()
             }
@@ -109,19 +139,19 @@ fn total(arguments: &[Value; 3]) -> Result<Value> {
 fn classify(spent: Value) -> Result<Value> {
     let spent = number(spent)?;
     Ok(Value::Constant(if spent >= 1_000.0 {
-        "gold"
+        &"gold"
     } else if spent >= 500.0 {
-        "silver"
+        &"silver"
     } else {
-        "bronze"
+        &"bronze"
     }))
 }
 
 fn discount(level: Value) -> Result<Value> {
     match level {
-        Value::Constant("gold") => Ok(Value::Number(20.0)),
-        Value::Constant("silver") => Ok(Value::Number(10.0)),
-        Value::Constant("bronze") => Ok(Value::Number(5.0)),
+        Value::Constant(&"gold") => Ok(Value::Number(20.0)),
+        Value::Constant(&"silver") => Ok(Value::Number(10.0)),
+        Value::Constant(&"bronze") => Ok(Value::Number(5.0)),
         _ => Err(Fault::NoCase),
     }
 }
@@ -129,17 +159,16 @@ fn discount(level: Value) -> Result<Value> {
 #[inline(never)]
 fn summaries(arena: &mut Arena, customers: Value) -> Result<Value> {
     let items = arena.items(customers)?;
-    let mut out = Vec::with_capacity(items.len());
-    for place in items {
+    let (start, length) = (arena.values.len(), items.len());
+    arena.values.resize(start + length, Value::Nil);
+    for (next, place) in (start..).zip(items) {
         let customer = arena.values[place];
-        let level = classify(arena.field(customer, "spent")?)?;
+        let level = classify(arena.field(customer, Field::Spent)?)?;
         let discount = discount(level)?;
-        let name = arena.field(customer, "name")?;
-        out.push(arena.record(&["name", "level", "discount"], [name, level, discount]));
+        let name = arena.field(customer, Field::Name)?;
+        arena.values[next] = arena.record(Shape::Summary, [name, level, discount]);
     }
-    let start = arena.values.len() as u32;
-    arena.values.extend_from_slice(&out);
-    Ok(Value::List { start, length: out.len() as u32 })
+    Ok(Value::List { start: start as u32, length: length as u32 })
 }
 
 /// A host: the name of a tool and its arguments to its answer or its failure.
@@ -151,13 +180,13 @@ fn notify(arena: &mut Arena, user_id: Value, message: Value, tools: Tools<'_>) -
         Ok(user) => user,
         Err(failure) => return Ok(Err(arena.concat("User lookup failed: ", failure)?)),
     };
-    match arena.field(user, "verified")? {
+    match arena.field(user, Field::Verified)? {
         Value::Bool(true) => {}
-        Value::Bool(false) | Value::Nil => return Ok(Err(Value::Constant("Email not verified"))),
+        Value::Bool(false) | Value::Nil => return Ok(Err(Value::Constant(&"Email not verified"))),
         _ => return Err(Fault::Type),
     }
-    let email = arena.field(user, "email")?;
-    if let Err(failure) = tools(arena, "send-email", &[email, Value::Constant("Notification"), message]) {
+    let email = arena.field(user, Field::Email)?;
+    if let Err(failure) = tools(arena, "send-email", &[email, Value::Constant(&"Notification"), message]) {
         return Ok(Err(arena.concat("Send failed: ", failure)?));
     }
     Ok(Ok(Value::Nil))
@@ -178,10 +207,10 @@ fn sum(arena: &Arena, numbers: Value) -> Result<Value> {
 fn answer(arena: &mut Arena, tool: &str) -> Value {
     if tool == "get-user" {
         let email = arena.text("a@b.c");
-        arena.record(&["email", "verified"], [email, Value::Bool(true)])
+        arena.record(Shape::User, [email, Value::Bool(true)])
     } else {
         let id = arena.text("m1");
-        arena.record(&["message-id"], [id])
+        arena.record(Shape::Sent, [id])
     }
 }
 
@@ -201,7 +230,7 @@ fn shown_notify() -> String {
 fn shown_summaries(arena: &Arena, list: Value) -> Result<String> {
     let mut out = String::new();
     for place in arena.items(list)? {
-        for field in ["name", "level", "discount"] {
+        for field in [Field::Name, Field::Level, Field::Discount] {
             let _ = write!(out, "{} ", arena.show(arena.field(arena.values[place], field)?));
         }
     }
@@ -230,7 +259,7 @@ fn main() -> std::io::Result<()> {
         .map(|number| {
             let name = arena.text(&format!("customer {number}"));
             let spent = Value::Number(f64::from(number % 13) * 100.0 + 0.5);
-            arena.record(&["name", "spent"], [name, spent])
+            arena.record(Shape::Customer, [name, spent])
         })
         .collect();
     let customers = list(&mut arena, &customers);
