@@ -54,6 +54,12 @@ macro_rules! instructions {
                 match self { $(Op::$name { .. } => $number,)* }
             }
 
+            /// Fuel that one execution costs.
+            #[inline]
+            pub const fn cost(&self) -> u8 {
+                match self { $(Op::$name { .. } => $cost,)* }
+            }
+
             /// The row of the table.
             pub fn row(&self) -> &'static Row {
                 const fn position(number: u8) -> usize {

@@ -9,6 +9,7 @@ use crate::heap::{FIRST_BYTES, FIRST_VALUES, Heap, narrow};
 use crate::interp::Machine;
 use crate::live::Use;
 use crate::program::Inner;
+use crate::set;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
@@ -117,7 +118,7 @@ fn roots(
     let windows = frames.iter().map(|frame| (frame.pc, frame.base)).chain([(*pc, *base)]);
     for (pc, base) in windows {
         let Some(site) = live.site(pc - 1) else { continue };
-        for register in site.set.iter() {
+        for register in set::registers(site.set) {
             let room = match live.use_of(site, register) {
                 Use::Collected(open) => at(stack[base + usize::from(open.base)].aux),
                 _ => 0,

@@ -4,7 +4,7 @@
 //! for jumps go forward but for `next`. A live register is one that some path reads before it is set again, so
 //! verification has shown that it is set.
 
-use crate::set::Set;
+use crate::set::{Set, Wide};
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
@@ -24,7 +24,7 @@ pub(crate) struct Live {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// The registers that are live.
-    pub(crate) set: Set,
+    pub(crate) set: Wide,
     /// One more than the number of the innermost loop that is open.
     innermost: u32,
 }
@@ -89,7 +89,7 @@ impl Live {
     }
 
     /// Keeps what is live at the sites of a function, and its loops.
-    fn record(&mut self, function: &Function, code: &[Op], sets: &[Set]) {
+    fn record(&mut self, function: &Function, code: &[Op], sets: &[Wide]) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         for (pc, &op) in code.iter().enumerate() {
             while open.last().is_some_and(|&(next, _)| next < pc) {
@@ -131,7 +131,7 @@ fn is_site(op: Op) -> bool {
 }
 
 /// What is live at a site: before its instruction, but for an `invoke` while the callee runs.
-fn across(op: Op, before: Set, pc: usize, sets: &[Set]) -> Set {
+fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
     let Op::Invoke { dst, fail, .. } = op else { return before };
     let mut set = sets[pc + 1];
     if fail.0 != 0 {
@@ -142,9 +142,9 @@ fn across(op: Op, before: Set, pc: usize, sets: &[Set]) -> Set {
 }
 
 /// What is live before each instruction of a function.
-fn settle(program: &Program, code: &[Op], sets: &mut Vec<Set>) {
+fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
     sets.clear();
-    sets.resize(code.len(), Set::default());
+    sets.resize(code.len(), Wide::default());
     loop {
         let mut changed = false;
         for (pc, &op) in code.iter().enumerate().rev() {
@@ -160,8 +160,8 @@ fn settle(program: &Program, code: &[Op], sets: &mut Vec<Set>) {
 }
 
 /// What is live behind an instruction, whichever way it goes on.
-fn after(program: &Program, op: Op, pc: usize, sets: &[Set]) -> Set {
-    let mut set = if op.ends() { Set::default() } else { sets[pc + 1] };
+fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
+    let mut set = if op.ends() { Wide::default() } else { sets[pc + 1] };
     let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
     match op {
         Op::Switch { map, .. } => {
@@ -185,9 +185,9 @@ fn after(program: &Program, op: Op, pc: usize, sets: &[Set]) -> Set {
 }
 
 /// What is live before an instruction, from what is live behind it.
-fn transfer(program: &Program, op: Op, mut set: Set) -> Set {
+fn transfer(program: &Program, op: Op, mut set: Wide) -> Wide {
     let (mut first, mut length) = (0, 0);
-    let mut reads = Set::default();
+    let mut reads = Wide::default();
     let item = matches!(op, Op::Next { .. });
     op.roles(|_, role| match role {
         Role::Write(register) if !item => set.remove(register),

@@ -11,6 +11,7 @@ use crate::interp::{self, Machine};
 use crate::live::Use;
 use crate::program::{Inner, Program};
 use crate::run::Run;
+use crate::set;
 use crate::snapshot::{MAGIC, SUM, VERSION, tag};
 use crate::value::{Tag, Value, at};
 use crate::{Limits, frame::Frame};
@@ -165,7 +166,7 @@ impl Run {
         let mut values = Values { reader, heap, program: inner, tables: &mut self.tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
-            for register in site.set.iter() {
+            for register in set::registers(site.set) {
                 let of = lazy.live.use_of(site, register);
                 let value = values.register(of, &stack[base..])?;
                 stack[base + usize::from(register)] = value;

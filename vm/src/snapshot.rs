@@ -8,6 +8,7 @@ use crate::index::Index;
 use crate::live::Use;
 use crate::program::Inner;
 use crate::run::Run;
+use crate::set;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::vec::Vec;
@@ -92,7 +93,7 @@ impl Run {
         let mut writer = Writer::new(sink, &machine.heap, program);
         for (pc, base) in windows {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
-            for register in site.set.iter() {
+            for register in set::registers(site.set) {
                 let value = machine.stack[base + usize::from(register)];
                 match lazy.live.use_of(site, register) {
                     Use::Index(_) => writer.out.varint(value.low().into()),

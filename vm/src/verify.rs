@@ -19,13 +19,14 @@ use crate::index::Index;
 use crate::program::{Inner, Rank};
 use crate::value::at;
 use alloc::vec::Vec;
-use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::FieldId;
-use ilo_spec::program::{Function, Key, Map, Number, Program};
+use ilo_spec::program::{Function, Key, Map, Number, Parameter, Program};
 
 /// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
 const COLUMNS: usize = 128;
+/// Parameters that are compared each with each.
+const FEW_PARAMETERS: usize = 8;
 
 /// What verifying finds out for running.
 #[derive(Debug, Default)]
@@ -79,8 +80,7 @@ pub(crate) fn verify(program: &Program) -> Result<Facts> {
     if at(start) != program.code.len() {
         return Err(VerifyError::table(Rule::Cover));
     }
-    facts.stride = stride(program);
-    flow::check(program, &mut facts)?;
+    facts.stride = usize::from(flow::check(program, &mut facts)?).min(COLUMNS);
     Ok(facts)
 }
 
@@ -192,6 +192,18 @@ fn parameters(program: &Program, function: &Function) -> core::result::Result<()
     if function.parameters.len() > registers {
         return Err(Rule::Count { what: "parameters", found: function.parameters.len(), limit: registers });
     }
+    // Few are compared in place.
+    let few = function.parameters.len() <= FEW_PARAMETERS;
+    let twice = |(place, parameter): (usize, &Parameter)| {
+        function.parameters[..place].iter().any(|other| other.name == parameter.name)
+    };
+    if few && function.parameters.iter().enumerate().any(twice) {
+        return Err(Rule::Duplicate { what: "parameter" });
+    }
+    if few {
+        let last = function.parameters.iter().map(|parameter| parameter.name.0).max();
+        return last.map_or(Ok(()), |last| index("field", last.into(), program.fields.into()));
+    }
     let mut names: Vec<u16> = function.parameters.iter().map(|parameter| parameter.name.0).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -201,16 +213,4 @@ fn parameters(program: &Program, function: &Function) -> core::result::Result<()
         Some(&last) => index("field", last.into(), program.fields.into()),
         None => Ok(()),
     }
-}
-
-/// One past the highest field that instructions read.
-fn stride(program: &Program) -> usize {
-    let read = |op: &Op| match *op {
-        Op::Field { field, .. }
-        | Op::Has { field, .. }
-        | Op::UnlessField { field, .. }
-        | Op::IfField { field, .. } => usize::from(field.0) + 1,
-        _ => 0,
-    };
-    program.code.iter().map(read).max().unwrap_or(0).min(COLUMNS)
 }

@@ -9,13 +9,13 @@ use ilo_spec::operand::{Back, LoopBase, Out, Role};
 use ilo_spec::program::{Function, Program};
 
 /// Registers set on every jump to an instruction, and where the first of these jumps stands.
-struct Merge {
-    set: Set,
+struct Merge<S> {
+    set: S,
     from: u32,
 }
 
 /// A loop that is open.
-struct Open {
+struct Open<S> {
     /// Its `next`.
     next: u32,
     /// Its first instruction.
@@ -23,9 +23,9 @@ struct Open {
     base: u8,
     collects: bool,
     /// What is set when it ends.
-    after: Set,
-    /// Fuel of its body so far.
-    cost: u32,
+    after: S,
+    /// Fuel of what is around it so far.
+    around: u32,
 }
 
 /// What an instruction's operands say, beside what is checked at once.
@@ -35,65 +35,122 @@ struct Uses {
     length: usize,
     write: Option<u8>,
     jump: Option<u16>,
+    /// One past the field that is read, or 0.
+    field: u16,
 }
 
-struct Flow<'p> {
-    program: &'p Program,
-    facts: &'p mut Facts,
+/// What is kept from function to function, so that none allocates for itself.
+struct Areas<S> {
     /// For each instruction of the function, one more than its place in `merges`; 0 where nothing jumps there.
     targets: Vec<u32>,
-    merges: Vec<Merge>,
-    loops: Vec<Open>,
+    merges: Vec<Merge<S>>,
+    loops: Vec<Open<S>>,
     /// What each loop of the function overwrites in passing, in the order of the code.
-    clobbers: Vec<Set>,
+    clobbers: Vec<S>,
+    /// While these are found out: where each open loop ends, and its place among them.
+    clobbering: Vec<(usize, usize)>,
+}
+
+impl<S> Default for Areas<S> {
+    fn default() -> Areas<S> {
+        Areas {
+            targets: Vec::new(),
+            merges: Vec::new(),
+            loops: Vec::new(),
+            clobbers: Vec::new(),
+            clobbering: Vec::new(),
+        }
+    }
+}
+
+/// Where the pass stands in the program.
+struct Place {
+    caller: usize,
+    next_map: u32,
+    /// One past the highest field that was read.
+    fields: u16,
+}
+
+struct Flow<'p, S> {
+    program: &'p Program,
+    facts: &'p mut Facts,
+    areas: &'p mut Areas<S>,
+    place: &'p mut Place,
     next_clobber: usize,
     /// Registers of open loops.
-    locked: Set,
-    /// What is set here; `None` where nothing comes from the instruction before.
-    state: Option<Set>,
-    next_map: u32,
-    caller: usize,
+    locked: S,
+    /// What is set here.
+    state: S,
+    /// Whether anything comes from the instruction before.
+    live: bool,
+    /// The `next` of the innermost open loop.
+    next: u32,
     function: &'p Function,
     pc: u32,
+    /// Fuel so far of the innermost open loop, else of the function.
     cost: u32,
     extent: u32,
     depth: u32,
 }
 
-/// Checks the code of every function.
-pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<()> {
-    let unused = |maps: usize| Err(VerifyError::table(Rule::UnusedMap { found: maps }));
-    let Some(first) = program.functions.first() else {
-        return if program.maps.is_empty() { Ok(()) } else { unused(0) };
-    };
+/// No `next`: there are fewer instructions.
+const NO_LOOP: u32 = u32::MAX;
+
+/// Checks the code of every function; gives one past the highest field that is read.
+pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
-    let mut flow = Flow {
-        program,
-        facts,
-        targets: Vec::new(),
-        merges: Vec::new(),
-        loops: Vec::new(),
-        clobbers: Vec::new(),
-        next_clobber: 0,
-        locked: Set::default(),
-        state: None,
-        next_map: 0,
-        caller: 0,
-        function: first,
-        pc: 0,
-        cost: 0,
-        extent: 0,
-        depth: 0,
-    };
+    facts.entries.reserve_exact(program.functions.len());
+    let (mut few, mut many) = (Areas::<u64>::default(), Areas::<[u64; 4]>::default());
+    let mut place = Place { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
-        flow.caller = id;
-        flow.function = function;
-        flow.function()?;
+        place.caller = id;
+        if function.registers <= 64 {
+            Flow::new(program, facts, &mut few, &mut place, function).function()?;
+        } else {
+            Flow::new(program, facts, &mut many, &mut place, function).function()?;
+        }
     }
-    if at(flow.next_map) == program.maps.len() { Ok(()) } else { unused(at(flow.next_map)) }
+    let found = at(place.next_map);
+    if found == program.maps.len() {
+        Ok(place.fields)
+    } else {
+        Err(VerifyError::table(Rule::UnusedMap { found }))
+    }
 }
 
-impl Flow<'_> {
+impl<'p, S: Set> Flow<'p, S> {
+    fn new(
+        program: &'p Program,
+        facts: &'p mut Facts,
+        areas: &'p mut Areas<S>,
+        place: &'p mut Place,
+        function: &'p Function,
+    ) -> Flow<'p, S> {
+        let mut state = S::default();
+        for (register, _) in (0..=255).zip(&function.parameters) {
+            state.add(register);
+        }
+        areas.targets.clear();
+        areas.targets.resize(at(function.end - function.start), 0);
+        areas.merges.clear();
+        Flow {
+            program,
+            facts,
+            areas,
+            place,
+            next_clobber: 0,
+            locked: S::default(),
+            state,
+            live: true,
+            next: NO_LOOP,
+            function,
+            pc: function.start,
+            cost: 0,
+            extent: function.registers.into(),
+            depth: 0,
+        }
+    }
+
     fn error<T>(&self, rule: Rule) -> Result<T> {
         Err(VerifyError::at(self.pc, rule))
     }
@@ -103,32 +160,25 @@ impl Flow<'_> {
     }
 
     fn function(&mut self) -> Result<()> {
-        let program = self.program;
         let function = self.function;
-        let mut set = Set::default();
-        for (register, _) in (0..=255).zip(&function.parameters) {
-            set.add(register);
-        }
-        self.state = Some(set);
-        self.targets.clear();
-        self.targets.resize(at(function.end - function.start), 0);
-        self.merges.clear();
-        (self.cost, self.extent, self.depth) = (0, u32::from(function.registers), 0);
-        let code = &program.code[at(function.start)..at(function.end)];
+        let code = &self.program.code[at(function.start)..at(function.end)];
         self.clobbers(code);
-        for (pc, &op) in (function.start..).zip(code) {
-            self.pc = pc;
-            self.arrive()?;
-            if let Some(Open { next, .. }) = self.loops.last()
-                && *next == pc
-            {
+        for (place, op) in code.iter().enumerate() {
+            // As many as there are instructions.
+            self.pc = function.start + u32::try_from(place).unwrap_or(u32::MAX);
+            if self.areas.targets[place] != 0 {
+                self.arrive(place)?;
+            }
+            if self.pc == self.next {
                 self.end_loop(op)?;
                 continue;
             }
-            let Some(state) = self.state else { return self.error(Rule::Unreachable) };
-            self.step(op, state)?;
+            if !self.live {
+                return self.error(Rule::Unreachable);
+            }
+            self.step(op)?;
         }
-        if self.state.is_some() || !self.loops.is_empty() {
+        if self.live || self.next != NO_LOOP {
             return self.error(Rule::RunsOff);
         }
         let (start, cost, extent, depth) = (function.start, self.cost, self.extent, self.depth);
@@ -141,19 +191,10 @@ impl Flow<'_> {
     /// A register of these is not set when a second pass through the body begins. Nothing is checked here; whatever is
     /// wrong is found when the instruction's turn comes.
     fn clobbers(&mut self, code: &[Op]) {
-        self.clobbers.clear();
-        self.next_clobber = 0;
-        let mut open: Vec<(usize, usize)> = Vec::new();
+        let Areas { clobbers, clobbering: open, .. } = &mut *self.areas;
+        clobbers.clear();
+        open.clear();
         for (pc, op) in code.iter().enumerate() {
-            while let Some(&(next, inner)) = open.last()
-                && next <= pc
-            {
-                open.pop();
-                if let Some(&(_, outer)) = open.last() {
-                    let set = self.clobbers[inner];
-                    self.clobbers[outer].join(&set);
-                }
-            }
             let (first, count) = match *op {
                 Op::For { base, .. } | Op::Each { base, .. } => (base.0, 3),
                 Op::Invoke { first, function, .. } => {
@@ -162,100 +203,121 @@ impl Flow<'_> {
                 }
                 _ => continue,
             };
+            while let Some(&(next, inner)) = open.last()
+                && next <= pc
+            {
+                open.pop();
+                if let Some(&(_, outer)) = open.last() {
+                    let set = clobbers[inner];
+                    clobbers[outer].join(&set);
+                }
+            }
             if let Some(&(_, inner)) = open.last() {
-                (first..=255).take(count).for_each(|register| self.clobbers[inner].add(register));
+                (first..=255).take(count).for_each(|register| clobbers[inner].add(register));
             }
             if let Op::For { to, .. } | Op::Each { to, .. } = *op {
-                open.push((pc + 1 + usize::from(to.0), self.clobbers.len()));
-                self.clobbers.push(Set::default());
+                open.push((pc + 1 + usize::from(to.0), clobbers.len()));
+                clobbers.push(S::default());
+            }
+        }
+        // Loops that nothing else of the kind follows: what an inner one overwrites, the outer one does.
+        while let Some((_, inner)) = open.pop() {
+            if let Some(&(_, outer)) = open.last() {
+                let set = clobbers[inner];
+                clobbers[outer].join(&set);
             }
         }
     }
 
     /// Joins what comes from the instruction before with the jumps to this one.
-    fn arrive(&mut self) -> Result<()> {
-        let Some(merge) = self.targets[at(self.pc - self.function.start)].checked_sub(1) else {
-            return Ok(());
-        };
-        let merge = &self.merges[at(merge)];
+    #[inline(never)]
+    fn arrive(&mut self, place: usize) -> Result<()> {
+        let Some(merge) = self.areas.targets[place].checked_sub(1) else { return Ok(()) };
+        let merge = &self.areas.merges[at(merge)];
         // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
-        if self.loops.last().is_some_and(|open| merge.from < open.pc) {
+        if self.areas.loops.last().is_some_and(|open| merge.from < open.pc) {
             return self.error(Rule::EntersLoop { to: self.pc });
         }
-        let mut set = merge.set;
-        if let Some(state) = &self.state {
-            set.meet(state);
+        if self.live {
+            self.state.meet(&merge.set);
+        } else {
+            self.state = merge.set;
+            self.live = true;
         }
-        self.state = Some(set);
         Ok(())
     }
 
     /// Records a jump forward.
-    fn jump(&mut self, by: u16, set: &Set) -> Result<()> {
+    #[inline]
+    fn jump(&mut self, by: u16) -> Result<()> {
         let to = u64::from(self.pc) + 1 + u64::from(by);
         let end = self.function.end;
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
             return self.error(Rule::Jump { to, end });
         };
-        let slot = at(place - self.function.start);
-        match self.targets[slot].checked_sub(1) {
+        let Areas { targets, merges, .. } = &mut *self.areas;
+        let slot = &mut targets[at(place - self.function.start)];
+        match slot.checked_sub(1) {
             None => {
-                self.merges.push(Merge { set: *set, from: self.pc });
+                merges.push(Merge { set: self.state, from: self.pc });
                 // No more than there are instructions and cases in a function.
-                self.targets[slot] = u32::try_from(self.merges.len()).unwrap_or(u32::MAX);
+                *slot = u32::try_from(merges.len()).unwrap_or(u32::MAX);
             }
-            Some(merge) => self.merges[at(merge)].set.meet(set),
+            Some(merge) => merges[at(merge)].set.meet(&self.state),
         }
         Ok(())
     }
 
-    fn step(&mut self, op: Op, mut state: Set) -> Result<()> {
-        let uses = self.operands(op, &state)?;
+    #[inline]
+    fn step(&mut self, op: &Op) -> Result<()> {
+        let uses = self.operands(op)?;
         self.spend(op)?;
-        if let Op::Invoke { function, .. } = op {
-            self.invoke(function.0, uses.window.unwrap_or(0), &mut state)?;
+        if let Op::Invoke { function, .. } = *op {
+            self.invoke(function.0, uses.window.unwrap_or(0))?;
         }
         if let Some(register) = uses.write {
-            state.add(register);
+            self.state.add(register);
         }
-        match op {
-            Op::For { base, to, .. } => return self.begin_loop(base, to.0, true, state),
-            Op::Each { base, to, .. } => return self.begin_loop(base, to.0, false, state),
+        self.place.fields = self.place.fields.max(uses.field);
+        match *op {
+            Op::For { base, to, .. } => return self.begin_loop(base, to.0, true),
+            Op::Each { base, to, .. } => return self.begin_loop(base, to.0, false),
             Op::Next { .. } => return self.error(Rule::Loop),
             Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base)?,
             Op::Collect { base, .. } => self.collects(base)?,
-            Op::Switch { map, .. } => self.switch(map.0, &state)?,
+            Op::Switch { map, .. } => self.switch(map.0)?,
             Op::Tool { fail, .. } | Op::Invoke { fail, .. } if fail.0 == 0 => {}
             _ => {
                 if let Some(by) = uses.jump {
-                    self.jump(by, &state)?;
+                    self.jump(by)?;
                 }
             }
         }
-        self.state = if op.ends() { None } else { Some(state) };
+        self.live = !op.ends();
         Ok(())
     }
 
     /// Checks every operand on its own.
-    #[inline]
-    fn operands(&self, op: Op, state: &Set) -> Result<Uses> {
+    #[inline(always)]
+    fn operands(&self, op: &Op) -> Result<Uses> {
         let mut uses = Uses::default();
-        let mut plain = true;
-        op.roles(|_, role| plain &= self.is_plain(role, state, &mut uses));
-        if !plain {
-            uses = self.all_operands(op, state)?;
+        let mut right = true;
+        op.roles(|_, role| right &= self.is_right(role, &mut uses));
+        if !right {
+            self.explain(op)?;
         }
         if let Some(first) = uses.window {
-            self.window(first, uses.length, state)?;
+            self.window(first, uses.length)?;
         }
         Ok(uses)
     }
 
-    /// Whether an operand is one of the common kinds and right; anything else is looked at by [`Flow::operand`].
+    /// Whether an operand is right; what is wrong with one is found by [`Flow::operand`].
     #[inline(always)]
-    fn is_plain(&self, role: Role, state: &Set, uses: &mut Uses) -> bool {
+    fn is_right(&self, role: Role, uses: &mut Uses) -> bool {
+        let p = self.program;
         match role {
-            Role::Read(register) => state.has(register),
+            Role::Read(register) => self.state.has(register),
             Role::Write(register) => {
                 uses.write = Some(register);
                 u16::from(register) < self.function.registers && !self.locked.has(register)
@@ -264,62 +326,74 @@ impl Flow<'_> {
                 uses.jump = Some(by);
                 true
             }
-            Role::Number(id) => usize::from(id) < self.program.numbers.len(),
-            Role::Field(id) => id < self.program.fields,
+            Role::Number(id) => usize::from(id) < p.numbers.len(),
+            Role::Field(id) => {
+                uses.field = id.saturating_add(1);
+                id < p.fields
+            }
+            Role::Window(first) => {
+                uses.window = Some(first);
+                true
+            }
+            Role::Count(count) => {
+                uses.length = count.into();
+                true
+            }
+            Role::Loop(base) => u16::from(base) + 3 <= self.function.registers,
+            Role::Str(id) => at(id) < p.strings.len(),
+            Role::Map(id) => at(id) < p.maps.len(),
+            Role::Shape(id) => p.shapes.get(usize::from(id)).is_some_and(|shape| {
+                uses.length = shape.len();
+                true
+            }),
+            Role::Call(id) => p.calls.get(usize::from(id)).is_some_and(|call| {
+                uses.length = p.shapes[usize::from(call.shape.0)].len();
+                true
+            }),
+            Role::Function(id) => {
+                let callee = p.functions.get(usize::from(id)).filter(|_| usize::from(id) < self.place.caller);
+                callee.is_some_and(|callee| {
+                    uses.length = callee.parameters.len();
+                    true
+                })
+            }
             Role::Back(_) | Role::Immediate(_) => true,
-            _ => false,
         }
     }
 
+    /// The first operand that is wrong.
+    #[cold]
     #[inline(never)]
-    fn all_operands(&self, op: Op, state: &Set) -> Result<Uses> {
-        let mut uses = Uses::default();
+    fn explain(&self, op: &Op) -> Result<()> {
         let mut result = Ok(());
         op.roles(|_, role| {
             if result.is_ok() {
-                result = self.operand(role, state, &mut uses);
+                result = self.operand(role);
             }
         });
-        result.map(|()| uses)
+        result
     }
 
-    #[inline(never)]
-    fn operand(&self, role: Role, state: &Set, uses: &mut Uses) -> Result<()> {
+    fn operand(&self, role: Role) -> Result<()> {
         let p = self.program;
         match role {
-            Role::Read(register) => return self.read(register, state),
+            Role::Read(register) => self.read(register),
             Role::Write(register) => {
                 self.register(register, 1)?;
-                if self.locked.has(register) {
-                    return self.error(Rule::LoopRegister { register });
-                }
-                uses.write = Some(register);
+                if self.locked.has(register) { self.error(Rule::LoopRegister { register }) } else { Ok(()) }
             }
-            Role::Window(first) => uses.window = Some(first),
-            Role::Count(count) => uses.length = count.into(),
-            Role::Loop(base) => self.register(base, 3)?,
-            Role::Str(id) => self.check(index("string", at(id), p.strings.len()))?,
-            Role::Field(id) => self.check(index("field", id.into(), p.fields.into()))?,
-            Role::Number(id) => self.check(index("number", id.into(), p.numbers.len()))?,
-            Role::Shape(id) => {
-                self.check(index("shape", id.into(), p.shapes.len()))?;
-                uses.length = p.shapes[usize::from(id)].len();
+            Role::Loop(base) => self.register(base, 3),
+            Role::Str(id) => self.check(index("string", at(id), p.strings.len())),
+            Role::Field(id) => self.check(index("field", id.into(), p.fields.into())),
+            Role::Number(id) => self.check(index("number", id.into(), p.numbers.len())),
+            Role::Shape(id) => self.check(index("shape", id.into(), p.shapes.len())),
+            Role::Call(id) => self.check(index("call", id.into(), p.calls.len())),
+            Role::Function(id) if usize::from(id) >= self.place.caller => {
+                self.error(Rule::Order { found: id, caller: self.place.caller })
             }
-            Role::Call(id) => {
-                self.check(index("call", id.into(), p.calls.len()))?;
-                uses.length = p.shapes[usize::from(p.calls[usize::from(id)].shape.0)].len();
-            }
-            Role::Function(id) => {
-                if usize::from(id) >= self.caller {
-                    return self.error(Rule::Order { found: id, caller: self.caller });
-                }
-                uses.length = p.functions[usize::from(id)].parameters.len();
-            }
-            Role::Map(id) => self.check(index("map", at(id), p.maps.len()))?,
-            Role::Forward(by) | Role::OnFail(by) => uses.jump = Some(by),
-            Role::Back(_) | Role::Immediate(_) => {}
+            Role::Map(id) => self.check(index("map", at(id), p.maps.len())),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn register(&self, first: u8, count: usize) -> Result<()> {
@@ -327,8 +401,8 @@ impl Flow<'_> {
         if found > limit { self.error(Rule::Register { found, limit }) } else { Ok(()) }
     }
 
-    fn read(&self, register: u8, state: &Set) -> Result<()> {
-        if state.has(register) {
+    fn read(&self, register: u8) -> Result<()> {
+        if self.state.has(register) {
             return Ok(());
         }
         self.register(register, 1)?;
@@ -338,26 +412,23 @@ impl Flow<'_> {
         self.error(Rule::Unset { register })
     }
 
-    fn window(&self, first: u8, length: usize, state: &Set) -> Result<()> {
+    fn window(&self, first: u8, length: usize) -> Result<()> {
         self.register(first, length)?;
-        (first..=255).take(length).try_for_each(|register| self.read(register, state))
+        (first..=255).take(length).try_for_each(|register| self.read(register))
     }
 
     /// Adds the fuel of an instruction to its loop or function.
-    fn spend(&mut self, op: Op) -> Result<()> {
-        let cost = match self.loops.last_mut() {
-            Some(open) => &mut open.cost,
-            None => &mut self.cost,
-        };
-        match cost.checked_add(op.row().cost.into()) {
-            Some(sum) => *cost = sum,
+    #[inline]
+    fn spend(&mut self, op: &Op) -> Result<()> {
+        match self.cost.checked_add(op.cost().into()) {
+            Some(sum) => self.cost = sum,
             None => return self.error(Rule::TooDeep),
         }
         Ok(())
     }
 
     /// The callee's frame overwrites the caller's registers from the window on.
-    fn invoke(&mut self, function: u16, first: u8, state: &mut Set) -> Result<()> {
+    fn invoke(&mut self, function: u16, first: u8) -> Result<()> {
         self.facts.called[usize::from(function)] = true;
         let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
@@ -368,18 +439,12 @@ impl Flow<'_> {
             if self.locked.has(register) {
                 return self.error(Rule::LoopRegister { register });
             }
-            state.remove(register);
+            self.state.remove(register);
         }
         Ok(())
     }
 
-    fn begin_loop(
-        &mut self,
-        LoopBase(base): LoopBase,
-        to: u16,
-        collects: bool,
-        mut state: Set,
-    ) -> Result<()> {
+    fn begin_loop(&mut self, LoopBase(base): LoopBase, to: u16, collects: bool) -> Result<()> {
         let next = self.pc + 1 + u32::from(to);
         let code = &self.program.code;
         let item = match code.get(at(next)) {
@@ -390,7 +455,7 @@ impl Flow<'_> {
             }
             _ => return self.error(Rule::Loop),
         };
-        if self.loops.last().is_some_and(|open| next >= open.next) {
+        if next >= self.next {
             return self.error(Rule::Loop);
         }
         for register in (base..=255).take(3) {
@@ -398,24 +463,28 @@ impl Flow<'_> {
                 return self.error(Rule::LoopRegister { register });
             }
             self.locked.add(register);
-            state.remove(register);
+            self.state.remove(register);
         }
         self.register(item, 1)?;
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });
         }
-        state = state.without(&self.clobbers[self.next_clobber]);
+        let after = self.state.without(&self.areas.clobbers[self.next_clobber]);
         self.next_clobber += 1;
-        self.loops.push(Open { next, pc: self.pc, base, collects, after: state, cost: 0 });
-        state.add(item);
+        let around = core::mem::take(&mut self.cost);
+        self.areas.loops.push(Open { next, pc: self.pc, base, collects, after, around });
+        self.next = next;
         // An empty body falls into its `next`, which takes the state from the loop.
-        self.state = Some(state);
+        self.state = after;
+        self.state.add(item);
         Ok(())
     }
 
-    fn end_loop(&mut self, op: Op) -> Result<()> {
+    fn end_loop(&mut self, op: &Op) -> Result<()> {
         self.spend(op)?;
-        let Some(open) = self.loops.pop() else { return self.error(Rule::Loop) };
+        let Some(open) = self.areas.loops.pop() else { return self.error(Rule::Loop) };
+        self.next = self.areas.loops.last().map_or(NO_LOOP, |around| around.next);
+        let cost = core::mem::replace(&mut self.cost, open.around);
         for register in (open.base..=255).take(3) {
             self.locked.remove(register);
         }
@@ -423,19 +492,20 @@ impl Flow<'_> {
         if loops.len() <= at(open.pc) {
             loops.resize(at(open.pc) + 1, 0);
         }
-        loops[at(open.pc)] = open.cost;
+        loops[at(open.pc)] = cost;
         if let Some(Op::Collect { base, .. }) = self.program.code.get(at(self.pc) + 1)
             && (base.0 != open.base || !open.collects || self.pc + 1 >= self.function.end)
         {
             self.pc += 1;
             return self.error(Rule::Collect);
         }
-        self.state = Some(open.after);
+        self.state = open.after;
+        self.live = true;
         Ok(())
     }
 
     fn yields(&self, base: LoopBase) -> Result<()> {
-        let found = self.loops.iter().rev().find(|open| open.base == base.0);
+        let found = self.areas.loops.iter().rev().find(|open| open.base == base.0);
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
@@ -443,22 +513,22 @@ impl Flow<'_> {
     fn collects(&self, base: LoopBase) -> Result<()> {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
         let follows = before.and_then(|before| self.program.code.get(before));
-        let jumped = self.targets[at(self.pc - self.function.start)] != 0;
+        let jumped = self.areas.targets[at(self.pc - self.function.start)] != 0;
         match follows {
             Some(Op::Next { base: of, .. }) if of.0 == base.0 && !jumped => Ok(()),
             _ => self.error(Rule::Collect),
         }
     }
 
-    fn switch(&mut self, map: u32, state: &Set) -> Result<()> {
-        if map != self.next_map {
-            return self.error(Rule::MapOrder { found: map, expected: self.next_map });
+    fn switch(&mut self, map: u32) -> Result<()> {
+        if map != self.place.next_map {
+            return self.error(Rule::MapOrder { found: map, expected: self.place.next_map });
         }
-        self.next_map += 1;
+        self.place.next_map += 1;
         let program = self.program;
         let map = &program.maps[at(map)];
         for by in map.cases.iter().map(|&(_, by)| by).chain(map.default) {
-            self.jump(by, state)?;
+            self.jump(by)?;
         }
         Ok(())
     }
