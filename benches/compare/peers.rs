@@ -87,7 +87,7 @@ fn command(peer: &Peer, program: &Path) -> Result<Command, String> {
             let target = target(program, feature.unwrap_or(folder));
             eprintln!("building {}", peer.key);
             let mut build = Command::new("cargo");
-            build.args(["build", "--release", "--locked", "--quiet", "--target-dir"]).arg(&target);
+            build.args(["build", "--release", "--quiet", "--target-dir"]).arg(&target);
             build.args(feature.iter().flat_map(|feature| ["--features", feature]));
             // The package says which toolchain it needs, and takes nothing of what built this.
             build

@@ -4,28 +4,17 @@
 //! Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does the same work.
 
 pub mod results;
+pub mod source;
 
 use ilo_spec::operand::FunctionId;
 use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
-use std::fmt::Write;
 
-/// P1: a net price, its tax, and their sum.
-pub const TOTAL: &str = include_str!("../../examples/total.ilo");
-/// P2: a summary for each customer.
-pub const SUMMARIES: &str = include_str!("../../examples/summaries.ilo");
-/// P3: looks a user up and writes a mail.
-pub const NOTIFY: &str = include_str!("../../examples/notify.ilo");
-/// A call that is taken back when the next one fails.
-pub const CHECKOUT: &str = include_str!("../../examples/checkout.ilo");
-/// P4: doubles numbers and adds those that are large enough.
-pub const SUM: &str = include_str!("../../examples/sum.ilo");
+pub use source::{CHECKOUT, LARGE, NOTIFY, SUM, SUMMARIES, TOTAL, source};
 
 /// Customers in P2.
 pub const CUSTOMERS: usize = 1_000;
 /// Numbers in P4.
 pub const NUMBERS: usize = 10_000;
-/// Bytes of a large source.
-pub const LARGE: usize = 1_000_000;
 
 /// Builds and verifies a program.
 ///
@@ -139,28 +128,4 @@ pub fn answer(call: Call<'_>) {
     const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
     let answer = if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
     assert!(call.answer(answer).is_ok(), "the answer fits");
-}
-
-/// A source of about that many bytes: functions of the kind that programs are made of, each of its own name.
-pub fn source(bytes: usize) -> String {
-    let mut out = String::with_capacity(bytes + 4_096);
-    let mut number = 0;
-    while out.len() < bytes {
-        let body = [NOTIFY, SUMMARIES, SUM][number % 3];
-        for line in body.lines() {
-            match line.strip_prefix("; fn ") {
-                Some(rest) => {
-                    let (name, rest) = rest.split_once('(').unwrap_or((rest, ""));
-                    let _ = writeln!(out, "; fn {name}-{number}({rest}");
-                }
-                None => {
-                    out.push_str(&line.replace("0=classify", &format!("0=classify-{number}")));
-                    out.push('\n');
-                }
-            }
-        }
-        out.push('\n');
-        number += 1;
-    }
-    out
 }

@@ -1,5 +1,9 @@
 //! The tokens of integer-ID text, counted by logos and nothing else: no tables of words, no positions kept, no limits.
 
+#[allow(dead_code, reason = "the file holds more sources than are counted")]
+#[path = "../../../src/source.rs"]
+mod source;
+
 use ilo_worker::Worker;
 use logos::Logos;
 use std::hint::black_box;
@@ -29,7 +33,7 @@ fn count(source: &str) -> usize {
 
 fn main() -> std::io::Result<()> {
     let mut worker = Worker::new("logos, counting");
-    let source = ilo_benches::source(ilo_benches::LARGE);
+    let source = source::source(source::LARGE);
     worker.item("lex", count(&source).to_string(), move |passes| {
         for _ in 0..passes {
             black_box(count(black_box(&source)));
