@@ -12,7 +12,7 @@ use crate::live::Use;
 use crate::program::{Inner, Program};
 use crate::run::Run;
 use crate::set;
-use crate::snapshot::{MAGIC, SUM, VERSION, tag};
+use crate::snapshot::{HEAD, MAGIC, SUM, VERSION, tag};
 use crate::value::{Tag, Value, at};
 use crate::{Limits, frame::Frame};
 use alloc::string::String;
@@ -138,32 +138,34 @@ impl Run {
     /// Bytes that are no snapshot of this program, or that pass a limit of this run; then nothing is under way.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<()> {
         self.clear();
-        let restored = self.read(snapshot);
-        self.tables.clear();
+        let mut tables = self.tables.take().unwrap_or_default();
+        let restored = self.read(snapshot, &mut tables);
+        tables.clear();
+        self.tables = Some(tables);
         if restored.is_err() {
             self.clear();
         }
         restored
     }
 
-    fn read(&mut self, snapshot: &[u8]) -> Result<()> {
+    fn read(&mut self, snapshot: &[u8], tables: &mut Tables) -> Result<()> {
         let program = self.machine.program.clone();
-        let inner = program.inner();
-        let lazy = inner.lazy();
-        let mut reader = open(snapshot, lazy.id)?;
+        let mut reader = open(snapshot, program.inner().lazy().id)?;
         let nested = flag(&mut reader)?;
         let (fuel, calls) = (reader.varint()?, reader.varint()?);
         let function = FunctionId(reader.varint16()?);
-        if inner.function(function).is_none() {
+        if program.inner().function(function).is_none() {
             return rule(&reader, "the number of a function", function.0.into());
         }
         self.prepare(function)?;
+        let inner = program.inner();
+        let lazy = inner.lazy();
         self.machine.heap.budget.use_up(fuel, calls);
         self.machine.heap.nested = nested;
-        self.windows(&mut reader, inner, function)?;
+        windows(&mut self.machine, &mut reader, inner, function)?;
         let Machine { heap, stack, frames, notes, pc, base, .. } = &mut self.machine;
         let windows = frames.iter().map(|frame| (frame.pc, frame.base));
-        let mut values = Values { reader, heap, program: inner, tables: &mut self.tables, charged: 0 };
+        let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
             for register in set::registers(site.set) {
@@ -189,35 +191,36 @@ impl Run {
         self.machine.heap.budget.give_back(charged);
         Ok(self.wait()?)
     }
+}
 
-    /// Reads where the run is: the calls that are under way, each of the function that the one before called.
-    fn windows(&mut self, reader: &mut Reader<'_>, program: &Inner, function: FunctionId) -> Result<()> {
-        let count = reader.count("frames", program.spec.functions.len(), 1)?;
-        let (mut function, mut base) = (function, 0);
-        for left in (0..=count).rev() {
-            let found = reader.varint32()?;
-            let range = program.function(function).map_or(0..0, |function| function.start..function.end);
-            let op = program.spec.code.get(at(found)).filter(|_| range.contains(&found));
-            let pc = at(found) + 1;
-            match op {
-                Some(&Op::Invoke { first, function: callee, .. }) if left > 0 => {
-                    self.machine.frames.push(Frame { pc, base });
-                    base += usize::from(first.0);
-                    function = callee;
-                }
-                Some(Op::Tool { .. }) if left == 0 => (self.machine.pc, self.machine.base) = (pc, base),
-                _ => {
-                    let expected = if left > 0 { "a call of a function" } else { "a tool call" };
-                    return Err(RestoreError::Rule {
-                        offset: reader.offset(),
-                        expected,
-                        found: found.into(),
-                    });
-                }
+/// Reads where the run is: the calls that are under way, each of the function that the one before called.
+fn windows(
+    machine: &mut Machine,
+    reader: &mut Reader<'_>,
+    program: &Inner,
+    function: FunctionId,
+) -> Result<()> {
+    let count = reader.count("frames", program.spec.functions.len(), 1)?;
+    let (mut function, mut base) = (function, 0);
+    for left in (0..=count).rev() {
+        let found = reader.varint32()?;
+        let range = program.function(function).map_or(0..0, |function| function.start..function.end);
+        let op = program.spec.code.get(at(found)).filter(|_| range.contains(&found));
+        let pc = at(found) + 1;
+        match op {
+            Some(&Op::Invoke { first, function: callee, .. }) if left > 0 => {
+                machine.frames.push(Frame { pc, base });
+                base += usize::from(first.0);
+                function = callee;
+            }
+            Some(Op::Tool { .. }) if left == 0 => (machine.pc, machine.base) = (pc, base),
+            _ => {
+                let expected = if left > 0 { "a call of a function" } else { "a tool call" };
+                return Err(RestoreError::Rule { offset: reader.offset(), expected, found: found.into() });
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Checks what stands around the content, which is left to be read.
@@ -228,9 +231,8 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
         Some(&found) => return Err(RestoreError::Version { found }),
         None => return Err(RestoreError::Damaged),
     }
-    let head = MAGIC.len() + 1 + size_of::<u64>();
     let Some((content, sum)) = snapshot.split_last_chunk::<SUM>() else { return Err(RestoreError::Damaged) };
-    if content.len() < head || xxh3_64(content).to_le_bytes() != *sum {
+    if content.len() < HEAD || xxh3_64(content).to_le_bytes() != *sum {
         return Err(RestoreError::Damaged);
     }
     let mut reader = Reader::new(content);

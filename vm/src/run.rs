@@ -16,6 +16,7 @@ use crate::render;
 use crate::restore::Tables;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use ilo_spec::error::Code;
@@ -61,7 +62,8 @@ pub struct Run {
     started: bool,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
     cleared: (usize, u64),
-    pub(crate) tables: Tables,
+    /// What restoring keeps for the next time.
+    pub(crate) tables: Option<Box<Tables>>,
 }
 
 /// Where the shapes of arguments are guessed from; calls use multiples of the same.
@@ -92,7 +94,7 @@ impl Run {
             mark: Mark::default(),
             started: false,
             cleared: (0, 0),
-            tables: Tables::default(),
+            tables: None,
         }
     }
 

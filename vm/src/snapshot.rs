@@ -11,6 +11,7 @@ use crate::run::Run;
 use crate::set;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use ilo_spec::encode::Sink;
@@ -20,6 +21,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) const MAGIC: [u8; 4] = *b"ilos";
 /// The version of the format.
 pub(crate) const VERSION: u8 = 1;
+/// Bytes of magic, version and the program's hash.
+pub(crate) const HEAD: usize = MAGIC.len() + 1 + size_of::<u64>();
 /// Bytes of the sum at the end.
 pub(crate) const SUM: usize = 8;
 
@@ -76,10 +79,12 @@ impl Run {
         let lazy = program.lazy();
         let machine = &self.machine;
         let mut sink = Sink::from(core::mem::take(out));
-        sink.raw(&MAGIC);
-        sink.byte(VERSION);
-        sink.raw(&lazy.id.to_le_bytes());
-        sink.byte(machine.heap.nested.into());
+        let mut head = [0; HEAD + 1];
+        head[..MAGIC.len()].copy_from_slice(&MAGIC);
+        head[MAGIC.len()] = VERSION;
+        head[MAGIC.len() + 1..HEAD].copy_from_slice(&lazy.id.to_le_bytes());
+        head[HEAD] = machine.heap.nested.into();
+        sink.raw(&head);
         let (fuel, calls) = machine.heap.budget.used();
         sink.varint(fuel);
         sink.varint(calls);
@@ -117,47 +122,62 @@ impl Run {
 #[derive(Default)]
 struct Seen {
     few: [u32; Seen::FEW],
-    many: Vec<u32>,
-    index: Index,
     count: u32,
+    many: Option<Box<Many>>,
+}
+
+/// The keys, and where each is, once there are many.
+#[derive(Default)]
+struct Many {
+    keys: Vec<u32>,
+    index: Index,
 }
 
 impl Seen {
     /// As many are searched one by one, without the allocator.
-    const FEW: usize = 16;
+    const FEW: usize = 8;
 
     /// The number of a key, where it has one; else it gets the next.
+    #[inline]
     fn number(&mut self, key: u32) -> Option<u32> {
         let count = at(self.count);
-        if count <= Seen::FEW {
-            let known = self.few[..count].iter().position(|&known| known == key);
-            if let Some(known) = known {
-                return u32::try_from(known).ok();
-            }
-            if let Some(place) = self.few.get_mut(count) {
-                *place = key;
-                self.count += 1;
-                return None;
-            }
-            for key in self.few {
-                self.keep(key);
-            }
+        if let Some(known) = self.few.iter().take(count).position(|&known| known == key) {
+            return u32::try_from(known).ok();
         }
-        let Seen { many, index, .. } = self;
-        let known = index.find(index.hash_list(&[key]), |number| many[at(number)] == key);
+        if let Some(place) = self.few.get_mut(count) {
+            *place = key;
+            self.count += 1;
+            return None;
+        }
+        self.number_of_many(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn number_of_many(&mut self, key: u32) -> Option<u32> {
+        let few = self.few;
+        let many = self.many.get_or_insert_with(|| {
+            let mut many = Box::<Many>::default();
+            few.into_iter().for_each(|key| many.keep(key));
+            many
+        });
+        let Many { keys, index } = &**many;
+        let known = index.find(index.hash_list(&[key]), |number| keys[at(number)] == key);
         if known.is_none() {
-            self.keep(key);
+            many.keep(key);
             self.count += 1;
         }
         known
     }
+}
 
+impl Many {
     fn keep(&mut self, key: u32) {
         // As many as there are 32-bit offsets at most.
-        let number = u32::try_from(self.many.len()).unwrap_or(u32::MAX);
-        self.many.push(key);
-        let many = &self.many;
-        self.index.insert(number, |index, number| index.hash_list(&[many[at(number)]]));
+        let number = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
+        self.keys.push(key);
+        let keys = &self.keys;
+        self.index.insert(number, |index, number| index.hash_list(&[keys[at(number)]]));
     }
 }
 
