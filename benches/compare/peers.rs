@@ -30,7 +30,7 @@ const fn lua(key: &'static str, feature: &'static str, arguments: &'static [&'st
     Peer { key, kind: Kind::Package("lua", Some(feature)), arguments }
 }
 
-const PEERS: [Peer; 11] = [
+const PEERS: [Peer; 10] = [
     package("plain", "plain"),
     lua("luajit", "luajit", &["interpreter"]),
     lua("luajit-compiling", "luajit", &[]),
@@ -41,7 +41,6 @@ const PEERS: [Peer; 11] = [
     Peer { key: "cpython", kind: Kind::Script("python3", "python/worker.py"), arguments: &[] },
     package("quickjs", "quickjs"),
     package("rhai", "rhai"),
-    package("monty", "monty"),
 ];
 
 /// An engine that is not there, and why.

@@ -79,7 +79,7 @@ fn grow(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let sources = stages::sources(&decades(1_000, arguments.most))?;
     let lists = stages::lists(&decades(10, arguments.longest))?;
     let mut body = format!(
-        "{}, shared with other jobs. Thread CPU time, the least of several passes; peak memory beside what a stage is \
+        "{}, shared with other jobs. Thread CPU time, medians of at least three passes; peak memory beside what a stage is \
          given. The slope is that of time over size, both as logarithms: 1 is linear.\n\n![growth](growth.svg)\n",
         results::today()
     );

@@ -51,7 +51,13 @@ fn one(
         .x_label_area_size(36)
         .y_label_area_size(64)
         .build_cartesian_2d(x.log_scale(), y.log_scale())?;
-    chart.configure_mesh().x_desc(panel.unit).y_desc(unit).light_line_style(WHITE).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc(panel.unit)
+        .y_desc(unit)
+        .x_label_formatter(&|size| format!("{size:e}"))
+        .light_line_style(WHITE)
+        .draw()?;
     for (place, series) in panel.series.iter().enumerate() {
         let colour = Palette99::pick(place).to_rgba();
         let values: Vec<(f64, f64)> =

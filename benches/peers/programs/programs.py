@@ -1,4 +1,4 @@
-"""The four programs in Python; runs in CPython and in Monty."""
+"""The four programs in Python."""
 
 
 def total(price, quantity, rate):
