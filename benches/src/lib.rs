@@ -3,18 +3,13 @@
 //! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over numbers.
 //! Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does the same work.
 
-use ilo_spec::operand::FunctionId;
-use ilo_vm::{Datum, Limits, Program, Run, Step};
-use std::fmt::Write;
+pub mod results;
+pub mod source;
 
-/// P1: a net price, its tax, and their sum.
-pub const TOTAL: &str = include_str!("../../examples/total.ilo");
-/// P2: a summary for each customer.
-pub const SUMMARIES: &str = include_str!("../../examples/summaries.ilo");
-/// P3: looks a user up and writes a mail.
-pub const NOTIFY: &str = include_str!("../../examples/notify.ilo");
-/// P4: doubles numbers and adds those that are large enough.
-pub const SUM: &str = include_str!("../../examples/sum.ilo");
+use ilo_spec::operand::FunctionId;
+use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
+
+pub use source::{CHECKOUT, LARGE, NOTIFY, SUM, SUMMARIES, TOTAL, source};
 
 /// Customers in P2.
 pub const CUSTOMERS: usize = 1_000;
@@ -47,7 +42,7 @@ pub struct Prepared {
 fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
     let program = program(source);
     let Some(entry) = program.function(name) else { panic!("no function {name}") };
-    let limits = Limits { fuel: u64::MAX, ..Limits::default() };
+    let limits = Limits { fuel: u64::MAX, memory: u64::MAX, items: usize::MAX, ..Limits::default() };
     let mut run = Run::new(&program, limits);
     if let Err(error) = run.start(entry, arguments) {
         panic!("{error}");
@@ -71,7 +66,12 @@ pub const P1_ARGUMENTS: [Datum<'_>; 3] = [Datum::Double(10.5), Datum::Double(20.
 
 /// P2, started.
 pub fn p2() -> Prepared {
-    let names: Vec<String> = (0..CUSTOMERS).map(|number| format!("customer {number}")).collect();
+    customers(CUSTOMERS)
+}
+
+/// P2 over so many customers, started.
+pub fn customers(count: usize) -> Prepared {
+    let names: Vec<String> = (0..count).map(|number| format!("customer {number}")).collect();
     let fields: Vec<[(&str, Datum<'_>); 2]> = (0_u32..)
         .zip(&names)
         .map(|(number, name)| {
@@ -90,8 +90,13 @@ pub fn p3() -> Prepared {
 
 /// P4, started.
 pub fn p4() -> Prepared {
+    numbers(NUMBERS)
+}
+
+/// P4 over so many numbers, started.
+pub fn numbers(count: usize) -> Prepared {
     let numbers: Vec<Datum<'_>> =
-        (0_u32..).take(NUMBERS).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
+        (0_u32..).take(count).map(|number| Datum::Double(f64::from(number % 10) + 0.5)).collect();
     prepare(SUM, "sum", &[Datum::List(&numbers)])
 }
 
@@ -104,44 +109,23 @@ impl Prepared {
 }
 
 /// Runs to the end with fixed answers to every call; says whether it ended well.
-///
-/// # Panics
-/// When an answer does not fit, which these do.
 pub fn finish(run: &mut Run) -> bool {
-    const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
-    const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
     loop {
         match run.step() {
             Step::Done(outcome) => return outcome.ok().is_some(),
-            Step::Call(call) => {
-                let answer =
-                    if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
-                assert!(call.answer(answer).is_ok(), "the answer fits");
-            }
+            Step::Call(call) => answer(call),
         }
     }
 }
 
-/// A source of about that many bytes: functions of the kind that programs are made of, each of its own name.
-pub fn source(bytes: usize) -> String {
-    let mut out = String::with_capacity(bytes + 4_096);
-    let mut number = 0;
-    while out.len() < bytes {
-        let body = [NOTIFY, SUMMARIES, SUM][number % 3];
-        for line in body.lines() {
-            match line.strip_prefix("; fn ") {
-                Some(rest) => {
-                    let (name, rest) = rest.split_once('(').unwrap_or((rest, ""));
-                    let _ = writeln!(out, "; fn {name}-{number}({rest}");
-                }
-                None => {
-                    out.push_str(&line.replace("0=classify", &format!("0=classify-{number}")));
-                    out.push('\n');
-                }
-            }
-        }
-        out.push('\n');
-        number += 1;
-    }
-    out
+/// The fixed answer to a call.
+///
+/// # Panics
+/// When it does not fit, which these do.
+#[inline]
+pub fn answer(call: Call<'_>) {
+    const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
+    const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];
+    let answer = if call.tool() == "get-user" { Datum::Record(&USER) } else { Datum::Record(&SENT) };
+    assert!(call.answer(answer).is_ok(), "the answer fits");
 }

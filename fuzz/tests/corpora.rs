@@ -39,6 +39,11 @@ fn bytecode() {
 }
 
 #[test]
+fn snapshot() {
+    on_corpus("snapshot", ilo_fuzz::snapshot);
+}
+
+#[test]
 fn json() {
     on_corpus("json", ilo_fuzz::json);
 }
@@ -94,6 +99,39 @@ fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
                 changed[at] = value;
                 ilo_fuzz::bytecode(&changed);
             }
+        }
+    }
+}
+
+#[test]
+fn every_cut_and_every_changed_byte_of_a_snapshot_is_refused_or_harmless() {
+    let snapshots = ilo_fuzz::snapshots();
+    assert!(snapshots.len() > 20);
+    for bytes in snapshots {
+        ilo_fuzz::snapshot(&bytes);
+        for at in 1..bytes.len() {
+            ilo_fuzz::snapshot(&bytes[..at]);
+            let mut changed = bytes.clone();
+            for value in [0, 1, 2, 12, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1), bytes[at].wrapping_sub(1)]
+            {
+                changed[at] = value;
+                ilo_fuzz::snapshot(&changed);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_or_shortened_snapshot_is_refused_unless_it_is_sealed_again() {
+    for bytes in ilo_fuzz::snapshots() {
+        let program = &ilo_fuzz::suspending()[usize::from(bytes[0])];
+        let restored = |bytes: &[u8]| ilo_vm::Run::from_snapshot(program, bytes, ilo_vm::Limits::default());
+        assert!(restored(&bytes[1..]).is_ok());
+        for at in 1..bytes.len() {
+            assert!(restored(&bytes[1..at]).is_err(), "{at}");
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            assert!(restored(&changed[1..]).is_err(), "{at}");
         }
     }
 }

@@ -54,7 +54,19 @@ pub struct Sink {
     bytes: Vec<u8>,
 }
 
+impl From<Vec<u8>> for Sink {
+    /// A sink that goes on behind these bytes.
+    fn from(bytes: Vec<u8>) -> Sink {
+        Sink { bytes }
+    }
+}
+
 impl Sink {
+    /// What was written.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// One byte.
     #[inline]
     pub fn byte(&mut self, byte: u8) {

@@ -109,6 +109,7 @@ codes! {
 
     701 Malformed "malformed" Error "bytes that are not ilo bytecode of this version";
     702 Unverified "unverified" Error "bytecode that breaks a rule of the verifier";
+    703 BadSnapshot "bad-snapshot" Error "bytes that are no snapshot of this program, or one that breaks a rule";
 
     801 FaultToolFailed "tool-failed" Error "an unchecked failure reached the top of a function that is no result";
     802 FaultOverflow "overflow" Error "an integer beyond 64 bits";

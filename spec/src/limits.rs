@@ -34,6 +34,11 @@ pub const CHUNK: usize = 64;
 /// Diagnostics kept for one file; the rest are counted. A reader needs no more, and memory stays bounded.
 pub const DIAGNOSTICS: usize = 1_000;
 
+/// The part of its memory, one in so many, that a run takes before its heap is first cleared: most runs never do it.
+pub const CLEARED_FIRST: u64 = 2;
+/// The part of its memory, one in so many, that clearing a full heap must leave: with less it would be cleared for ever.
+pub const CLEARED_LEAST: u64 = 16;
+
 /// Source bytes read by default: a thousand times what a model writes at once.
 pub const DEFAULT_SOURCE: usize = 1 << 20;
 /// Bytes in one line by default, so that a message can show the line.

@@ -98,9 +98,12 @@ macro_rules! words {
         }),*];
 
         impl Word {
-            /// The instruction with this mnemonic.
+            /// The instruction with this mnemonic. The lexer asks for every word of a source.
+            #[inline]
             pub fn from_mnemonic(text: &str) -> Option<Word> {
-                match text { $($mnemonic => Some(Word::$name),)* _ => None }
+                let key = key(text)?;
+                let (found, word) = BY_HASH.0[hash(key, BY_HASH.1)];
+                if found == key { word } else { None }
             }
 
             /// The mnemonic.
@@ -157,6 +160,55 @@ words! {
     37 Undo "UNDO" Statement Added [Call] "a rollback: its own failure is recorded and the rest goes on";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 }
+
+/// The letters of a word side by side, after a one that tells how many there are; `None` for what is too long or not
+/// ASCII, and so no mnemonic.
+#[inline]
+const fn key(text: &str) -> Option<u64> {
+    const BITS: u32 = 7;
+    const LONGEST: usize = (u64::BITS / BITS) as usize;
+    let bytes = text.as_bytes();
+    if bytes.len() > LONGEST {
+        return None;
+    }
+    let (mut key, mut seen, mut at) = (1_u64, 0_u8, 0);
+    while at < bytes.len() {
+        seen |= bytes[at];
+        key = key << BITS | bytes[at] as u64;
+        at += 1;
+    }
+    if seen.is_ascii() { Some(key) } else { None }
+}
+
+/// The place of a key: one byte of it times a factor, so that there are many more places than mnemonics and a factor with
+/// which no two of them meet is soon found.
+#[inline]
+const fn hash(key: u64, factor: u64) -> usize {
+    let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
+    place as usize
+}
+
+const PLACES: usize = 1 << u8::BITS;
+
+/// The mnemonics, each in the place of its hash, and the factor with which no two hashes are equal.
+static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
+    let mut factor = 0x9e37_79b9_7f4a_7c15_u64;
+    'factors: loop {
+        let mut places = [(0, None); PLACES];
+        let mut at = 0;
+        while at < TABLE.len() {
+            let Some(key) = key(TABLE[at].mnemonic) else { panic!("a mnemonic is short and ASCII") };
+            let place = hash(key, factor);
+            if places[place].0 != 0 {
+                factor = factor.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(2);
+                continue 'factors;
+            }
+            places[place] = (key, Some(TABLE[at].word));
+            at += 1;
+        }
+        break (places, factor);
+    }
+};
 
 const _: () = {
     let mut at = 0;

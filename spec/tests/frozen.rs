@@ -55,3 +55,19 @@ fn mnemonics_and_codes_are_told_apart() {
     unique(Code::ALL.iter().filter(|&&code| (code as u16) < 800).map(|code| code.as_str()).collect());
     unique(Code::ALL.iter().filter(|&&code| (code as u16) >= 800).map(|code| code.as_str()).collect());
 }
+
+#[test]
+fn a_mnemonic_is_found_and_nothing_that_is_nearly_one() {
+    for row in node::TABLE {
+        assert_eq!(node::Word::from_mnemonic(row.mnemonic), Some(row.word));
+        for last in ['\0', 'a', '_', '\u{80}', '\u{ff}', '\u{ffff}'] {
+            let longer = format!("{}{last}", row.mnemonic);
+            let changed = format!("{}{last}", &row.mnemonic[1..]);
+            let before = format!("{last}{}", row.mnemonic);
+            for other in [longer, changed, before, row.mnemonic.to_lowercase()] {
+                assert_eq!(node::Word::from_mnemonic(&other), None, "{other:?}");
+            }
+        }
+    }
+    assert_eq!(node::Word::from_mnemonic(""), None);
+}

@@ -46,12 +46,30 @@ impl Default for Limits {
 /// Offsets and lengths are 32 bits wide.
 const WIDEST: usize = u32::MAX as usize;
 
+/// Bytes that a map needs for 16 items of an arena: a bit for each, and 32 bits for each 64.
+const MAPPED: u64 = 3;
+
+/// Bytes of so many items of an arena, and of the map that clearing it needs.
+fn room(items: usize, size: usize) -> u64 {
+    let items = items as u64;
+    items.saturating_mul(size as u64).saturating_add(items.div_ceil(16).saturating_mul(MAPPED))
+}
+
+/// Items that there is room for in so many bytes.
+fn most(bytes: u64, size: usize) -> usize {
+    let bytes = u128::from(bytes.saturating_sub(MAPPED));
+    usize::try_from(bytes * 16 / (16 * size as u128 + u128::from(MAPPED))).unwrap_or(usize::MAX)
+}
+
 /// What is left of the limits.
 #[derive(Debug)]
 pub(crate) struct Budget {
     pub(crate) limits: Limits,
     pub(crate) fuel: u64,
+    /// What may be taken before what is garbage is looked for.
     pub(crate) memory: u64,
+    /// What may be taken after that.
+    held: u64,
     pub(crate) calls: u64,
 }
 
@@ -60,7 +78,7 @@ impl Budget {
         limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
         limits.text = limits.text.min(WIDEST);
         limits.items = limits.items.min(WIDEST);
-        let mut budget = Budget { limits, fuel: 0, memory: 0, calls: 0 };
+        let mut budget = Budget { limits, fuel: 0, memory: 0, held: 0, calls: 0 };
         budget.reset();
         budget
     }
@@ -69,6 +87,7 @@ impl Budget {
     pub(crate) fn reset(&mut self) {
         self.fuel = self.limits.fuel;
         self.memory = self.limits.memory;
+        self.held = 0;
         self.calls = self.limits.tool_calls;
     }
 
@@ -96,6 +115,53 @@ impl Budget {
         self.burn((values / 4 + bytes / 64) as u64)
     }
 
+    /// Fuel and calls that were used.
+    pub(crate) fn used(&self) -> (u64, u64) {
+        (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
+    }
+
+    /// Takes what was used before, as far as there is so much.
+    pub(crate) fn use_up(&mut self, fuel: u64, calls: u64) {
+        self.fuel = self.limits.fuel.saturating_sub(fuel);
+        self.calls = self.limits.tool_calls.saturating_sub(calls);
+    }
+
+    /// Gives back memory that was charged.
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        self.memory += bytes;
+    }
+
+    /// Memory that is left in all.
+    pub(crate) fn left(&self) -> u64 {
+        self.memory + self.held
+    }
+
+    /// Holds memory back: the heap is cleared when twice what it has now is taken, at least a part of the limit.
+    pub(crate) fn hold(&mut self) {
+        let left = self.left();
+        let limit = self.limits.memory;
+        let used = limit - left;
+        let mark = used.saturating_mul(2).max(limit / limits::CLEARED_FIRST).min(limit);
+        self.held = limit - mark;
+        self.memory = left - self.held;
+    }
+
+    /// Holds nothing back.
+    pub(crate) fn release(&mut self) {
+        self.memory = self.left();
+        self.held = 0;
+    }
+
+    /// Whether anything is held back.
+    pub(crate) fn holds(&self) -> bool {
+        self.held > 0
+    }
+
+    /// Gives back what an arena was charged for going from one capacity to another.
+    pub(crate) fn shrink(&mut self, granted: usize, next: usize, size: usize) {
+        self.memory += room(granted, size) - room(next, size);
+    }
+
     /// Takes memory.
     pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), Trap> {
         match self.memory.checked_sub(bytes) {
@@ -113,7 +179,8 @@ impl Budget {
             Code::FaultMemory,
             format_args!(
                 "{bytes} bytes more would pass the run's limit of {} bytes, of which {} are left",
-                self.limits.memory, self.memory
+                self.limits.memory,
+                self.left()
             ),
         )
     }
@@ -127,13 +194,12 @@ impl Budget {
         least: usize,
         size: usize,
     ) -> Result<usize, Trap> {
-        let room = usize::try_from(self.memory / size as u64).unwrap_or(usize::MAX);
-        let most = granted.saturating_add(room);
+        let most = granted.saturating_add(most(self.memory, size));
         if need > most {
-            return Err(self.no_memory(((need - granted) as u64).saturating_mul(size as u64)));
+            return Err(self.no_memory(room(need, size) - room(granted, size)));
         }
         let next = granted.saturating_mul(2).max(least).max(need).min(most);
-        self.charge((next - granted) as u64 * size as u64)?;
+        self.charge(room(next, size) - room(granted, size))?;
         Ok(next)
     }
 

@@ -6,6 +6,7 @@
 use crate::datum::Meter;
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
+use crate::interp::Machine;
 use crate::program::Inner;
 use crate::run::Run;
 use crate::shapes::{Duplicate, NONE};
@@ -144,6 +145,12 @@ impl Scratch {
     /// A run begins: nothing is charged.
     pub(crate) fn begin(&mut self) {
         self.granted = 0;
+        self.values.clear();
+    }
+
+    /// Values that are whole and wait for their container.
+    pub(crate) fn values(&mut self) -> &mut [Value] {
+        &mut self.values
     }
 
     fn clear(&mut self) {
@@ -206,7 +213,10 @@ impl<'r> Builder<'r> {
     /// A text.
     pub fn text(&mut self, text: &str) -> Result {
         self.ready()?;
-        let taken = self.meter.take(1, text.len()).and_then(|()| self.run.machine.heap.add_text(text));
+        let metered = self.meter.take(1, text.len());
+        // The stack has its room before the text is there, which nothing else refers to.
+        let granted = metered.and_then(|()| self.grant());
+        let taken = granted.and_then(|()| self.with_room(|run| run.machine.heap.add_text(text)));
         match taken {
             Ok(value) => self.push(value),
             Err(trap) => self.stop(trap),
@@ -240,19 +250,23 @@ impl<'r> Builder<'r> {
             return self.stop(trap);
         }
         let program = self.run.machine.program.inner();
-        let Heap { shapes, budget, longest, .. } = &mut self.run.machine.heap;
+        let Heap { shapes, longest, .. } = &mut self.run.machine.heap;
         *longest = name.len().max(*longest);
         let guessed = match open.guess {
             NONE => None,
             shape => shapes.fields(program, shape).get(position).copied(),
         };
         let known = guessed.filter(|&known| shapes.name(program, known) == name);
-        let interned = if let Some(known) = known {
-            shapes.charge_name(budget, known).map(|()| known)
-        } else {
+        if known.is_none() {
             open.guess = NONE;
-            shapes.intern_name(program, budget, name)
-        };
+        }
+        let interned = self.with_room(|run| {
+            let Machine { program, heap: Heap { shapes, budget, .. }, .. } = &mut run.machine;
+            match known {
+                Some(known) => shapes.charge_name(budget, known).map(|()| known),
+                None => shapes.intern_name(program.inner(), budget, name),
+            }
+        });
         match interned {
             Ok(id) => {
                 self.run.scratch.names.push(id);
@@ -274,7 +288,7 @@ impl<'r> Builder<'r> {
         if open.record && scratch.names.len() - open.names != scratch.values.len() - open.values {
             return Err(BuildError::Misuse(Misuse::EndOutOfPlace));
         }
-        match self.close(open) {
+        match self.close_with_room(open) {
             Ok(value) => {
                 let scratch = &mut self.run.scratch;
                 scratch.open.pop();
@@ -317,6 +331,7 @@ impl<'r> Builder<'r> {
             Some(refusal) => Err(refusal),
             None => Ok(value),
         };
+        scratch.values.clear();
         match self.purpose {
             Purpose::Start => self.run.start_record(result).map_err(BuildError::Start),
             Purpose::Answer => self.run.answered(result, self.meter),
@@ -348,6 +363,28 @@ impl<'r> Builder<'r> {
         }
     }
 
+    /// Does what may find no room, again where clearing the heap gave some.
+    fn with_room<T>(
+        &mut self,
+        mut then: impl FnMut(&mut Run) -> core::result::Result<T, Trap>,
+    ) -> core::result::Result<T, Trap> {
+        loop {
+            match then(self.run) {
+                Err(trap) => self.run.make_room(trap)?,
+                done => return done,
+            }
+        }
+    }
+
+    fn close_with_room(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
+        loop {
+            match self.close(open) {
+                Err(Refusal::Trap(trap)) => self.run.make_room(trap)?,
+                done => return done,
+            }
+        }
+    }
+
     fn push(&mut self, value: Value) -> Result {
         if let Err(trap) = self.grant() {
             return self.stop(trap);
@@ -358,13 +395,15 @@ impl<'r> Builder<'r> {
 
     /// Charges one more value, name or container on the stacks.
     fn grant(&mut self) -> core::result::Result<(), Trap> {
-        let scratch = &mut self.run.scratch;
-        let need = scratch.values.len() + scratch.open.len() + 1;
-        if need > scratch.granted {
-            let budget = &mut self.run.machine.heap.budget;
-            scratch.granted = budget.grow(scratch.granted, need, 16, STACKED)?;
-        }
-        Ok(())
+        self.with_room(|run| {
+            let scratch = &mut run.scratch;
+            let need = scratch.values.len() + scratch.open.len() + 1;
+            if need > scratch.granted {
+                let budget = &mut run.machine.heap.budget;
+                scratch.granted = budget.grow(scratch.granted, need, 16, STACKED)?;
+            }
+            Ok(())
+        })
     }
 
     fn begin(&mut self, record: bool) -> Result {

@@ -1,10 +1,12 @@
 //! The heap of a run: one arena of values, one of text bytes, each with its own top.
 //!
-//! Nothing in it is freed before the run ends or goes back to its start. A text's offset counts the program's strings
-//! first, then the arena, so constants are never copied. Records are their fields and nothing else. A list that APPEND
-//! made has a header before its items: how many places are used, and how many there are.
+//! Nothing in it is freed one by one: what nothing refers to any more goes when room is needed (`compact`), everything
+//! else at the next start. A text's offset counts the program's strings first, then the arena, so constants are never
+//! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
+//! places are used, and how many there are.
 
 use crate::budget::{Budget, Limits};
+use crate::compact::Maps;
 use crate::fault::Trap;
 use crate::program::Inner;
 use crate::shapes::Shapes;
@@ -14,20 +16,25 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Values and bytes that an arena takes at first.
-const FIRST_VALUES: usize = 64;
-const FIRST_BYTES: usize = 256;
+pub(crate) const FIRST_VALUES: usize = 64;
+pub(crate) const FIRST_BYTES: usize = 256;
 
 /// The heap.
 #[derive(Debug)]
 pub(crate) struct Heap {
     pub(crate) values: Vec<Value>,
-    top: usize,
+    pub(crate) top: usize,
     /// Values that are charged; at least as many are there.
-    granted: usize,
+    pub(crate) granted: usize,
     pub(crate) text: String,
-    granted_text: usize,
+    pub(crate) granted_text: usize,
     /// Bytes of the program's strings, where the arena's offsets begin.
-    base: usize,
+    pub(crate) base: usize,
+    /// Values and bytes that a rewind goes back to; they stay where they are.
+    pub(crate) kept: (usize, usize),
+    /// What was granted when the arguments were there.
+    pub(crate) least: (usize, usize),
+    pub(crate) maps: Maps,
     pub(crate) budget: Budget,
     pub(crate) shapes: Shapes,
     /// Whether a container that stood in a register was put into another: then values may share parts, and written
@@ -60,6 +67,9 @@ impl Heap {
             text: String::new(),
             granted_text: 0,
             base: program.text_len(),
+            kept: (0, 0),
+            least: (0, 0),
+            maps: Maps::default(),
             budget: Budget::new(limits),
             shapes: Shapes::new(program),
             nested: false,
@@ -79,6 +89,8 @@ impl Heap {
         self.granted = 0;
         self.text.clear();
         self.granted_text = 0;
+        self.kept = (0, 0);
+        self.least = (0, 0);
         self.budget.reset();
         self.shapes.begin();
         self.nested = false;
@@ -87,13 +99,16 @@ impl Heap {
 
     /// The arguments are there.
     pub(crate) fn begun(&mut self) -> Mark {
+        self.kept = (self.top, self.text.len());
+        self.least = (self.granted, self.granted_text);
+        self.budget.hold();
         Mark {
             top: self.top,
             granted: self.granted,
             text: self.text.len(),
             granted_text: self.granted_text,
             fuel: self.budget.fuel,
-            memory: self.budget.memory,
+            memory: self.budget.left(),
             nested: self.nested,
             longest: self.longest,
             shapes: self.shapes.begun(),
@@ -109,6 +124,7 @@ impl Heap {
         self.budget.reset();
         self.budget.fuel = mark.fuel;
         self.budget.memory = mark.memory;
+        self.budget.hold();
         self.nested = mark.nested;
         self.longest = mark.longest;
         self.shapes.rewind(mark.shapes);
@@ -269,9 +285,10 @@ impl Heap {
     #[cold]
     fn append_moved(&mut self, list: Value, item: Value, depth: u32) -> Result<Value, Trap> {
         let (start, len) = (at(list.low()), at(list.aux));
-        self.budget.burn_bulk(len, 0)?;
         let room = (2 * len).max(4);
+        // Room first: an instruction that finds none burns nothing, since it is carried out again.
         let header = self.take(room + 1)?;
+        self.budget.burn_bulk(len, 0)?;
         let new = header + 1;
         self.values[header] = Value::state(list.aux + 1, narrow(room));
         self.values.copy_within(start..start + len, new);

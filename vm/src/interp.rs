@@ -294,7 +294,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
 /// Records the failure of a compensation.
 #[cold]
 #[inline(never)]
-fn note(
+pub(crate) fn note(
     heap: &mut Heap,
     notes: &mut Vec<(StringId, Value)>,
     tool: StringId,

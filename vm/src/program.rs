@@ -2,9 +2,11 @@
 //!
 //! [`Program`] has no public constructor but those that verify, so the loop may rely on what the verifier shows.
 
+use crate::live::Live;
 use crate::shapes::push_row;
 use crate::value::{Value, at};
 use crate::verify::{self, Facts, VerifyError};
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,6 +15,8 @@ use ilo_spec::error::{Code, DecodeError};
 use ilo_spec::operand::{FunctionId, MapId, NumberId, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
 use ilo_spec::types::{Output, Type};
+use once_cell::race::OnceBox;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A program that was verified. Cloning is cheap, and clones may go to other threads.
 #[derive(Clone, Debug)]
@@ -66,6 +70,15 @@ pub(crate) struct Inner {
     text_case_ends: Vec<u32>,
     shape_fields: Vec<u32>,
     shape_ends: Vec<u32>,
+    lazy: OnceBox<Lazy>,
+}
+
+/// What is found out about a program once a run is suspended or outgrows its memory.
+#[derive(Debug)]
+pub(crate) struct Lazy {
+    pub(crate) live: Live,
+    /// A hash of the packed program without what stripping leaves out.
+    pub(crate) id: u64,
 }
 
 impl Inner {
@@ -91,6 +104,7 @@ impl Inner {
             text_case_ends: Vec::with_capacity(spec.maps.len()),
             shape_fields: Vec::new(),
             shape_ends: Vec::with_capacity(spec.shapes.len()),
+            lazy: OnceBox::new(),
             spec,
         };
         for map in &inner.spec.maps {
@@ -110,6 +124,14 @@ impl Inner {
             push_row(&mut inner.matrix, inner.stride, &inner.shape_fields[from..]);
         }
         Ok(inner)
+    }
+
+    pub(crate) fn lazy(&self) -> &Lazy {
+        self.lazy.get_or_init(|| {
+            let bare = Spec { debug: None, ..self.spec.clone() };
+            let id = xxh3_64(&ilo_spec::encode::encode(&bare));
+            Box::new(Lazy { live: Live::new(&self.spec), id })
+        })
     }
 
     pub(crate) fn shape_count(&self) -> u32 {
@@ -133,6 +155,15 @@ impl Inner {
 
     pub(crate) fn string(&self, id: u32) -> &str {
         self.spec.strings.get(StringId(id)).unwrap_or_default()
+    }
+
+    /// The number of the string that a value is, which is a text of the program.
+    pub(crate) fn string_id(&self, text: Value) -> u32 {
+        let first = self.texts.partition_point(|known| known.low() < text.low());
+        // An empty string begins where the next one does.
+        let same = |known: &Value| known.payload.to_bits() == text.payload.to_bits();
+        let after = self.texts[first..].iter().position(same).unwrap_or(0);
+        u32::try_from(first + after).unwrap_or(u32::MAX)
     }
 
     /// The bytes of a string.

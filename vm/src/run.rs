@@ -5,6 +5,7 @@
 use crate::budget::Limits;
 use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
 use crate::call::{Call, Outcome, Status};
+use crate::compact;
 use crate::datum::{Copying, Datum, Meter};
 use crate::fault::{Fault, StartError, Trap};
 use crate::frame;
@@ -12,11 +13,14 @@ use crate::heap::{Heap, Mark};
 use crate::interp::{self, Machine, Stop};
 use crate::program::Program;
 use crate::render;
+use crate::restore::Tables;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId};
 use ilo_spec::types::{Base, Type};
 
@@ -55,6 +59,9 @@ pub struct Run {
     arguments: Vec<Value>,
     mark: Mark,
     started: bool,
+    /// The instruction that went on after clearing the heap last, and the fuel that was left.
+    cleared: (usize, u64),
+    pub(crate) tables: Tables,
 }
 
 /// Where the shapes of arguments are guessed from; calls use multiples of the same.
@@ -84,6 +91,8 @@ impl Run {
             arguments: Vec::new(),
             mark: Mark::default(),
             started: false,
+            cleared: (0, 0),
+            tables: Tables::default(),
         }
     }
 
@@ -99,13 +108,14 @@ impl Run {
         self.clear();
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.arguments.clear();
         self.scratch.begin();
         self.state = State::Idle;
         self.started = false;
+        self.cleared = (0, 0);
     }
 
     /// Starts a function with its arguments in order.
@@ -192,7 +202,7 @@ impl Run {
     }
 
     /// Empties the run for a start; gives how many parameters there are.
-    fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
+    pub(crate) fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
         let Machine { program, heap, stack, frames, .. } = &mut self.machine;
         let inner = program.inner();
@@ -236,6 +246,7 @@ impl Run {
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.scratch.begin();
+        self.cleared = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
     }
@@ -261,9 +272,44 @@ impl Run {
         }
     }
 
+    /// The function that was started, where a call waits for its answer.
+    pub(crate) fn suspended(&self) -> Option<FunctionId> {
+        matches!(self.state, State::Pending(..)).then_some(self.function)
+    }
+
+    /// The machine stands at a tool call, whose arguments are there.
+    pub(crate) fn wait(&mut self) -> Result<(), Trap> {
+        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
+        let inner = program.inner();
+        let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
+        let start = *base + usize::from(first.0);
+        let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
+        // The fuel of looking at what leaves was burnt when it left.
+        let fuel = heap.budget.fuel;
+        heap.check_leaving(inner, &stack[start..start + count])?;
+        heap.budget.fuel = fuel;
+        heap.budget.hold();
+        self.state = State::Pending(call, first);
+        Ok(())
+    }
+
     #[inline]
     fn advance(&mut self) {
-        match interp::execute(&mut self.machine) {
+        let mut stop = interp::execute(&mut self.machine);
+        while let Stop::Fault(trap) = stop {
+            if trap.code() != Code::FaultMemory {
+                return self.trap(trap);
+            }
+            match self.make_room(trap) {
+                Ok(()) => {
+                    // The instruction that found no room is carried out again.
+                    self.machine.pc -= 1;
+                    stop = interp::execute(&mut self.machine);
+                }
+                Err(trap) => return self.trap(trap),
+            }
+        }
+        match stop {
             Stop::Call(call, first) => {
                 let Machine { program, heap, stack, base, .. } = &mut self.machine;
                 let inner = program.inner();
@@ -284,6 +330,36 @@ impl Run {
             Stop::Failed => self.failed(),
             Stop::Fault(trap) => self.trap(trap),
         }
+    }
+
+    /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
+    /// that does not help.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
+        let under_way = matches!(self.state, State::Ready | State::Pending(..));
+        if trap.code() != Code::FaultMemory || !under_way {
+            return Err(trap);
+        }
+        let budget = &self.machine.heap.budget;
+        // Whoever goes on burns fuel before it comes here again.
+        let stuck = self.cleared == (self.machine.pc, budget.fuel);
+        let all = !budget.holds();
+        if stuck && all {
+            return Err(trap);
+        }
+        let program = self.machine.program.clone();
+        compact::clear(program.inner(), &mut self.machine, self.scratch.values())?;
+        let budget = &mut self.machine.heap.budget;
+        if stuck {
+            budget.release();
+        } else if all && budget.left() < budget.limits.memory / limits::CLEARED_LEAST {
+            return Err(trap);
+        } else {
+            budget.hold();
+        }
+        self.cleared = (self.machine.pc, budget.fuel);
+        Ok(())
     }
 
     /// The function that was started failed.
@@ -357,7 +433,7 @@ impl Run {
     /// Bytes that the run was charged.
     pub fn memory_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
-        budget.limits.memory - budget.memory
+        budget.limits.memory - budget.left()
     }
 
     /// The instruction at which the machine stopped.
@@ -404,7 +480,10 @@ impl Run {
         match self.copying(&mut meter, place).flat(fields) {
             Ok(Some(value)) => self.charged(meter, |run| run.resume(value, false)),
             Ok(None) => self.answer_any(datum, failed),
-            Err(trap) => self.answered(Err(Refusal::Trap(trap)), meter),
+            Err(trap) => match self.make_room(trap) {
+                Ok(()) => self.answer_any(datum, failed),
+                Err(trap) => self.answered(Err(Refusal::Trap(trap)), meter),
+            },
         }
     }
 
@@ -412,7 +491,15 @@ impl Run {
     fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
         let mut meter = self.meter();
         let place = self.place();
-        let result = self.copying(&mut meter, place).copy(datum);
+        let mut result = self.copying(&mut meter, place).copy(datum);
+        while let Err(Refusal::Trap(trap)) = result {
+            if let Err(trap) = self.make_room(trap) {
+                result = Err(Refusal::Trap(trap));
+                break;
+            }
+            meter = self.meter();
+            result = self.copying(&mut meter, place).copy(datum);
+        }
         if failed && let Ok(value) = result {
             return self.charged(meter, |run| run.resume(value, true));
         }

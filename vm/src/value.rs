@@ -135,6 +135,21 @@ impl Value {
         self.tag as u32 & 8 != 0
     }
 
+    /// Whether it is the header of a list: no other value in an arena looks like one.
+    pub(crate) fn is_header(self) -> bool {
+        self.tag == Tag::Nil && self.aux != 0
+    }
+
+    /// The same text or container at another offset.
+    pub(crate) const fn at_offset(self, offset: u32) -> Value {
+        Value { payload: pack(offset, self.high()), ..self }
+    }
+
+    /// The same container with another depth.
+    pub(crate) const fn at_depth(self, depth: u32) -> Value {
+        Value { payload: pack(self.low(), depth | self.high() & GROWABLE), ..self }
+    }
+
     /// How deep it is nested: 0 for what is no container, 1 for a container of such.
     pub(crate) const fn depth(self) -> u32 {
         if self.is_container() { self.high() & !GROWABLE } else { 0 }

@@ -15,6 +15,15 @@ impl Bits {
         ((slot.0 / WORD) as usize, 1 << (slot.0 % WORD))
     }
 
+    /// The slots with these numbers.
+    pub(super) fn range(numbers: core::ops::Range<usize>) -> Bits {
+        let mut bits = Bits::default();
+        for slot in numbers.take(REGISTERS).filter_map(|number| u32::try_from(number).ok()) {
+            bits.insert(Slot(slot));
+        }
+        bits
+    }
+
     pub(super) fn has(&self, slot: Slot) -> bool {
         let (word, bit) = Bits::place(slot);
         self.0.get(word).is_some_and(|word| word & bit != 0)

@@ -84,9 +84,9 @@ enum Owner {
     Other,
 }
 
-/// What one walk of a function finds.
+/// What one walk of a function finds. Used for one function after another, so that its lists are allocated once.
+#[derive(Default)]
 pub(super) struct Events<'a> {
-    function: &'a Function<'a>,
     pub(super) list: Vec<Event>,
     /// By [`CallId`].
     pub(super) calls: Vec<Option<&'a Call<'a>>>,
@@ -100,27 +100,33 @@ pub(super) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// Walks a function.
-    pub(super) fn of(function: &'a Function<'a>) -> Events<'a> {
-        let mut events = Events {
-            function,
-            list: Vec::new(),
-            calls: vec![None; function.calls as usize],
-            yields: vec![false; function.loops as usize],
-            undone: Vec::new(),
-            rollbacks: Vec::new(),
-            found: Diagnostics::default(),
-        };
-        let gives = events.block(&function.body, Owner::Other, function.span);
+    /// Walks a function; what was found of another before is forgotten.
+    pub(super) fn walk(&mut self, function: &'a Function<'a>) {
+        self.list.clear();
+        self.calls.clear();
+        self.calls.resize(function.calls as usize, None);
+        self.yields.clear();
+        self.yields.resize(function.loops as usize, false);
+        self.undone.clear();
+        self.rollbacks.clear();
+        self.found = Diagnostics::default();
+        let mut walk = Walk { function, events: self };
+        let gives = walk.block(&function.body, Owner::Other, function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
-        events.list.push(Event::Exit(Ending::Value, end));
-        events.report(value::body(function, gives));
-        events
+        walk.events.list.push(Event::Exit(Ending::Value, end));
+        walk.report(value::body(function, gives));
     }
+}
 
+struct Walk<'e, 'a> {
+    function: &'a Function<'a>,
+    events: &'e mut Events<'a>,
+}
+
+impl<'a> Walk<'_, 'a> {
     fn report(&mut self, found: Option<Diagnostic>) {
         if let Some(diagnostic) = found {
-            self.found.push(diagnostic);
+            self.events.found.push(diagnostic);
         }
     }
 
@@ -146,7 +152,7 @@ impl<'a> Events<'a> {
             StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
             _ => return,
         };
-        self.rollbacks.push(Rollback {
+        self.events.rollbacks.push(Rollback {
             call: call.id,
             bound,
             in_if: owner == Owner::If,
@@ -156,7 +162,7 @@ impl<'a> Events<'a> {
     }
 
     fn statement(&mut self, statement: &Stmt<'a>) -> Gives {
-        self.list.push(Event::Statement(statement.span));
+        self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
             StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span),
             StmtKind::Value(value) => {
@@ -165,7 +171,7 @@ impl<'a> Events<'a> {
             }
             StmtKind::Return(kind, value) => {
                 self.expression(value);
-                self.report(value::wrong_return(self.function, *kind, statement.span));
+                self.report(value::wrong_return(self.function, *kind, value, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -175,7 +181,7 @@ impl<'a> Events<'a> {
             }
             StmtKind::Undo(call) => {
                 self.call(call);
-                self.undone.push(call.id);
+                self.events.undone.push(call.id);
                 Gives::nothing(Lack::Statement(statement.span))
             }
             StmtKind::Control(control) => self.control(control),
@@ -183,7 +189,7 @@ impl<'a> Events<'a> {
     }
 
     fn exit(&mut self, ending: Ending, span: Span) -> Gives {
-        self.list.push(Event::Exit(ending, span));
+        self.events.list.push(Event::Exit(ending, span));
         Gives::NEVER
     }
 
@@ -191,7 +197,7 @@ impl<'a> Events<'a> {
         match value {
             Bound::Expr(value) => {
                 self.expression(value);
-                self.list.push(match value.kind {
+                self.events.list.push(match value.kind {
                     ExprKind::Call(call) => Event::BindCall(slot, span, call.id),
                     _ => Event::Bind(slot, span),
                 });
@@ -199,7 +205,7 @@ impl<'a> Events<'a> {
             Bound::Control(control) => {
                 let gives = self.control(control);
                 self.report(value::bound(control, gives));
-                self.list.push(Event::Bind(slot, span));
+                self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
                 }
@@ -218,53 +224,53 @@ impl<'a> Events<'a> {
 
     fn branch(&mut self, node: &If<'a>) -> Gives {
         self.expression(&node.condition);
-        self.list.push(Event::Fork);
-        self.list.push(Event::Branch(Path::Then, node.span));
+        self.events.list.push(Event::Fork);
+        self.events.list.push(Event::Branch(Path::Then, node.span));
         let then = self.block(&node.then, Owner::If, node.span);
         let otherwise = if let Some(block) = &node.otherwise {
-            self.list.push(Event::Branch(Path::Else, node.span));
+            self.events.list.push(Event::Branch(Path::Else, node.span));
             self.block(block, Owner::If, node.span)
         } else {
-            self.list.push(Event::Branch(Path::NotTaken, node.span));
+            self.events.list.push(Event::Branch(Path::NotTaken, node.span));
             Gives::nothing(Lack::NotTaken(node.span))
         };
-        self.list.push(Event::Join);
+        self.events.list.push(Event::Join);
         then.or(otherwise)
     }
 
     fn arms(&mut self, node: &Match<'a>) -> Gives {
-        self.list.push(Event::Match(node.slot, node.slot_span));
-        self.list.push(Event::Fork);
+        self.events.list.push(Event::Match(node.slot, node.slot_span));
+        self.events.list.push(Event::Fork);
         let err = if let Some(arm) = &node.err {
             self.arm(arm, Path::Err, Owner::Err)
         } else {
-            self.list.push(Event::Branch(Path::Err, node.span));
+            self.events.list.push(Event::Branch(Path::Err, node.span));
             self.exit(Ending::Failure, node.span)
         };
         let ok = if let Some(arm) = &node.ok {
             self.arm(arm, Path::Ok, Owner::Other)
         } else {
-            self.list.push(Event::Branch(Path::Ok, node.span));
-            self.list.push(Event::Bind(node.slot, node.slot_span));
+            self.events.list.push(Event::Branch(Path::Ok, node.span));
+            self.events.list.push(Event::Bind(node.slot, node.slot_span));
             Gives::nothing(Lack::NoOk(node.span))
         };
-        self.list.push(Event::Join);
+        self.events.list.push(Event::Join);
         err.or(ok)
     }
 
     fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: Owner) -> Gives {
-        self.list.push(Event::Branch(path, arm.span));
-        self.list.push(Event::Bind(arm.bind, arm.bind_span));
+        self.events.list.push(Event::Branch(path, arm.span));
+        self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
         self.block(&arm.body, owner, arm.span)
     }
 
     fn passes(&mut self, node: &For<'a>) -> Gives {
         self.expression(&node.list);
-        self.list.push(Event::Loop(node.id, node.span));
-        self.list.push(Event::Bind(node.item, node.item_span));
+        self.events.list.push(Event::Loop(node.id, node.span));
+        self.events.list.push(Event::Bind(node.item, node.item_span));
         let pass = self.block(&node.body, Owner::Other, node.span);
-        self.list.push(Event::Repeat(node.id, node.span));
-        if let Some(yields) = self.yields.get_mut(node.id.0 as usize) {
+        self.events.list.push(Event::Repeat(node.id, node.span));
+        if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;
         }
         if pass.value { Gives::VALUE } else { Gives::nothing(Lack::NeverYields(node.span)) }
@@ -274,7 +280,7 @@ impl<'a> Events<'a> {
         match &expression.kind {
             ExprKind::Ref(slot) => {
                 let place = slot_place(self.function, *slot, expression.span);
-                self.list.push(Event::Read(*slot, place));
+                self.events.list.push(Event::Read(*slot, place));
             }
             ExprKind::Literal(_) => {}
             ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),
@@ -312,7 +318,7 @@ impl<'a> Events<'a> {
     }
 
     fn call(&mut self, call: &'a Call<'a>) {
-        if let Some(place) = self.calls.get_mut(call.id.0 as usize) {
+        if let Some(place) = self.events.calls.get_mut(call.id.0 as usize) {
             *place = Some(call);
         }
         self.fields(call.arguments);

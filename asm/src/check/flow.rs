@@ -14,6 +14,7 @@ use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use ilo_spec::error::Code;
+use smallvec::SmallVec;
 
 /// Follows every slot of a function of at most [`ilo_spec::limits::REGISTERS`] slots.
 pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
@@ -69,14 +70,14 @@ struct State {
 
 impl State {
     fn settle(&mut self, slot: Slot, holds: Holds) {
-        for (set, this) in [
-            (&mut self.unset, Holds::Nothing),
-            (&mut self.plain, Holds::Plain),
-            (&mut self.checked, Holds::Checked),
-        ] {
+        for set in [&mut self.unset, &mut self.plain, &mut self.checked] {
             set.remove(slot);
-            if self.live && this == holds {
-                set.insert(slot);
+        }
+        if self.live {
+            match holds {
+                Holds::Nothing => self.unset.insert(slot),
+                Holds::Plain => self.plain.insert(slot),
+                Holds::Checked => self.checked.insert(slot),
             }
         }
     }
@@ -184,16 +185,15 @@ impl<'e> Forward<'e, '_> {
         if self.with_reasons() {
             state.reasons = vec![None; self.function.slots.len()];
         }
-        for slot in (0..).map(Slot).take(self.function.slots.len()) {
-            let parameter = (slot.0 as usize) < self.function.parameters.len();
-            state.settle(slot, if parameter { Holds::Plain } else { Holds::Nothing });
-        }
+        let parameters = self.function.parameters.len();
+        state.plain = Bits::range(0..parameters);
+        state.unset = Bits::range(parameters..self.function.slots.len());
         state
     }
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: SmallVec<[Open; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
         for (index, &event) in (0_u32..).zip(&events.list) {
             match event {

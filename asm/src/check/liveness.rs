@@ -6,6 +6,7 @@
 use super::bits::Bits;
 use super::events::{Event, Events};
 use crate::ast::LoopId;
+use smallvec::{SmallVec, smallvec};
 
 /// What may be reached before the slot is bound again.
 #[derive(Clone, Copy, Default)]
@@ -30,12 +31,15 @@ pub(super) struct Binding {
     pub(super) unread: bool,
 }
 
-/// Finds out about every call that LET binds, by [`crate::ast::CallId`].
-pub(super) fn bindings(events: &Events<'_>) -> Vec<Binding> {
+/// By [`crate::ast::CallId`].
+pub(super) type Bindings = SmallVec<[Binding; 16]>;
+
+/// Finds out about every call that LET binds.
+pub(super) fn bindings(events: &Events<'_>) -> Bindings {
     let mut backward = Backward {
         events: &events.list,
         loops: vec![Ahead::default(); events.yields.len()],
-        bindings: vec![Binding::default(); events.calls.len()],
+        bindings: smallvec![Binding::default(); events.calls.len()],
     };
     if !events.yields.is_empty() {
         backward.run(false);
@@ -48,7 +52,7 @@ struct Backward<'e> {
     events: &'e [Event],
     /// What a pass of the loop reaches, by [`LoopId`].
     loops: Vec<Ahead>,
-    bindings: Vec<Binding>,
+    bindings: Bindings,
 }
 
 /// A fork or loop that is open.
@@ -67,7 +71,7 @@ impl Backward<'_> {
     /// First to find what each loop's pass reaches by itself, then with that to judge the bindings.
     fn run(&mut self, judge: bool) {
         let mut ahead = Ahead::default();
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: SmallVec<[Open; 8]> = SmallVec::new();
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) => {}

@@ -30,7 +30,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use events::{Events, Rollback};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use resolve::{Edges, Names, Target};
+use resolve::{Edges, Names, Resolved, Target};
+use smallvec::SmallVec;
 
 /// What checking learns of a file.
 #[derive(Clone, Debug, Default)]
@@ -81,11 +82,13 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let mut report = Report { diagnostics, comparisons: COMPARISONS };
     let mut edges: Edges = Vec::with_capacity(file.functions.len());
     let mut functions = Vec::with_capacity(file.functions.len());
+    let mut events = Events::default();
     for (function, broken) in file.functions.iter().zip(broken) {
         let (facts, calls) = if broken {
             (Facts::blank(function), Vec::new())
         } else {
-            check_function(file, function, &names, &mut report)
+            events.walk(function);
+            check_function(file, function, &mut events, &names, &mut report)
         };
         functions.push(facts);
         edges.push(calls);
@@ -112,14 +115,14 @@ fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
 fn check_function<'a>(
     file: &File<'a>,
     function: &Function<'a>,
+    events: &mut Events<'a>,
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, crate::span::Span)>) {
-    let events = Events::of(function);
     let mut facts =
         Facts { calls: vec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
     let mut edges = Vec::new();
-    let mut resolved = Vec::with_capacity(events.calls.len());
+    let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
         let found = call.map(|call| names.resolve(call, report)).unwrap_or_default();
         if let Target::Function(index) = found.target {
@@ -129,8 +132,8 @@ fn check_function<'a>(
         resolved.push(found);
     }
     names.allowed(function, &events.calls, report);
-    follow_slots(function, &events, &mut facts, report);
-    report.diagnostics.append(events.found);
+    follow_slots(function, events, &mut facts, report);
+    report.diagnostics.append(core::mem::take(&mut events.found));
     report.diagnostics.append(types::check(file, function, &facts, &resolved));
     (facts, edges)
 }

@@ -4,7 +4,7 @@
 //! what each is wanted to be from here.
 
 use super::Report;
-use crate::ast::{Call, File, Function, Name};
+use crate::ast::{Call, Field, File, Function, Name};
 use crate::catalog::{Catalog, Lookup, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::known::Known;
@@ -28,7 +28,7 @@ pub(super) enum Target<'c> {
 }
 
 /// What an argument is wanted to be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wanted {
     pub(super) known: Known,
     /// Where that is declared, in the source.
@@ -52,7 +52,7 @@ pub(super) struct Names<'f, 'a> {
 
 impl<'f, 'a> Names<'f, 'a> {
     pub(super) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Names<'f, 'a> {
-        let mut by_name = HashMap::new();
+        let mut by_name = HashMap::with_capacity(file.functions.len());
         for (index, function) in (0..).zip(file.functions) {
             by_name.entry(function.name.text).or_insert(index);
         }
@@ -160,18 +160,37 @@ pub(super) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
     shown.join(", ")
 }
 
-/// Arguments of a call by name; removed as their takers are found.
-fn by_name<'a>(call: &Call<'a>) -> HashMap<&'a str, usize> {
-    call.arguments.iter().enumerate().map(|(index, argument)| (argument.name.text, index)).collect()
+/// The arguments of a call by name.
+struct Given<'c, 'a> {
+    arguments: &'c [Field<'a>],
+    /// Empty where they are few enough to be looked through.
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'c, 'a> Given<'c, 'a> {
+    fn new(call: &'c Call<'a>) -> Given<'c, 'a> {
+        const FEW: usize = 16;
+        let arguments = call.arguments;
+        let many = arguments.iter().enumerate().filter(|_| arguments.len() > FEW);
+        Given { arguments, by_name: many.map(|(index, argument)| (argument.name.text, index)).collect() }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        if self.by_name.is_empty() {
+            self.arguments.iter().position(|argument| argument.name.text == name)
+        } else {
+            self.by_name.get(name).copied()
+        }
+    }
 }
 
 fn parameters(call: &Call<'_>, callee: &Function<'_>, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
-    let mut given = by_name(call);
+    let given = Given::new(call);
     let mut wanted: Vec<Option<Wanted>> = vec![None; call.arguments.len()];
     for parameter in callee.parameters {
-        if let Some(index) = given.remove(parameter.name.text) {
+        if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
             let known = Known::from(parameter.ty.ty);
-            wanted[index] = Some(Wanted { known, declared: Some(parameter.ty.span) });
+            *wanted = Some(Wanted { known, declared: Some(parameter.ty.span) });
             continue;
         }
         if report.is_full() {
@@ -180,19 +199,19 @@ fn parameters(call: &Call<'_>, callee: &Function<'_>, report: &mut Report<'_>) -
         let diagnostic = missing(call, parameter.name.text);
         report.push(diagnostic.related(parameter.name.span, "the parameter is declared here"));
     }
-    if !given.is_empty() {
+    if wanted.contains(&None) {
         unknown(call, &wanted, &callee.parameters.iter().map(|parameter| parameter.name.text), report);
     }
     wanted
 }
 
 fn arguments(call: &Call<'_>, tool: &Tool, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
-    let given = by_name(call);
+    let given = Given::new(call);
     for argument in tool.arguments.iter().filter(|argument| argument.required) {
         if report.is_full() {
             break;
         }
-        if !given.contains_key(argument.name.as_str()) {
+        if given.find(&argument.name).is_none() {
             report.push(missing(call, &argument.name));
         }
     }

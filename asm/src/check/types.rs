@@ -2,7 +2,7 @@
 //!
 //! A slot's type is what all its bindings agree on, wherever they stand. Since a loop lets a binding depend on a later
 //! one, types are found by repeating: every pass starts from what the last one found and only ever learns that less is
-//! known. The last pass, in which nothing changed, is the one whose complaints count.
+//! known. The last pass, in which no slot changed after it was read, is the one whose complaints count.
 
 use super::describe::slot_name;
 use super::resolve::{Resolved, Target};
@@ -16,9 +16,10 @@ use crate::known::Known;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
+use smallvec::{SmallVec, smallvec};
 
-/// Passes before every slot whose type is not yet settled counts as unknown. Two do for a function without loops; each
-/// further one takes a chain of slots that depend on later ones.
+/// Passes before every slot whose type is not yet settled counts as unknown. One does where every slot is bound before it
+/// is read; each further one takes a chain of slots that depend on later ones.
 const PASSES: usize = 8;
 
 /// Checks the types of a function.
@@ -34,7 +35,7 @@ pub(super) fn check(
         function,
         facts,
         resolved,
-        slots: vec![Slots::default(); slots],
+        slots: smallvec![Slots::default(); slots],
         changed: false,
         found: Diagnostics::default(),
     };
@@ -45,6 +46,7 @@ pub(super) fn check(
     for pass in 0.. {
         types.changed = false;
         types.found = Diagnostics::default();
+        types.slots.iter_mut().for_each(|slot| slot.read = false);
         types.block(&function.body, function.output.ok.ty != Type::NIL);
         if !types.changed {
             break;
@@ -69,6 +71,8 @@ struct Slots {
     origin: Option<Span>,
     /// Something beside a parameter binds it.
     bound: bool,
+    /// This pass has read it.
+    read: bool,
 }
 
 struct Types<'t, 'a> {
@@ -76,7 +80,8 @@ struct Types<'t, 'a> {
     function: &'t Function<'a>,
     facts: &'t Facts,
     resolved: &'t [Resolved<'t>],
-    slots: Vec<Slots>,
+    slots: SmallVec<[Slots; 16]>,
+    /// A slot changed after it was read in this pass.
     changed: bool,
     found: Diagnostics,
 }
@@ -106,7 +111,7 @@ impl<'a> Types<'_, 'a> {
         let joined = join(*part(info), seen);
         if joined != *part(info) {
             *part(info) = joined;
-            self.changed = true;
+            self.changed |= info.read;
         }
     }
 
@@ -114,8 +119,11 @@ impl<'a> Types<'_, 'a> {
         self.learn(slot, seen, span, |info| &mut info.plain);
     }
 
-    fn slot(&self, slot: Slot) -> Slots {
-        self.slots.get(slot.0 as usize).copied().unwrap_or_default()
+    /// What is known of a slot that is read here.
+    fn slot(&mut self, slot: Slot) -> Slots {
+        let Some(info) = self.slots.get_mut(slot.0 as usize) else { return Slots::default() };
+        info.read = true;
+        *info
     }
 
     /// The type of a block's value. In the tail of the function that value is what the function gives.
@@ -423,7 +431,7 @@ impl<'a> Types<'_, 'a> {
         let diagnostic = Diagnostic::new(Code::TypeMismatch, expression.span, message)
             .expected(expected, found.to_string());
         match expression.kind {
-            ExprKind::Ref(slot) => match self.slot(slot).origin {
+            ExprKind::Ref(slot) => match self.slots.get(slot.0 as usize).and_then(|info| info.origin) {
                 Some(span) => {
                     let name = slot_name(self.function, slot);
                     diagnostic.related(span, format!("{name} gets its type, {found}, here"))

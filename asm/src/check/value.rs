@@ -5,7 +5,7 @@
 
 use super::describe::output_name;
 use super::mend;
-use crate::ast::{Control, Function, ReturnKind};
+use crate::ast::{Binary, Control, Expr, ExprKind, Function, Literal, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -110,11 +110,21 @@ fn missing(span: Span, message: String, found: &str) -> Diagnostic {
 }
 
 /// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none; `span` is the statement's.
-pub(super) fn wrong_return(function: &Function<'_>, kind: ReturnKind, span: Span) -> Option<Diagnostic> {
-    let (word, right) = match (kind, function.output.err.is_some()) {
-        (ReturnKind::Plain, true) => ("RET", "RET_OK"),
-        (ReturnKind::Ok, false) => ("RET_OK", "RET"),
-        (ReturnKind::Err, false) => ("RET_ERR", "FAIL"),
+pub(super) fn wrong_return(
+    function: &Function<'_>,
+    kind: ReturnKind,
+    value: &Expr<'_>,
+    span: Span,
+) -> Option<Diagnostic> {
+    let (word, right) = match (kind, &function.output.err) {
+        (ReturnKind::Plain, Some(err)) => {
+            // A text from a function that succeeds with nil and fails with text is meant as the failure.
+            let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
+            let failure = !fits(function.output.ok.ty) && fits(err.ty);
+            ("RET", if failure { "RET_ERR" } else { "RET_OK" })
+        }
+        (ReturnKind::Ok, None) => ("RET_OK", "RET"),
+        (ReturnKind::Err, None) => ("RET_ERR", "FAIL"),
         _ => return None,
     };
     let output = output_name(&function.output);
@@ -126,4 +136,15 @@ pub(super) fn wrong_return(function: &Function<'_>, kind: ReturnKind, span: Span
             .related(function.output.span, "the type is given here")
             .fix(mend::word(span, word, right)),
     )
+}
+
+/// The type of a value that says it itself.
+fn literal_type(value: &Expr<'_>) -> Option<Type> {
+    match value.kind {
+        ExprKind::Literal(Literal::Nil) => Some(Type::NIL),
+        ExprKind::Literal(Literal::Bool(_)) => Some(Type::BOOL),
+        ExprKind::Literal(Literal::Number(_)) => Some(Type::NUMBER),
+        ExprKind::Literal(Literal::Text(_)) | ExprKind::Binary(Binary::Concat, ..) => Some(Type::TEXT),
+        _ => None,
+    }
 }

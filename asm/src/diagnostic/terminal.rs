@@ -55,14 +55,15 @@ fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     if let Some(nearest) = diagnostic.nearest.as_ref().filter(|nearest| !said(nearest, &helps)) {
         helps.push(format!("nearest is `{nearest}`"));
     }
-    if let Some(fix) = diagnostic.fix.as_ref().filter(|fix| !said(&fix.title, &helps)) {
+    let told = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
+    if let Some(fix) = diagnostic.fix.as_ref().filter(|_| !told(&helps)) {
         helps.push(fix.title.clone());
     }
     helps
 }
 
 /// The place and the part of its line that is shown.
-fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> [Element<'a>; 2] {
+fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> Vec<Element<'a>> {
     let place = lines.place(span.start);
     let (line_start, line) = lines.line(place.line);
     let at = (span.start.saturating_sub(line_start) as usize).min(line.len());
@@ -79,8 +80,13 @@ fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> [Eleme
     let mark = |offset: usize| offset.clamp(from, to) - from + before.len();
     let annotation = AnnotationKind::Primary.span(mark(at)..mark(end));
     let annotation = if label.is_empty() { annotation } else { annotation.label(label.to_owned()) };
+    let snippet = Snippet::source(text).line_start(place.line as usize).annotation(annotation);
+    if from == 0 {
+        return vec![snippet.path(file.to_owned()).into()];
+    }
+    // The column within what is shown is not that within the line.
     let origin = Origin::path(file.to_owned()).line(place.line as usize).char_column(place.column as usize);
-    [origin.into(), Snippet::source(text).line_start(place.line as usize).annotation(annotation).into()]
+    vec![origin.into(), snippet.into()]
 }
 
 #[cfg(test)]

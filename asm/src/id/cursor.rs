@@ -6,37 +6,50 @@ use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
+/// Whether an ASCII character may stand in a name without quotes.
+const IN_NAME: [bool; 128] = {
+    let mut table = [false; 128];
+    let mut at: u8 = 0;
+    while at < 128 {
+        let punctuation = matches!(at, b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'#' | b'$' | b'+' | b'~');
+        table[at as usize] = at.is_ascii_alphanumeric() || punctuation;
+        at += 1;
+    }
+    table
+};
+
 /// Whether a character may stand in a name without quotes: letters and digits of any script, and what tools and servers
 /// put into theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+#[inline]
 pub(super) fn is_name_char(c: char) -> bool {
-    c.is_ascii_alphanumeric()
-        || (!c.is_ascii() && c.is_alphanumeric())
-        || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '$' | '+' | '~')
+    IN_NAME.get(c as usize).copied().unwrap_or_else(|| c.is_alphanumeric())
 }
 
 /// A place in a comment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     source: &'a str,
-    at: usize,
-    end: usize,
+    /// From the place to the end of the comment.
+    rest: &'a str,
+    end: u32,
 }
 
 impl<'a> Cursor<'a> {
     /// At the start of what stands in a comment, after its `;`.
     pub(super) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
-        let mut cursor = Cursor { source, at: comment.start as usize, end: comment.end as usize };
-        while cursor.eat(';') {}
+        let rest = source.get(comment.range()).unwrap_or("");
+        let mut cursor = Cursor { source, rest, end: comment.end };
+        cursor.skip(rest.bytes().take_while(|&byte| byte == b';').count());
         cursor.skip_blanks();
         cursor
     }
 
     pub(super) fn rest(&self) -> &'a str {
-        self.source.get(self.at..self.end).unwrap_or("")
+        self.rest
     }
 
     pub(super) fn offset(&self) -> u32 {
-        u32::try_from(self.at).unwrap_or(u32::MAX)
+        self.end.saturating_sub(u32::try_from(self.rest.len()).unwrap_or(u32::MAX))
     }
 
     /// From `start` to here.
@@ -50,19 +63,32 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
+        self.rest.chars().next()
     }
 
+    #[inline]
     pub(super) fn skip(&mut self, bytes: usize) {
-        self.at = self.at.saturating_add(bytes).min(self.end);
+        self.rest = self.rest.get(bytes..).unwrap_or("");
     }
 
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
+        let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        self.skip(blanks);
+        if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
+            self.skip_foreign_blanks();
+        }
+    }
+
+    /// Passes blanks of other scripts too.
+    #[cold]
+    fn skip_foreign_blanks(&mut self) {
         self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
     }
 
+    #[inline]
     pub(super) fn eat(&mut self, wanted: char) -> bool {
-        let found = self.rest().starts_with(wanted);
+        let found = self.rest.starts_with(wanted);
         if found {
             self.skip(wanted.len_utf8());
         }
@@ -70,17 +96,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes characters as long as they are wanted.
+    #[inline]
     pub(super) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
-        let rest = self.rest();
-        let ascii = rest.bytes().take_while(|byte| byte.is_ascii() && wanted(char::from(*byte))).count();
-        let tail = rest.get(ascii..).unwrap_or("");
-        let length = if tail.bytes().next().is_none_or(|byte| byte.is_ascii()) {
-            ascii
-        } else {
-            ascii + tail.find(|c| !wanted(c)).unwrap_or(tail.len())
-        };
-        self.skip(length);
-        rest.get(..length).unwrap_or("")
+        let stops = |&byte: &u8| !byte.is_ascii() || !wanted(char::from(byte));
+        let mut length = self.rest.as_bytes().iter().position(stops).unwrap_or(self.rest.len());
+        if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
+            let tail = self.rest.get(length..).unwrap_or("");
+            length += tail.find(|c| !wanted(c)).unwrap_or(tail.len());
+        }
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
     }
 
     /// Takes a name, bare or as a JSON string; `None` where none stands here.

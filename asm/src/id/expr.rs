@@ -316,6 +316,10 @@ impl<'a> Parser<'_, 'a> {
 
 /// The number in a text of digits.
 pub(super) fn digits(text: &str) -> Option<u32> {
+    // Most ids and counts are one digit.
+    if let [digit @ b'0'..=b'9'] = text.as_bytes() {
+        return Some(u32::from(digit - b'0'));
+    }
     text.bytes().try_fold(0_u32, |number, byte| {
         let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;
         number.checked_mul(10)?.checked_add(u32::from(digit))

@@ -9,6 +9,7 @@ use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
+use bumpalo::collections::Vec;
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -16,7 +17,7 @@ use ilo_spec::types::{Base, Type};
 #[derive(Debug)]
 pub(super) struct Header<'a> {
     pub(super) name: Name<'a>,
-    pub(super) parameters: Vec<Parameter<'a>>,
+    pub(super) parameters: &'a [Parameter<'a>],
     pub(super) output: OutputName<'a>,
     /// What follows the header on its line: registries, or nothing.
     pub(super) rest: Cursor<'a>,
@@ -125,10 +126,10 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Reads the parameters, no two of one name.
-    fn parameters(&mut self) -> Vec<Parameter<'a>> {
-        let parameters = self.parameter_list();
+    fn parameters(&mut self) -> &'a [Parameter<'a>] {
+        let parameters = self.parameter_list().into_bump_slice();
         repeated(
-            &parameters,
+            parameters,
             |parameter| parameter.name,
             |name, before| {
                 self.diagnostics.push(
@@ -146,8 +147,8 @@ impl<'a> Reader<'_, 'a> {
         parameters
     }
 
-    fn parameter_list(&mut self) -> Vec<Parameter<'a>> {
-        let mut parameters = Vec::new();
+    fn parameter_list(&mut self) -> Vec<'a, Parameter<'a>> {
+        let mut parameters = Vec::new_in(self.arena);
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
             let wrong = self.bad_here("the parameters stand in parentheses", "`(`");

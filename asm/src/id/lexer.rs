@@ -188,14 +188,26 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
 }
 
 /// Reports what has a form, but not one of this notation.
+#[cold]
 fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
-    let diagnostic = match kind {
-        Kind::OpenText => Diagnostic::new(Code::BadString, span, "this string is not closed")
+    let code = match kind {
+        Kind::OpenText | Kind::SingleText => Code::BadString,
+        // The parser says which slot it stands for.
+        Kind::Dollar => return,
+        _ => Code::BadCharacter,
+    };
+    diagnostics.push_with(code, || refused(kind, code, span, text));
+}
+
+/// The diagnostic of what has a form, but not one of this notation.
+fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
+    match kind {
+        Kind::OpenText => Diagnostic::new(code, span, "this string is not closed")
             .expected("`\"` on the same line", "the end of the line")
             .help("close the string with `\"`; a line break inside it is `\\n`"),
         Kind::SingleText => {
             let inner = text.trim_matches('\'');
-            let wrong = Diagnostic::new(Code::BadString, span, "a string stands in double quotes")
+            let wrong = Diagnostic::new(code, span, "a string stands in double quotes")
                 .expected("`\"`", "`'`")
                 .help("write the string as JSON does");
             if text.len() > 1 && text.ends_with('\'') && !inner.contains(['"', '\\', '\'']) {
@@ -207,35 +219,39 @@ fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
         Kind::ForeignComment => {
             let mark = if text.starts_with('#') { "#" } else { text.get(..2).unwrap_or("") };
             let length = u32::try_from(mark.len()).unwrap_or(0);
-            Diagnostic::new(Code::BadCharacter, span, format!("`{mark}` begins no comment"))
+            Diagnostic::new(code, span, format!("`{mark}` begins no comment"))
                 .expected("`;`", format!("`{mark}`"))
                 .help("a comment begins with `;`")
                 .replace(Span::new(span.start, span.start + length), ";")
         }
-        Kind::Dollar => return,
         _ => {
             let message = format!("`{text}` is no part of this notation");
-            Diagnostic::new(Code::BadCharacter, span, message)
+            Diagnostic::new(code, span, message)
                 .expected("blanks between words", format!("`{text}`"))
                 .help("counts say where things end: leave it out")
                 .replace(span, " ")
         }
-    };
-    diagnostics.push(diagnostic);
+    }
 }
 
 /// Reports a run of characters that begin no token.
 fn report_run(source: &str, run: Option<Span>, diagnostics: &mut Diagnostics) {
+    if let Some(span) = run {
+        diagnostics.push_with(Code::BadCharacter, || refused_run(source, span));
+    }
+}
+
+/// The diagnostic of a run of characters that begin no token.
+fn refused_run(source: &str, span: Span) -> Diagnostic {
     const SHOWN: usize = 20;
-    let Some(span) = run else { return };
     let text = source.get(span.range()).unwrap_or("");
     let blank = text.chars().all(|c| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}'));
     let shown: String = text.chars().take(SHOWN).flat_map(char::escape_default).collect();
     let diagnostic = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` begins no token"))
         .expected("an instruction, a number or a string", format!("`{shown}`"));
-    diagnostics.push(if blank {
+    if blank {
         diagnostic.help("write a blank or a tab").replace(span, " ")
     } else {
         diagnostic.help("leave it out, or put it into a string")
-    });
+    }
 }

@@ -392,27 +392,34 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The id under the cursor.
+    #[inline]
     fn id(&mut self) -> Result<u32, Stop> {
         let token = self.current;
         let text = self.text(&token);
         let id = digits(text);
-        if id.is_none() {
-            self.tolerate(registry::id_range(token.span(), text))?;
-        } else if text.len() > 1 && text.starts_with('0') {
-            let number = text.trim_start_matches('0');
-            let number = if number.is_empty() { "0" } else { number };
-            self.report(
-                Diagnostic::new(
-                    Code::BadNumber,
-                    token.span(),
-                    format!("`{}` begins with a zero", shorten(text)),
-                )
-                .expected("a number without leading zeros", format!("`{}`", shorten(text)))
-                .replace(token.span(), number),
-            );
+        if id.is_none() || (text.len() > 1 && text.starts_with('0')) {
+            self.bad_id(&token, id.is_none())?;
         }
         self.bump();
         Ok(id.unwrap_or(0))
+    }
+
+    /// Reports an id that is none, or that begins with zeros.
+    #[cold]
+    fn bad_id(&mut self, token: &Token, out_of_range: bool) -> Result<(), Stop> {
+        let text = self.text(token);
+        if out_of_range {
+            return self.tolerate(registry::id_range(token.span(), text));
+        }
+        let number = text.trim_start_matches('0');
+        let number = if number.is_empty() { "0" } else { number };
+        let message = format!("`{}` begins with a zero", shorten(text));
+        self.report(
+            Diagnostic::new(Code::BadNumber, token.span(), message)
+                .expected("a number without leading zeros", format!("`{}`", shorten(text)))
+                .replace(token.span(), number),
+        );
+        Ok(())
     }
 
     /// The field that `of` takes.

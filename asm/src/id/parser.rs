@@ -195,7 +195,7 @@ pub(super) fn file<'a>(
         );
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
-    let mut functions = Vec::with_capacity(headers.len());
+    let mut functions = bumpalo::collections::Vec::with_capacity_in(headers.len(), arena);
     let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
@@ -221,7 +221,7 @@ pub(super) fn file<'a>(
         }
         functions.push(function);
     }
-    File { functions: arena.alloc_slice_copy(&functions) }
+    File { functions: functions.into_bump_slice() }
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
@@ -289,23 +289,24 @@ impl<'p, 'a> Parser<'p, 'a> {
         let head = header::read(self.source, span, self.arena, self.diagnostics);
         self.registries.clear();
         self.slots.clear();
-        let mut consumed = vec![header];
+        // Only the formatter asks for these.
+        let mut consumed: Vec<usize> = self.layout.iter().map(|_| header).collect();
         self.registries.read(head.rest, self.arena, self.diagnostics);
         for index in comments.clone() {
             let Some(comment) = lexed.comments.get(index).filter(|c| c.own_line && index != header) else {
                 continue;
             };
             if self.registries.read(Cursor::new(self.source, comment.span), self.arena, self.diagnostics) {
-                consumed.push(index);
+                consumed.extend(self.layout.is_some().then_some(index));
             }
         }
-        for (number, parameter) in (0_u32..).zip(&head.parameters) {
+        for (number, parameter) in (0_u32..).zip(head.parameters) {
             self.slots.slot(number, || Some(parameter.name.text));
         }
         let body = self.body(tokens.clone());
         let function = Function {
             name: head.name,
-            parameters: self.arena.alloc_slice_copy(&head.parameters),
+            parameters: head.parameters,
             output: head.output,
             slots: self.arena.alloc_slice_copy(self.slots.list()),
             allowed: None,
@@ -339,19 +340,30 @@ impl<'p, 'a> Parser<'p, 'a> {
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
     #[inline]
     pub(super) fn refresh(&mut self) {
-        self.current = match self.tokens.get(self.at) {
+        match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
-                if token.first && self.below_floor(token) {
-                    Token { kind: Kind::Dedent, word: None, ..*token }
-                } else if token.kind == Kind::Word && token.word.is_none() {
-                    let word = self.read_as.filter(|&(at, _)| at == self.at).map(|(_, word)| word);
-                    Token { word, ..*token }
-                } else {
-                    *token
+                self.current = *token;
+                if token.first || (token.word.is_none() && token.kind == Kind::Word) {
+                    self.look_closer();
                 }
             }
-            _ => Token { start: self.last_end, end: self.last_end, kind: Kind::End, word: None, first: true },
-        };
+            _ => {
+                let at = self.last_end;
+                self.current = Token { start: at, end: at, kind: Kind::End, word: None, first: true };
+            }
+        }
+    }
+
+    /// Shows the token under the cursor as the floors and mends have it.
+    #[inline(never)]
+    fn look_closer(&mut self) {
+        if self.current.first && self.below_floor(&self.current) {
+            (self.current.kind, self.current.word) = (Kind::Dedent, None);
+        } else if let Some((at, word)) = self.read_as
+            && at == self.at
+        {
+            self.current.word = Some(word);
+        }
     }
 
     fn below_floor(&self, token: &Token) -> bool {

@@ -118,13 +118,8 @@ impl<'a> Registries<'a> {
         arena: &'a Bump,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        if let Some(after) = keyword(cursor, |word| {
-            ["Registry", "Registries", "Names"]
-                .iter()
-                .any(|name| word.eq_ignore_ascii_case(name))
-                .then_some(())
-        }) {
-            cursor = after.1;
+        if let Some(((), after)) = keyword(cursor, prefix) {
+            cursor = after;
         }
         let Some((mut kind, after)) = keyword(cursor, Kind::from_word) else { return false };
         cursor = after;
@@ -140,7 +135,10 @@ impl<'a> Registries<'a> {
             if cursor.rest().is_empty() {
                 return true;
             }
-            if let Some((next, after)) = keyword(cursor, Kind::from_word) {
+            let may_name = |c: char| c.is_ascii_alphabetic();
+            if cursor.peek().is_some_and(may_name)
+                && let Some((next, after)) = keyword(cursor, Kind::from_word)
+            {
                 (kind, cursor) = (next, after);
                 continue;
             }
@@ -205,7 +203,13 @@ impl<'a> Registries<'a> {
     }
 }
 
+/// Whether a word stands before registries.
+fn prefix(word: &str) -> Option<()> {
+    ["Registry", "Registries", "Names"].iter().any(|name| word.eq_ignore_ascii_case(name)).then_some(())
+}
+
 /// A word with a colon that means something, and the place after it.
+#[inline]
 fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
     let word = cursor.take(|c| c.is_ascii_alphabetic());
     if word.is_empty() {

@@ -31,7 +31,7 @@ impl Reg {
 /// Jumps to a place that is not reached yet.
 #[derive(Debug, Default)]
 pub(super) struct Label {
-    jumps: SmallVec<[Jump; 4]>,
+    jumps: SmallVec<[Jump; 2]>,
 }
 
 impl Label {
@@ -46,13 +46,18 @@ impl Label {
 enum Jump {
     /// The instruction's own target.
     Op(usize),
-    /// A case of the map of the switch at an instruction.
-    Case { switch: usize, map: usize, case: usize },
-    /// Its default.
-    Default { switch: usize, map: usize },
+    /// A case of a switch, or its default.
+    Case(Switch, Option<usize>),
 }
 
-/// The code of a function.
+/// A switch: its instruction and its map.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switch {
+    at: usize,
+    map: usize,
+}
+
+/// The code of a function. Used for one function after another, so that its lists are allocated once.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     /// The instructions so far.
@@ -72,9 +77,12 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Code for a function whose slots fill the first registers.
-    pub(super) fn with_slots(slots: u16) -> Code {
-        Code { top: slots, most: slots, ..Code::default() }
+    /// Begins a function whose slots fill the first registers; what was made before is forgotten.
+    pub(super) fn begin(&mut self, slots: u16) {
+        self.ops.clear();
+        self.positions.clear();
+        self.maps.clear();
+        (self.top, self.most, self.bound, self.too_long) = (slots, slots, 0, false);
     }
 
     /// The number of the next instruction.
@@ -133,22 +141,16 @@ impl Code {
     }
 
     /// Begins a switch; its cases are added with [`Code::case`].
-    pub(super) fn switch(&mut self, op: impl FnOnce(u32) -> Op, offset: u32, map: Map) -> usize {
-        let number = self.maps.len();
+    pub(super) fn switch(&mut self, op: impl FnOnce(u32) -> Op, offset: u32, map: Map) -> Switch {
+        let switch = Switch { at: self.here(), map: self.maps.len() };
         self.maps.push(map);
-        let at = self.here();
-        self.emit_at(op(u32::try_from(number).unwrap_or(u32::MAX)), offset);
-        at
+        self.emit_at(op(u32::try_from(switch.map).unwrap_or(u32::MAX)), offset);
+        switch
     }
 
-    /// A label with the jump of one case of the switch at `switch`, which has the last map; `None` is the default.
-    pub(super) fn case(&mut self, switch: usize, case: Option<usize>) -> Label {
-        let map = self.maps.len() - 1;
-        let jump = match case {
-            Some(case) => Jump::Case { switch, map, case },
-            None => Jump::Default { switch, map },
-        };
-        Label { jumps: SmallVec::from_iter([jump]) }
+    /// Lets one case of a switch land here; `None` is the default.
+    pub(super) fn case(&mut self, switch: Switch, case: Option<usize>) {
+        self.bind(Label { jumps: SmallVec::from_iter([Jump::Case(switch, case)]) });
     }
 
     /// Lets every jump to the label land here.
@@ -159,8 +161,7 @@ impl Code {
         }
         for jump in label.jumps {
             let from = match jump {
-                Jump::Op(at) => at,
-                Jump::Case { switch, .. } | Jump::Default { switch, .. } => switch,
+                Jump::Op(at) | Jump::Case(Switch { at, .. }, _) => at,
             };
             let Ok(distance) = u16::try_from(here - from - 1) else {
                 self.too_long = true;
@@ -168,8 +169,8 @@ impl Code {
             };
             match jump {
                 Jump::Op(at) => set_target(&mut self.ops[at], distance),
-                Jump::Case { map, case, .. } => self.maps[map].cases[case].1 = distance,
-                Jump::Default { map, .. } => self.maps[map].default = Some(distance),
+                Jump::Case(Switch { map, .. }, Some(case)) => self.maps[map].cases[case].1 = distance,
+                Jump::Case(Switch { map, .. }, None) => self.maps[map].default = Some(distance),
             }
         }
     }

@@ -262,8 +262,8 @@ impl<'a> Body<'a, '_, '_> {
 
     /// A tree of CONCATs as one instruction over its leaves, so that no text is copied twice.
     fn concat(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
-        let mut leaves: Vec<&Expr<'a>> = Vec::new();
-        let mut rest = vec![expr];
+        let mut leaves: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
+        let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([expr]);
         while let Some(next) = rest.pop() {
             match next.kind {
                 ExprKind::Binary(Binary::Concat, a, b) => rest.extend([b, a]),
@@ -308,19 +308,17 @@ impl<'a> Body<'a, '_, '_> {
         let mark = self.code.mark();
         let src = self.expr(&node.subject, Want::Any)?.read();
         self.code.give_back(mark);
-        let mut map = Map::default();
+        let mut map = Map { cases: Vec::with_capacity(node.cases.len()), default: None };
         for case in node.cases {
             map.cases.push((self.key(case.key)?, 0));
         }
         let switch = self.code.switch(|map| Op::Switch { src, map: MapId(map) }, at, map);
-        let labels: Vec<Label> =
-            (0..node.cases.len()).map(|case| self.code.case(switch, Some(case))).collect();
-        let default = node.default.as_ref().map(|value| (value, self.code.case(switch, None)));
-        let arms = node.cases.iter().map(|case| &case.value).zip(labels).chain(default);
+        let cases = node.cases.iter().enumerate().map(|(number, case)| (Some(number), &case.value));
+        let arms = cases.chain(node.default.iter().map(|value| (None, value)));
         let last = node.cases.len() + usize::from(node.default.is_some());
         let mut end = Label::default();
-        for (number, (value, label)) in (1..).zip(arms) {
-            self.code.bind(label);
+        for (number, (case, value)) in (1..).zip(arms) {
+            self.code.case(switch, case);
             self.expr(value, Want::Into(dst))?;
             if number < last {
                 self.code.jump(Op::Jump { to: To(0) }, value.span.start, &mut end);

@@ -62,8 +62,10 @@ pub(super) struct Body<'a, 'c, 'l> {
 pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
     let function = &lowering.file.functions[index];
     let facts = &lowering.checked.functions[index];
-    let registers = Registers::assign(function, facts);
-    let code = Code::with_slots(registers.count);
+    let mut registers = core::mem::take(&mut lowering.registers);
+    registers.assign(function, facts);
+    let mut code = core::mem::take(&mut lowering.code);
+    code.begin(registers.count);
     let mut body = Body { lowering, facts, registers, code, deferred: VecDeque::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
@@ -73,7 +75,9 @@ pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Cod
     while let Some(next) = body.deferred.pop_front() {
         body.deferred(next)?;
     }
-    Ok(body.code)
+    let Body { registers, code, .. } = body;
+    lowering.registers = registers;
+    Ok(code)
 }
 
 type Lowered<T> = Result<T, Full>;

@@ -32,7 +32,7 @@ pub fn lower(
     source: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
-    let mut lowering = Lowering::new(file, checked);
+    let mut lowering = Lowering::new(file, checked, source.is_some());
     for (number, &index) in checked.order.iter().enumerate() {
         let Some(function) = file.functions.get(index as usize) else { continue };
         if let Err(problem) = lowering.function(number, index as usize) {
@@ -98,20 +98,31 @@ struct Lowering<'a, 'c> {
     numbers: Vec<u16>,
     tables: Tables<'a>,
     program: Program,
-    /// Where instructions come from: instruction of the program, offset in the source.
-    positions: Vec<(u32, u32)>,
+    /// Where instructions come from, where that is wanted: instruction of the program, offset in the source.
+    positions: Option<Vec<(u32, u32)>>,
+    /// What functions are made in, kept from one to the next.
+    registers: slots::Registers,
+    code: emit::Code,
 }
 
 impl<'a, 'c> Lowering<'a, 'c> {
-    fn new(file: &'c File<'a>, checked: &'c Checked) -> Lowering<'a, 'c> {
+    fn new(file: &'c File<'a>, checked: &'c Checked, with_positions: bool) -> Lowering<'a, 'c> {
         let mut numbers = vec![0; file.functions.len()];
         for (number, &index) in (0_u16..).zip(&checked.order) {
             if let Some(slot) = numbers.get_mut(index as usize) {
                 *slot = number;
             }
         }
-        let program = Program::default();
-        Lowering { file, checked, numbers, tables: Tables::new(), program, positions: Vec::new() }
+        Lowering {
+            file,
+            checked,
+            numbers,
+            tables: Tables::new(),
+            program: Program::default(),
+            positions: with_positions.then(Vec::new),
+            registers: slots::Registers::default(),
+            code: emit::Code::default(),
+        }
     }
 
     fn function(&mut self, number: usize, index: usize) -> Result<(), Problem> {
@@ -125,19 +136,21 @@ impl<'a, 'c> Lowering<'a, 'c> {
             let field = self.tables.field(parameter.name.text)?;
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
         }
-        let code = function::lower(self, index)?;
+        let mut code = function::lower(self, index)?;
         if !code.fits() {
             return Err(Problem::Registers(code.registers()));
         }
         if code.too_long || code.here() > limits::FUNCTION_CODE {
             return Err(Problem::TooLong(code.here()));
         }
-        self.append(code, name, parameters, function.output.output())
+        self.append(&mut code, name, parameters, function.output.output())?;
+        self.code = code;
+        Ok(())
     }
 
     fn append(
         &mut self,
-        code: emit::Code,
+        code: &mut emit::Code,
         name: StringId,
         parameters: Vec<program::Parameter>,
         output: ilo_spec::types::Output,
@@ -147,9 +160,12 @@ impl<'a, 'c> Lowering<'a, 'c> {
         let end = u32::try_from(self.program.code.len() + code.here()).map_err(|_| full)?;
         let first_map = u32::try_from(self.program.maps.len()).map_err(|_| full)?;
         let registers = code.registers();
-        self.positions.extend(code.positions.iter().map(|&(pc, offset)| (start + pc, offset)));
-        self.program.maps.extend(code.maps);
-        self.program.code.extend(code.ops.into_iter().map(|mut op| {
+        if let Some(positions) = &mut self.positions {
+            positions.extend(code.positions.iter().map(|&(pc, offset)| (start + pc, offset)));
+        }
+        self.program.maps.append(&mut code.maps);
+        self.program.code.extend(code.ops.iter().map(|&op| {
+            let mut op = op;
             if let Op::Switch { map, .. } = &mut op {
                 map.0 += first_map;
             }
@@ -186,8 +202,8 @@ impl<'a, 'c> Lowering<'a, 'c> {
         program.shapes = self.tables.shape_list;
         program.tools = self.tables.tool_list;
         program.calls = self.tables.call_list;
-        if let Some(source) = source {
-            let positions = positions(&self.positions, source);
+        if let (Some(source), Some(offsets)) = (source, &self.positions) {
+            let positions = positions(offsets, source);
             program.debug = Some(Debug { positions, source: String::new() });
         }
         Ok(self.program)

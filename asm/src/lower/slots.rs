@@ -25,50 +25,55 @@ struct Use {
     apart: bool,
 }
 
-/// The registers of a function's slots.
-#[derive(Debug)]
+/// The registers of a function's slots. Used for one function after another, so that its lists are allocated once.
+#[derive(Debug, Default)]
 pub(super) struct Registers {
     of: Vec<Option<u16>>,
     failed: Vec<Option<u16>>,
     /// How many registers the slots take.
     pub(super) count: u16,
+    uses: Vec<Use>,
+    /// Slots in the order of their bindings, with repeats.
+    order: Vec<Slot>,
 }
 
 impl Registers {
-    pub(super) fn assign(function: &Function<'_>, facts: &Facts) -> Registers {
-        let mut scan = Scan { facts, uses: vec![Use::default(); function.slots.len()], order: Vec::new() };
-        scan.block(&function.body);
-        let parameters = function.parameters.len();
-        let mut registers = Registers {
-            of: vec![None; function.slots.len()],
-            failed: vec![None; function.slots.len()],
-            count: 0,
-        };
-        for slot in 0..parameters {
-            registers.give(slot);
+    /// Gives the slots of a function their registers.
+    pub(super) fn assign(&mut self, function: &Function<'_>, facts: &Facts) {
+        let (slots, parameters) = (function.slots.len(), function.parameters.len());
+        for list in [&mut self.of, &mut self.failed] {
+            list.clear();
+            list.resize(slots, None);
         }
-        for &slot in &scan.order {
-            let index = slot.0 as usize;
-            let Some(&used) = scan.uses.get(index) else { continue };
-            if registers.of[index].is_some() || !(used.read || used.matched) {
+        self.count = 0;
+        self.uses.clear();
+        self.uses.resize(slots, Use::default());
+        self.order.clear();
+        Scan { facts, uses: &mut self.uses, order: &mut self.order }.block(&function.body);
+        for slot in 0..parameters {
+            self.give(slot);
+        }
+        for at in 0..self.order.len() {
+            let index = self.order[at].0 as usize;
+            let Some(&used) = self.uses.get(index) else { continue };
+            if self.of[index].is_some() || !(used.read || used.matched) {
                 continue;
             }
             let shared = used.from.filter(|from| {
-                let call = scan.uses[from.0 as usize];
+                let call = self.uses[from.0 as usize];
                 used.bindings == 1 && !used.matched && call.bindings == 1 && from.0 as usize >= parameters
             });
-            match shared.and_then(|from| registers.of[from.0 as usize]) {
-                Some(register) => registers.of[index] = Some(register),
-                None => registers.give(index),
+            match shared.and_then(|from| self.of[from.0 as usize]) {
+                Some(register) => self.of[index] = Some(register),
+                None => self.give(index),
             }
         }
-        for (failed, used) in registers.failed.iter_mut().zip(&scan.uses) {
+        for (failed, used) in self.failed.iter_mut().zip(&self.uses) {
             if used.apart {
-                *failed = Some(registers.count);
-                registers.count = registers.count.saturating_add(1);
+                *failed = Some(self.count);
+                self.count = self.count.saturating_add(1);
             }
         }
-        registers
     }
 
     fn give(&mut self, slot: usize) {
@@ -115,9 +120,8 @@ where
 /// The walk that counts uses.
 struct Scan<'c> {
     facts: &'c Facts,
-    uses: Vec<Use>,
-    /// Slots in the order of their bindings, with repeats.
-    order: Vec<Slot>,
+    uses: &'c mut Vec<Use>,
+    order: &'c mut Vec<Slot>,
 }
 
 impl Scan<'_> {

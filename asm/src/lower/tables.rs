@@ -116,6 +116,10 @@ impl<'a> Tables<'a> {
     }
 
     pub(super) fn shape(&mut self, fields: &[FieldId]) -> Result<ShapeId, Full> {
+        // Most shapes are known, and asking for one needs no copy of it.
+        if let Some(known) = self.shapes.numbers.get(fields).and_then(|&known| u16::try_from(known).ok()) {
+            return Ok(ShapeId(known));
+        }
         let (id, new) = self.shapes.small(fields.into())?;
         if new {
             self.shape_list.push(fields.to_vec());

@@ -177,7 +177,6 @@ pub(crate) fn merge(
     let old = heap.len(program, record);
     let count = heap.shapes.fields(program, result).len();
     heap.budget.check_items(count)?;
-    heap.budget.burn_bulk(count + old * window.len() / 16, 0)?;
     let depth = if record.depth() > 1 || window.iter().any(|item| item.is_container()) {
         heap.nested = true;
         heap.nest(window)?.max(record.depth())
@@ -185,6 +184,7 @@ pub(crate) fn merge(
         1
     };
     let start = heap.take(count)?;
+    heap.budget.burn_bulk(count + old * window.len() / 16, 0)?;
     heap.values.copy_within(at(record.low())..at(record.low()) + old, start);
     let mut follows = start + old;
     for (&name, value) in program.shape_fields(new).iter().zip(window) {

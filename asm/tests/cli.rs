@@ -1,0 +1,144 @@
+//! The command line as a shell sees it: what goes to standard output, what a verb writes, and how it ends.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const GOOD: &str = "; fn double(x: number) -> number\n; Vars: 0=x\nRET MUL REF 0 LIT 1 2\n";
+/// Two words in lower case and a count that is wrong: each has one mend.
+const MENDABLE: &str = "; fn f(c: bool) -> number\nIF REF 0 2\n  ret LIT 1 1\nRET lit 1 2\n";
+const WRONG: &str = "; fn f() -> number\nRET REF 1\n";
+
+/// Runs the assembler in a folder; gives its exit code, standard output and standard error.
+fn run(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-asm"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A verb that reads no input closes it; that is no failure.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.ilo"), GOOD).unwrap();
+    fs::write(folder.path().join("mend.ilo"), MENDABLE).unwrap();
+    fs::write(folder.path().join("wrong.ilo"), WRONG).unwrap();
+    folder
+}
+
+#[test]
+fn build_writes_bytecode_beside_the_source_or_where_it_is_told() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["build", "good.ilo"], ""), (0, String::new(), String::new()));
+    let whole = fs::read(at.join("good.ilob")).unwrap();
+    assert!(whole.starts_with(b"ilob"));
+    assert_eq!(run(at, &["build", "good.ilob", "-o", "small.ilob", "--strip"], "").0, 0);
+    assert!(fs::read(at.join("small.ilob")).unwrap().len() < whole.len());
+    let (code, _, error) = run(at, &["build", "wrong.ilo"], "");
+    assert!(code == 2 && error.contains("unset-slot") && !at.join("wrong.ilob").exists(), "{error}");
+}
+
+#[test]
+fn check_ends_with_0_or_2_and_tells_as_json() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["check", "good.ilo"], ""), (0, String::new(), String::new()));
+    let (code, out, error) = run(at, &["check", "--json", "good.ilo", "wrong.ilo", "missing.ilo"], "");
+    assert_eq!(code, 2);
+    assert!(error.contains("missing.ilo"), "{error}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["code"], "unset-slot");
+    assert_eq!((&report["file"], &report["line"]), (&"wrong.ilo".into(), &2.into()));
+    let counted = "; fn f(c: bool) -> number\nIF REF 0 2\n  RET LIT 1 1\nRET LIT 1 2\n";
+    assert_eq!(run(at, &["check", "-"], counted).0, 0, "a warning refuses nothing");
+    assert_eq!(run(at, &["check", "--strict", "-"], counted).0, 2, "but where it is asked to");
+    let (code, _, error) = run(at, &["check", "-"], "{\"fn\": \"f\"}");
+    assert!(code == 2 && error.contains("JSON"), "{error}");
+}
+
+#[test]
+fn fix_applies_what_has_one_mend_and_touches_nothing_else() {
+    let folder = folder();
+    let at = folder.path();
+    let mended = MENDABLE.replace("ret", "RET").replace("lit", "LIT").replace("0 2", "0 1");
+    let (code, out, error) = run(at, &["fix", "-"], MENDABLE);
+    assert_eq!((code, out.as_str()), (0, mended.as_str()), "{error}");
+    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 0);
+    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), mended);
+    assert_eq!(run(at, &["fix", "wrong.ilo"], "").0, 2);
+    assert_eq!(fs::read_to_string(at.join("wrong.ilo")).unwrap(), WRONG);
+}
+
+#[test]
+fn fmt_lays_out_and_check_says_what_would_change() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["fmt", "--check", "good.ilo"], "").0, 0);
+    let crowded = GOOD.replace("RET MUL", "  RET    MUL");
+    assert_eq!(run(at, &["fmt", "-"], &crowded), (0, GOOD.to_owned(), String::new()));
+    fs::write(at.join("crowded.ilo"), &crowded).unwrap();
+    assert_eq!(run(at, &["fmt", "--check", "crowded.ilo"], "").0, 1);
+    assert_eq!(fs::read_to_string(at.join("crowded.ilo")).unwrap(), crowded);
+    assert_eq!(run(at, &["fmt", "crowded.ilo"], "").0, 0);
+    assert_eq!(fs::read_to_string(at.join("crowded.ilo")).unwrap(), GOOD);
+}
+
+#[test]
+fn bytecode_is_listed_drawn_and_turned_back() {
+    let folder = folder();
+    let at = folder.path();
+    run(at, &["build", "good.ilo"], "");
+    assert_eq!(run(at, &["convert", "good.ilob", "--to", "id"], "").1, GOOD);
+    let (_, listing, _) = run(at, &["dis", "good.ilob"], "");
+    assert!(listing.contains("mul.c") && listing.contains("; 3:5"), "{listing}");
+    for (format, start) in [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "flowchart")] {
+        let (code, picture, _) = run(at, &["graph", "good.ilob", "--format", format], "");
+        assert!(code == 0 && picture.contains(start), "{picture}");
+    }
+    run(at, &["build", "good.ilo", "--strip", "-o", "small.ilob"], "");
+    let (code, _, error) = run(at, &["convert", "small.ilob", "--to", "id"], "");
+    assert!(code == 2 && error.contains("--strip"), "{error}");
+}
+
+#[test]
+fn a_tree_that_is_not_the_codes_is_not_shown() {
+    let folder = folder();
+    let at = folder.path();
+    run(at, &["build", "good.ilo"], "");
+    let mut bytes = fs::read(at.join("good.ilob")).unwrap();
+    let text = bytes.windows(3).rposition(|window| window == b"MUL").unwrap();
+    bytes[text..text + 3].copy_from_slice(b"ADD");
+    fs::write(at.join("liar.ilob"), bytes).unwrap();
+    let (code, out, error) = run(at, &["convert", "liar.ilob", "--to", "id"], "");
+    assert!(code == 2 && out.is_empty() && error.contains("not that of its code"), "{error}");
+}
+
+#[test]
+fn explain_knows_every_code_and_the_nearest() {
+    let folder = folder();
+    let (code, page, _) = run(folder.path(), &["explain", "unset-slot"], "");
+    assert!(code == 0 && page.contains("Wrong") && page.contains("Right"), "{page}");
+    let (code, _, error) = run(folder.path(), &["explain", "unset-slots"], "");
+    assert!(code == 2 && error.contains("`unset-slot`"), "{error}");
+}
+
+#[test]
+fn limits_can_be_set() {
+    let folder = folder();
+    let (code, _, error) = run(folder.path(), &["check", "good.ilo", "--max-source", "10"], "");
+    assert!(code == 2 && error.contains("source-too-large"), "{error}");
+    let (code, _, error) = run(folder.path(), &["check", "good.ilo", "--max-nesting", "1"], "");
+    assert!(code == 2 && error.contains("too-deep"), "{error}");
+}

@@ -1,0 +1,82 @@
+//! Measures ilo and other engines side by side in one run and holds every ratio against its target.
+//!
+//! Each engine, ilo too, is a process that answers one line protocol, so all pay the same for it. Batches alternate
+//! between engines, since the machine may be shared; figures are medians of thread CPU time. Engines that do not build
+//! here are named as absent, and the rest goes on. Nothing is measured before all agree on what each program comes to.
+
+mod engine;
+mod measure;
+mod ours;
+mod peers;
+mod report;
+mod rows;
+mod suspended;
+
+use clap::Parser;
+use engine::Engine;
+use measure::Figures;
+use std::process::ExitCode;
+
+/// Measure ilo beside other engines.
+///
+/// Example: compare --peers lua54,luajit --json
+#[derive(Parser)]
+struct Arguments {
+    /// Print the rows as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write the tables into benches/RESULTS.md as well.
+    #[arg(long)]
+    save: bool,
+    /// The engines to compare with: `all`, or some of them, with commas between.
+    #[arg(long, default_value = "all", value_delimiter = ',')]
+    peers: Vec<String>,
+    /// Batches of each engine, of about 20 ms each.
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Be the worker for ilo.
+    #[arg(long, hide = true)]
+    worker: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = if arguments.worker {
+        ours::worker().serve().map_err(|error| error.to_string()).map(|()| true)
+    } else {
+        compare(&arguments)
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Builds, checks, measures and prints; says whether every target that was measured is met.
+fn compare(arguments: &Arguments) -> Result<bool, String> {
+    let load = report::load();
+    let (mut engines, absent) = peers::start(&arguments.peers)?;
+    measure::agree(&mut engines)?;
+    let figures: Figures = measure::all(&mut engines, arguments.rounds)?;
+    let names: Vec<(&'static str, &str)> =
+        engines.iter().map(|engine: &Engine| (engine.key, engine.name.as_str())).collect();
+    let rows = rows::evaluate(&figures, &names);
+    if arguments.json {
+        println!("{}", report::json(&rows));
+    } else {
+        println!("{}", report::text(&rows, &figures, &names, &absent));
+    }
+    if arguments.save {
+        let head = report::head(arguments.rounds, &load);
+        ilo_benches::results::save(
+            "Beside other engines",
+            &(head + &report::markdown(&rows, &figures, &names, &absent)),
+        )
+        .map_err(|error| error.to_string())?;
+    }
+    Ok(rows.iter().all(|row| row.met != Some(false)))
+}

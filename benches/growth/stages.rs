@@ -1,0 +1,137 @@
+//! What is measured at each size: assembling, verifying and running a source, and running over lists.
+
+use crate::{MEMORY, Point, Series};
+use ilo_asm::build::{Options, build};
+use ilo_asm::id;
+use ilo_benches::{Prepared, customers, finish, numbers};
+use ilo_spec::encode::encode;
+use ilo_vm::{Datum, Limits, Program, Run};
+use ilo_worker::thread_time;
+use std::fmt::Write;
+use std::hint::black_box;
+use std::time::Duration;
+
+/// Bytes of a function: few enough for the instructions of one, many enough for the functions of a program.
+const FUNCTION: usize = 16_000;
+/// Passes go on until this much time was spent.
+const ENOUGH: Duration = Duration::from_millis(100);
+
+/// A source of about that many bytes; `all` runs through every line of it.
+fn source(bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 2 * FUNCTION);
+    let mut functions = 0;
+    while out.len() < bytes {
+        let _ =
+            writeln!(out, "; fn work-{functions}(x: number) -> number\n; Fields: 0=x 1=sum\nLET 1 LIT 1 0.5");
+        let end = bytes.min(out.len() + FUNCTION);
+        let mut step = 0;
+        while out.len() < end {
+            let _ = writeln!(
+                out,
+                "IF GTE REF 0 LIT 1 {step} 1\n  LET 1 ADD REF 1 MUL REF 0 LIT 1 2\n\
+                 LET 2 OBJ 2 0 REF 0 1 REF 1\nLET 1 ADD FIELD 2 0 FIELD 2 1"
+            );
+            step += 1;
+        }
+        out.push_str("RET REF 1\n\n");
+        functions += 1;
+    }
+    out.push_str("; fn all(x: number) -> number\n; Fields: 0=x\n; Tools:");
+    for function in 0..functions {
+        let _ = write!(out, " {function}=work-{function}");
+    }
+    out.push_str("\nLET 1 LIT 1 0\n");
+    for function in 0..functions {
+        let _ = writeln!(out, "LET 1 ADD REF 1 CALL {function} 1 0 REF 0");
+    }
+    out.push_str("RET REF 1\n");
+    out
+}
+
+fn unlimited() -> Limits {
+    Limits { fuel: u64::MAX, memory: u64::MAX, items: usize::MAX, ..Limits::default() }
+}
+
+/// Measures until enough time was spent; gives what the last pass made.
+fn measure<T>(size: usize, mut stage: impl FnMut() -> T) -> (Point, T) {
+    let (mut least, mut spent, mut memory) = (Duration::MAX, Duration::ZERO, 0.0_f32);
+    loop {
+        MEMORY.reset_peak_usage();
+        let given = MEMORY.current_usage_as_mb();
+        let before = thread_time();
+        let made = black_box(stage());
+        let took = thread_time().saturating_sub(before);
+        memory = memory.max(MEMORY.peak_usage_as_mb() - given);
+        least = least.min(took);
+        spent += took;
+        if spent >= ENOUGH {
+            let size = u32::try_from(size).map_or(f64::NAN, f64::from);
+            return (Point { size, time: least.as_secs_f64() * 1e3, memory: memory.into() }, made);
+        }
+    }
+}
+
+/// Assembling, verifying and running sources of these sizes.
+pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
+    let reading = id::Options { source: usize::MAX, line: usize::MAX, ..id::Options::default() };
+    let options = Options { reading, strip: true, ..Options::default() };
+    let mut series = ["assemble", "verify", "run"].map(|name| Series { name, points: Vec::new() });
+    for &size in sizes {
+        eprintln!("{size} bytes of source");
+        let text = source(size);
+        let (assembled, bytes) = measure(text.len(), || {
+            let (program, diagnostics) = build(&text, &options);
+            program
+                .map(|program| encode(&program))
+                .ok_or_else(|| format!("{:?}", diagnostics.as_slice().first()))
+        });
+        let bytes = bytes?;
+        let (verified, program) = measure(text.len(), || Program::load(&bytes));
+        let program = program.map_err(|error| error.to_string())?;
+        let entry = program.function("all").ok_or("no function `all`")?;
+        let (ran, good) = measure(text.len(), || {
+            let mut run = Run::new(&program, unlimited());
+            run.start(entry, &[Datum::Double(0.5)]).is_ok() && finish(&mut run)
+        });
+        if !good {
+            return Err(format!("a source of {size} bytes does not run to its end"));
+        }
+        for (series, point) in series.iter_mut().zip([assembled, verified, ran]) {
+            series.points.push(point);
+        }
+    }
+    Ok(series.into())
+}
+
+/// A program over a list of some length.
+type Prepare = fn(usize) -> Prepared;
+
+/// P2 and P4 over lists of these lengths.
+pub(crate) fn lists(lengths: &[usize]) -> Result<Vec<Series>, String> {
+    let programs: [(&str, Prepare); 2] = [("P2", customers), ("P4", numbers)];
+    let mut all = Vec::new();
+    for (name, prepare) in programs {
+        let mut points = Vec::new();
+        for &length in lengths {
+            eprintln!("{name} over {length} elements");
+            // The first pass of a run of its own takes the memory; the passes that are timed reuse it.
+            let memory = measure_once(|| prepare(length).again());
+            let mut prepared = prepare(length);
+            let (point, good) = measure(length, || prepared.again());
+            if !good {
+                return Err(format!("{name} over {length} elements does not run to its end"));
+            }
+            points.push(Point { memory, ..point });
+        }
+        all.push(Series { name, points });
+    }
+    Ok(all)
+}
+
+/// Peak memory of one pass from nothing, in megabytes.
+fn measure_once(mut pass: impl FnMut() -> bool) -> f64 {
+    MEMORY.reset_peak_usage();
+    let given = MEMORY.current_usage_as_mb();
+    black_box(pass());
+    (MEMORY.peak_usage_as_mb() - given).into()
+}

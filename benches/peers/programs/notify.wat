@@ -1,0 +1,11 @@
+;; The tools answer with a handle to what they found, or a negative one; text and records are the host's.
+(func $notify (export "notify") (param $user_id i32) (param $message i32) (result i32)
+  (local $user i32)
+  (local.set $user (call $get_user (local.get $user_id)))
+  (if (i32.lt_s (local.get $user) (i32.const 0))
+    (then (return (call $concat (i32.const 0) (local.get $user)))))
+  (if (i32.eqz (call $verified (local.get $user)))
+    (then (return (i32.const 20))))
+  (if (i32.lt_s (call $send_email (call $email (local.get $user)) (i32.const 40) (local.get $message)) (i32.const 0))
+    (then (return (call $concat (i32.const 60) (local.get $user)))))
+  (i32.const 1))

@@ -1,0 +1,109 @@
+//! One engine behind a line protocol on standard input and output, so that a comparison can alternate between engines
+//! that cannot be linked into one binary. It measures and answers; how often and in which order is the other side's.
+//!
+//! | asked | answered |
+//! |---|---|
+//! | `name` | the engine and its version |
+//! | `items` | the names of what can be run, and of the figures |
+//! | `show ITEM` | what the item comes to, or `-` where there is nothing to compare |
+//! | `run ITEM N` | thread CPU time in ns of N passes, and how many units of work (elements, bytes, calls) they were |
+//! | `figure ITEM` | a number that does not vary, such as a size |
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::time::Duration;
+
+/// Does an item so many times; gives the units of work done.
+type Body = Box<dyn FnMut(u64) -> u64>;
+
+struct Item {
+    name: &'static str,
+    shown: String,
+    body: Body,
+}
+
+/// An engine with everything that it can be measured at.
+pub struct Worker {
+    name: String,
+    items: Vec<Item>,
+    figures: Vec<(&'static str, u64)>,
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.items.iter().map(|item| item.name).collect();
+        f.debug_struct("Worker").field("name", &self.name).field("items", &names).finish_non_exhaustive()
+    }
+}
+
+impl Worker {
+    /// An engine by the name and version to show.
+    pub fn new(name: impl Into<String>) -> Worker {
+        Worker { name: name.into(), items: Vec::new(), figures: Vec::new() }
+    }
+
+    /// Something that every engine has to agree on: `shown` is what it comes to, on one line.
+    pub fn item(&mut self, name: &'static str, shown: String, body: impl FnMut(u64) -> u64 + 'static) {
+        self.items.push(Item { name, shown, body: Box::new(body) });
+    }
+
+    /// Something whose result is not comparable, such as the bytecode of an engine.
+    pub fn work(&mut self, name: &'static str, body: impl FnMut(u64) -> u64 + 'static) {
+        self.item(name, "-".to_owned(), body);
+    }
+
+    /// A number that does not vary.
+    pub fn figure(&mut self, name: &'static str, value: u64) {
+        self.figures.push((name, value));
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Item> {
+        self.items.iter_mut().find(|item| item.name == name)
+    }
+
+    fn answer(&mut self, line: &str) -> Option<String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match *words {
+            ["name"] => Some(self.name.clone()),
+            ["items"] => {
+                let items = self.items.iter().map(|item| item.name);
+                let names: Vec<&str> = items.chain(self.figures.iter().map(|&(name, _)| name)).collect();
+                Some(names.join(" "))
+            }
+            ["show", name] => self.find(name).map(|item| item.shown.clone()),
+            ["run", name, count] => {
+                let count = count.parse().ok()?;
+                let body = &mut self.find(name)?.body;
+                let before = thread_time();
+                let units = body(count);
+                let took = thread_time().saturating_sub(before);
+                Some(format!("{} {units}", took.as_nanos()))
+            }
+            ["figure", name] => {
+                self.figures.iter().find(|&&(known, _)| known == name).map(|(_, value)| value.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// Answers lines until there are no more; a line that is not understood gets `?`.
+    ///
+    /// # Errors
+    /// Those of standard input and output.
+    pub fn serve(mut self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        for line in io::stdin().lock().lines() {
+            let answer = self.answer(&line?).unwrap_or_else(|| "?".to_owned());
+            writeln!(out, "{answer}")?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// CPU time of this thread.
+pub fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or(0);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), nanoseconds)
+}

@@ -1,0 +1,217 @@
+//! Which registers are still to be read where a run can stop or need room, and which loops are open there.
+//!
+//! Found from verified code by going backward over each function until nothing changes: once more than its loops nest,
+//! for jumps go forward but for `next`. A live register is one that some path reads before it is set again, so
+//! verification has shown that it is set.
+
+use crate::set::{Set, Wide};
+use crate::value::at;
+use alloc::vec::Vec;
+use ilo_spec::isa::Op;
+use ilo_spec::operand::Role;
+use ilo_spec::program::{Function, Program};
+
+/// What is known of every place of a program where a run can stop or need room.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    /// For each instruction one more than the number of its site, or 0.
+    sites: Vec<u32>,
+    sets: Vec<Site>,
+    loops: Vec<Loop>,
+}
+
+/// A place: an instruction that has not been carried out yet, or an `invoke` that has not come back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    /// The registers that are live.
+    pub(crate) set: Wide,
+    /// One more than the number of the innermost loop that is open.
+    innermost: u32,
+}
+
+/// A loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    /// The first of its registers.
+    pub(crate) base: u8,
+    /// Whether it collects.
+    pub(crate) collects: bool,
+    /// The instruction that begins it.
+    pub(crate) pc: u32,
+    /// One more than the number of the loop around it.
+    outer: u32,
+}
+
+/// What a live register is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Use {
+    Value,
+    /// The list that the loop goes over.
+    List,
+    /// Where the loop is, and the fuel of a pass.
+    Index(Loop),
+    /// What the loop has collected.
+    Collected(Loop),
+}
+
+impl Live {
+    /// Goes over a verified program.
+    pub(crate) fn new(program: &Program) -> Live {
+        let mut live = Live { sites: alloc::vec![0; program.code.len()], ..Live::default() };
+        let mut sets = Vec::new();
+        for function in &program.functions {
+            let code = &program.code[at(function.start)..at(function.end)];
+            settle(program, code, &mut sets);
+            live.record(function, code, &sets);
+        }
+        live
+    }
+
+    /// What is known of an instruction that is a site.
+    pub(crate) fn site(&self, pc: usize) -> Option<&Site> {
+        let site = self.sites.get(pc)?.checked_sub(1)?;
+        self.sets.get(at(site))
+    }
+
+    /// What a live register of a site is for.
+    #[inline]
+    pub(crate) fn use_of(&self, site: &Site, register: u8) -> Use {
+        let mut next = site.innermost;
+        while let Some(open) = next.checked_sub(1).and_then(|number| self.loops.get(at(number))) {
+            match register.wrapping_sub(open.base) {
+                0 => return Use::List,
+                1 => return Use::Index(*open),
+                2 if open.collects => return Use::Collected(*open),
+                _ => next = open.outer,
+            }
+        }
+        Use::Value
+    }
+
+    /// Keeps what is live at the sites of a function, and its loops.
+    fn record(&mut self, function: &Function, code: &[Op], sets: &[Wide]) {
+        let mut open: Vec<(usize, u32)> = Vec::new();
+        for (pc, &op) in code.iter().enumerate() {
+            while open.last().is_some_and(|&(next, _)| next < pc) {
+                open.pop();
+            }
+            let innermost = open.last().map_or(0, |&(_, number)| number);
+            if is_site(op) {
+                self.sets.push(Site { set: across(op, sets[pc], pc, sets), innermost });
+                // No more than there are instructions.
+                self.sites[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+            }
+            if let Op::For { base, to, .. } | Op::Each { base, to, .. } = op {
+                let collects = matches!(op, Op::For { .. });
+                let begins = function.start + u32::try_from(pc).unwrap_or(u32::MAX);
+                self.loops.push(Loop { base: base.0, collects, pc: begins, outer: innermost });
+                let number = u32::try_from(self.loops.len()).unwrap_or(u32::MAX);
+                open.push((pc + 1 + usize::from(to.0), number));
+            }
+        }
+    }
+}
+
+/// Whether a run can stop or need room at an instruction.
+fn is_site(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Concat { .. }
+            | Op::Record { .. }
+            | Op::Merge { .. }
+            | Op::List { .. }
+            | Op::Append { .. }
+            | Op::For { .. }
+            | Op::Yield { .. }
+            | Op::YieldRecord { .. }
+            | Op::Tool { .. }
+            | Op::Invoke { .. }
+            | Op::Note { .. }
+    )
+}
+
+/// What is live at a site: before its instruction, but for an `invoke` while the callee runs.
+fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
+    let Op::Invoke { dst, fail, .. } = op else { return before };
+    let mut set = sets[pc + 1];
+    if fail.0 != 0 {
+        set.join(&sets[pc + 1 + usize::from(fail.0)]);
+    }
+    set.remove(dst.0);
+    set
+}
+
+/// What is live before each instruction of a function.
+fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
+    sets.clear();
+    sets.resize(code.len(), Wide::default());
+    loop {
+        let mut changed = false;
+        for (pc, &op) in code.iter().enumerate().rev() {
+            let set = transfer(program, op, after(program, op, pc, sets));
+            // What a pass back changed is seen where a loop's body begins.
+            changed |= sets[pc] != set;
+            sets[pc] = set;
+        }
+        if !changed || !code.iter().any(|op| matches!(op, Op::Next { .. })) {
+            return;
+        }
+    }
+}
+
+/// What is live behind an instruction, whichever way it goes on.
+fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
+    let mut set = if op.ends() { Wide::default() } else { sets[pc + 1] };
+    let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
+    match op {
+        Op::Switch { map, .. } => {
+            let map = &program.maps[at(map.0)];
+            map.cases.iter().map(|&(_, by)| by).chain(map.default).for_each(forward);
+        }
+        // The item is set on the way back only.
+        Op::Next { item, back, .. } => {
+            let mut body = sets[pc + 1 - usize::from(back.0)];
+            body.remove(item.0);
+            set.join(&body);
+        }
+        Op::Tool { fail, .. } | Op::Invoke { fail, .. } if fail.0 == 0 => {}
+        _ => op.roles(|_, role| {
+            if let Role::Forward(by) | Role::OnFail(by) = role {
+                forward(by);
+            }
+        }),
+    }
+    set
+}
+
+/// What is live before an instruction, from what is live behind it.
+fn transfer(program: &Program, op: Op, mut set: Wide) -> Wide {
+    let (mut first, mut length) = (0, 0);
+    let mut reads = Wide::default();
+    let item = matches!(op, Op::Next { .. });
+    op.roles(|_, role| match role {
+        Role::Write(register) if !item => set.remove(register),
+        Role::Read(register) => reads.add(register),
+        Role::Window(register) => first = register,
+        Role::Count(count) => length = count.into(),
+        Role::Shape(id) => length = program.shapes[usize::from(id)].len(),
+        Role::Call(id) => {
+            length = program.shapes[usize::from(program.calls[usize::from(id)].shape.0)].len();
+        }
+        Role::Function(id) => length = program.functions[usize::from(id)].parameters.len(),
+        Role::Loop(base) => {
+            let registers = |count| (base..=255).take(count);
+            match op {
+                Op::For { .. } => registers(3).for_each(|register| set.remove(register)),
+                Op::Each { .. } => registers(2).for_each(|register| set.remove(register)),
+                Op::Next { .. } => registers(2).for_each(|register| reads.add(register)),
+                // What is yielded goes to the third, up to the length of the first.
+                _ => [base, base.saturating_add(2)].into_iter().for_each(|register| reads.add(register)),
+            }
+        }
+        _ => {}
+    });
+    (first..=255).take(length).for_each(|register| reads.add(register));
+    set.join(&reads);
+    set
+}

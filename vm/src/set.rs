@@ -1,0 +1,92 @@
+//! A set of registers.
+
+/// A set of registers: one word where a function has no more than 64, as nearly all, else four.
+pub(crate) trait Set: Copy + Default {
+    fn has(&self, register: u8) -> bool;
+    fn add(&mut self, register: u8);
+    fn remove(&mut self, register: u8);
+    /// The words joined one by one.
+    fn with(self, other: &Self, word: impl Fn(u64, u64) -> u64) -> Self;
+
+    #[inline(always)]
+    fn join(&mut self, other: &Self) {
+        *self = self.with(other, |a, b| a | b);
+    }
+
+    #[inline(always)]
+    fn without(self, other: &Self) -> Self {
+        self.with(other, |a, b| a & !b)
+    }
+
+    #[inline(always)]
+    fn meet(&mut self, other: &Self) {
+        *self = self.with(other, |a, b| a & b);
+    }
+}
+
+/// A register that a function of 64 does not have is in no set of it.
+impl Set for u64 {
+    #[inline(always)]
+    fn has(&self, register: u8) -> bool {
+        register < 64 && self >> (register & 63) & 1 != 0
+    }
+
+    #[inline(always)]
+    fn add(&mut self, register: u8) {
+        if register < 64 {
+            *self |= 1 << (register & 63);
+        }
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, register: u8) {
+        if register < 64 {
+            *self &= !(1 << (register & 63));
+        }
+    }
+
+    #[inline(always)]
+    fn with(self, other: &u64, word: impl Fn(u64, u64) -> u64) -> u64 {
+        word(self, *other)
+    }
+}
+
+impl Set for [u64; 4] {
+    fn has(&self, register: u8) -> bool {
+        self[usize::from(register >> 6)] >> (register & 63) & 1 != 0
+    }
+
+    fn add(&mut self, register: u8) {
+        self[usize::from(register >> 6)] |= 1 << (register & 63);
+    }
+
+    fn remove(&mut self, register: u8) {
+        self[usize::from(register >> 6)] &= !(1 << (register & 63));
+    }
+
+    fn with(mut self, other: &[u64; 4], word: impl Fn(u64, u64) -> u64) -> [u64; 4] {
+        for (one, other) in self.iter_mut().zip(other) {
+            *one = word(*one, *other);
+        }
+        self
+    }
+}
+
+/// A set for a function of any size.
+pub(crate) type Wide = [u64; 4];
+
+/// The registers of a set, from the lowest.
+#[inline]
+pub(crate) fn registers(mut words: Wide) -> impl Iterator<Item = u8> {
+    core::iter::from_fn(move || {
+        for (high, word) in (0_u8..).zip(&mut words) {
+            if *word != 0 {
+                // Below 64.
+                let low = u8::try_from(word.trailing_zeros()).unwrap_or(0);
+                *word &= *word - 1;
+                return Some(high << 6 | low);
+            }
+        }
+        None
+    })
+}

@@ -1,0 +1,297 @@
+//! A suspended run as bytes: where it is, what it has used, and the live registers with what they reach.
+//!
+//! Values follow each other depth first; what is met again is named by its number, so that parts stay shared. What the
+//! program knows (strings, shapes, which registers are live) is not written. The format is the specification's.
+
+use crate::heap::Heap;
+use crate::index::Index;
+use crate::live::Use;
+use crate::program::Inner;
+use crate::run::Run;
+use crate::set;
+use crate::small::SmallStack;
+use crate::value::{Tag, Value, at};
+use alloc::vec::Vec;
+use core::fmt;
+use ilo_spec::encode::Sink;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The first bytes.
+pub(crate) const MAGIC: [u8; 4] = *b"ilos";
+/// The version of the format.
+pub(crate) const VERSION: u8 = 1;
+/// Bytes of the sum at the end.
+pub(crate) const SUM: usize = 8;
+
+/// How values are written; frozen by the specification.
+pub(crate) mod tag {
+    pub(crate) const NIL: u8 = 0;
+    pub(crate) const FALSE: u8 = 1;
+    pub(crate) const TRUE: u8 = 2;
+    pub(crate) const INT: u8 = 3;
+    pub(crate) const DOUBLE: u8 = 4;
+    pub(crate) const TEXT: u8 = 5;
+    pub(crate) const TEXT_AGAIN: u8 = 6;
+    pub(crate) const STRING: u8 = 7;
+    pub(crate) const LIST: u8 = 8;
+    pub(crate) const GROWABLE: u8 = 9;
+    pub(crate) const RECORD: u8 = 10;
+    pub(crate) const OWN_RECORD: u8 = 11;
+    pub(crate) const AGAIN: u8 = 12;
+}
+
+/// A run that does not wait for an answer has no snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotWaiting;
+
+impl fmt::Display for NotWaiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a run that waits for the answer to a call")
+    }
+}
+
+impl core::error::Error for NotWaiting {}
+
+/// Writes the sum over the rest into the last bytes, so that [`Run::restore`] gets to look at them.
+///
+/// It tells damage, not forgery: whoever keeps snapshots where others write must sign them.
+pub fn seal(snapshot: &mut [u8]) {
+    if let Some((rest, sum)) = snapshot.split_last_chunk_mut::<SUM>() {
+        *sum = xxh3_64(rest).to_le_bytes();
+    }
+}
+
+impl Run {
+    /// Writes the run, which waits for the answer to a call, in place of what `out` holds.
+    ///
+    /// [`Run::restore`] goes on from it, in any process, with the same program and whatever limits are given there.
+    /// The run itself goes on as before. Takes time and room in proportion to what the run can still read.
+    ///
+    /// # Errors
+    /// [`NotWaiting`] where no call waits; `out` is empty then.
+    pub fn snapshot(&self, out: &mut Vec<u8>) -> Result<(), NotWaiting> {
+        out.clear();
+        let Some(function) = self.suspended() else { return Err(NotWaiting) };
+        let program = self.machine.program.inner();
+        let lazy = program.lazy();
+        let machine = &self.machine;
+        let mut sink = Sink::from(core::mem::take(out));
+        sink.raw(&MAGIC);
+        sink.byte(VERSION);
+        sink.raw(&lazy.id.to_le_bytes());
+        sink.byte(machine.heap.nested.into());
+        let (fuel, calls) = machine.heap.budget.used();
+        sink.varint(fuel);
+        sink.varint(calls);
+        sink.varint(function.0.into());
+        sink.size(machine.frames.len());
+        let windows = machine.frames.iter().map(|frame| (frame.pc, frame.base));
+        let windows = windows.chain([(machine.pc, machine.base)]);
+        for (pc, _) in windows.clone() {
+            sink.size(pc - 1);
+        }
+        let mut writer = Writer::new(sink, &machine.heap, program);
+        for (pc, base) in windows {
+            let Some(site) = lazy.live.site(pc - 1) else { continue };
+            for register in set::registers(site.set) {
+                let value = machine.stack[base + usize::from(register)];
+                match lazy.live.use_of(site, register) {
+                    Use::Index(_) => writer.out.varint(value.low().into()),
+                    Use::Value | Use::List | Use::Collected(_) => writer.value(value),
+                }
+            }
+        }
+        writer.out.size(machine.notes.len());
+        for &(tool, value) in &machine.notes {
+            writer.out.varint(tool.0.into());
+            writer.value(value);
+        }
+        *out = writer.out.into_bytes();
+        out.extend_from_slice(&[0; SUM]);
+        seal(out);
+        Ok(())
+    }
+}
+
+/// Numbers of what was written before, in the order of writing.
+#[derive(Default)]
+struct Seen {
+    few: [u32; Seen::FEW],
+    many: Vec<u32>,
+    index: Index,
+    count: u32,
+}
+
+impl Seen {
+    /// As many are searched one by one, without the allocator.
+    const FEW: usize = 16;
+
+    /// The number of a key, where it has one; else it gets the next.
+    fn number(&mut self, key: u32) -> Option<u32> {
+        let count = at(self.count);
+        if count <= Seen::FEW {
+            let known = self.few[..count].iter().position(|&known| known == key);
+            if let Some(known) = known {
+                return u32::try_from(known).ok();
+            }
+            if let Some(place) = self.few.get_mut(count) {
+                *place = key;
+                self.count += 1;
+                return None;
+            }
+            for key in self.few {
+                self.keep(key);
+            }
+        }
+        let Seen { many, index, .. } = self;
+        let known = index.find(index.hash_list(&[key]), |number| many[at(number)] == key);
+        if known.is_none() {
+            self.keep(key);
+            self.count += 1;
+        }
+        known
+    }
+
+    fn keep(&mut self, key: u32) {
+        // As many as there are 32-bit offsets at most.
+        let number = u32::try_from(self.many.len()).unwrap_or(u32::MAX);
+        self.many.push(key);
+        let many = &self.many;
+        self.index.insert(number, |index, number| index.hash_list(&[many[at(number)]]));
+    }
+}
+
+/// Writes values.
+struct Writer<'h> {
+    out: Sink,
+    heap: &'h Heap,
+    program: &'h Inner,
+    texts: Seen,
+    objects: Seen,
+    shapes: Seen,
+    names: Seen,
+}
+
+impl<'h> Writer<'h> {
+    fn new(out: Sink, heap: &'h Heap, program: &'h Inner) -> Writer<'h> {
+        let (texts, objects, shapes, names) = Default::default();
+        Writer { out, heap, program, texts, objects, shapes, names }
+    }
+
+    fn value(&mut self, value: Value) {
+        let Some(items) = self.begin(value) else { return };
+        let mut open = SmallStack::new((0, 0));
+        open.push(items);
+        while let Some((place, end)) = open.last() {
+            if place == end {
+                open.pop();
+                continue;
+            }
+            *place += 1;
+            let item = self.heap.value(*place - 1);
+            if let Some(items) = self.begin(item) {
+                open.push(items);
+            }
+        }
+    }
+
+    /// Writes a value up to its items, which are left to be written.
+    #[inline]
+    fn begin(&mut self, value: Value) -> Option<(usize, usize)> {
+        match value.tag {
+            Tag::Nil => self.out.byte(tag::NIL),
+            Tag::False => self.out.byte(tag::FALSE),
+            Tag::True => self.out.byte(tag::TRUE),
+            Tag::Int => {
+                self.out.byte(tag::INT);
+                self.out.zigzag(value.as_int());
+            }
+            Tag::Double => {
+                self.out.byte(tag::DOUBLE);
+                self.out.raw(&value.payload.to_bits().to_le_bytes());
+            }
+            Tag::Text => self.text(value),
+            Tag::List | Tag::Record => return self.container(value),
+        }
+        None
+    }
+
+    fn text(&mut self, value: Value) {
+        let Some(range) = self.heap.arena_range(value) else {
+            self.out.byte(tag::STRING);
+            return self.out.varint(self.program.string_id(value).into());
+        };
+        if !range.is_empty()
+            && let Some(number) = self.texts.number(value.low())
+        {
+            self.out.byte(tag::TEXT_AGAIN);
+            return self.out.varint(number.into());
+        }
+        self.out.byte(tag::TEXT);
+        self.out.varint(value.high().into());
+        self.out.raw(self.heap.text[range].as_bytes());
+    }
+
+    fn container(&mut self, value: Value) -> Option<(usize, usize)> {
+        let (start, mut len) = (at(value.low()), self.heap.len(self.program, value));
+        if len > 0
+            && let Some(number) = self.objects.number(value.low())
+        {
+            self.out.byte(tag::AGAIN);
+            self.out.varint(number.into());
+            if value.is_growable() {
+                self.out.size(len);
+            }
+            return None;
+        }
+        if value.tag == Tag::Record {
+            self.shape(value.aux);
+        } else if value.is_growable() {
+            // All of its places, for other lists may go on behind this one.
+            let header = self.heap.value(start - 1);
+            self.out.byte(tag::GROWABLE);
+            self.out.size(len);
+            self.out.varint(header.aux.into());
+            self.out.varint(header.low().into());
+            len = at(header.aux);
+        } else {
+            self.out.byte(tag::LIST);
+            self.out.size(len);
+        }
+        Some((start, start + len))
+    }
+
+    fn shape(&mut self, shape: u32) {
+        if shape < self.program.shape_count() {
+            self.out.byte(tag::RECORD);
+            return self.out.varint(shape.into());
+        }
+        self.out.byte(tag::OWN_RECORD);
+        let next = self.shapes.count;
+        if let Some(number) = self.shapes.number(shape) {
+            return self.out.varint(number.into());
+        }
+        self.out.varint(next.into());
+        let heap = self.heap;
+        let names = heap.shapes.fields(self.program, shape);
+        self.out.size(names.len());
+        for &name in names {
+            self.name(name);
+        }
+    }
+
+    /// A name: twice the number of a string, or one more than twice that of a name of the run.
+    fn name(&mut self, name: u32) {
+        if name < self.program.string_count() {
+            return self.out.varint(2 * u64::from(name));
+        }
+        let next = self.names.count;
+        let known = self.names.number(name);
+        self.out.varint(2 * u64::from(known.unwrap_or(next)) + 1);
+        if known.is_none() {
+            let text = self.heap.shapes.name(self.program, name);
+            self.out.size(text.len());
+            self.out.raw(text.as_bytes());
+        }
+    }
+}
