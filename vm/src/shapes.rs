@@ -347,6 +347,14 @@ fn alike(a: &[u8], b: &[u8]) -> bool {
             | (u64::from_ne_bytes(*a_last) ^ u64::from_ne_bytes(*b_last))
             == 0;
     }
+    if let (Some(a_first), Some(b_first)) = (a.first_chunk::<4>(), b.first_chunk())
+        && let (Some(a_last), Some(b_last)) = (a.last_chunk::<4>(), b.last_chunk())
+        && a.len() <= 8
+    {
+        return (u32::from_ne_bytes(*a_first) ^ u32::from_ne_bytes(*b_first))
+            | (u32::from_ne_bytes(*a_last) ^ u32::from_ne_bytes(*b_last))
+            == 0;
+    }
     a == b
 }
 

@@ -11,7 +11,7 @@ use ilo_spec::error::Code;
 use ilo_spec::operand::{Count, First, In, Out};
 
 /// `dst` = a list of the window.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn make(
     heap: &mut Heap,
     w: &mut Window,

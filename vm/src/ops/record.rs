@@ -16,7 +16,7 @@ use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
 const NAMED: usize = 8;
 
 /// `dst` = a record of the window.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn make(
     heap: &mut Heap,
     program: &Inner,
