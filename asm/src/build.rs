@@ -46,7 +46,7 @@ impl FromStr for Notation {
         let found = Notation::ALL.iter().find(|(_, known)| *known == name);
         found
             .map(|&(notation, _)| notation)
-            .ok_or_else(|| format!("`{name}` is no notation that this build reads"))
+            .ok_or_else(|| format!("`{name}` is no notation of this build, which has `{}`", Notation::Id))
     }
 }
 

@@ -142,3 +142,48 @@ fn limits_can_be_set() {
     let (code, _, error) = run(folder.path(), &["check", "good.ilo", "--max-nesting", "1"], "");
     assert!(code == 2 && error.contains("too-deep"), "{error}");
 }
+
+#[test]
+fn fix_never_turns_a_failure_into_a_success() {
+    let folder = folder();
+    let returned = "; fn f() -> result text, text\n; Tools: 0=t\nLET 1 CALL 0 0\nMATCH 1 2\n  ERR 2 1\n    RET REF 2\n  OK 3 1\n    RET_OK REF 3\n";
+    let (code, out, error) = run(folder.path(), &["fix", "-"], returned);
+    assert_eq!((code, out.as_str()), (2, returned), "{error}");
+    assert!(error.contains("RET_ERR") && error.contains("RET_OK"), "{error}");
+    let told = returned
+        .replace("RET REF 2", "RET CONCAT LIT 0 \"failed: \" REF 2")
+        .replace("result text", "result nil");
+    let told = told.replace("RET_OK REF 3", "RET_OK LIT 2 nil");
+    let (code, out, _) = run(folder.path(), &["fix", "-"], &told);
+    assert_eq!((code, out), (0, told.replace("RET CONCAT", "RET_ERR CONCAT")));
+}
+
+#[test]
+fn what_is_wrong_with_the_whole_is_told_and_mended_as_one() {
+    let folder = folder();
+    let bare = GOOD.trim_start_matches("; ");
+    let (code, _, error) = run(folder.path(), &["check", "-"], bare);
+    assert!(code == 2 && error.matches("error[").count() == 1 && error.contains("; fn"), "{error}");
+    assert_eq!(run(folder.path(), &["fix", "-"], bare).1, GOOD);
+    let fenced = format!("```ilo\n{GOOD}```\n");
+    let (code, _, error) = run(folder.path(), &["check", "-"], &fenced);
+    assert!(code == 2 && error.matches("error[").count() == 1, "{error}");
+    assert_eq!(run(folder.path(), &["fix", "-"], &fenced).1, GOOD);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_what_is_read_only_stays_as_it_is() {
+    let folder = folder();
+    let at = folder.path();
+    std::os::unix::fs::symlink("mend.ilo", at.join("link.ilo")).unwrap();
+    assert_eq!(run(at, &["fix", "link.ilo"], "").0, 0);
+    assert!(fs::symlink_metadata(at.join("link.ilo")).unwrap().is_symlink());
+    assert!(fs::read_to_string(at.join("mend.ilo")).unwrap().contains("  RET LIT 1 1"));
+    fs::write(at.join("mend.ilo"), MENDABLE).unwrap();
+    let mut permissions = fs::metadata(at.join("mend.ilo")).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(at.join("mend.ilo"), permissions).unwrap();
+    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 2);
+    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), MENDABLE);
+}

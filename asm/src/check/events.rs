@@ -110,7 +110,7 @@ impl<'a> Events<'a> {
         self.undone.clear();
         self.rollbacks.clear();
         self.found = Diagnostics::default();
-        let mut walk = Walk { function, events: self };
+        let mut walk = Walk { function, events: self, err_arms: 0 };
         let gives = walk.block(&function.body, Owner::Other, function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
@@ -121,6 +121,8 @@ impl<'a> Events<'a> {
 struct Walk<'e, 'a> {
     function: &'a Function<'a>,
     events: &'e mut Events<'a>,
+    /// ERR arms that the walk is in.
+    err_arms: u32,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -171,7 +173,8 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::Return(kind, value) => {
                 self.expression(value);
-                self.report(value::wrong_return(self.function, *kind, value, statement.span));
+                let in_err = self.err_arms > 0;
+                self.report(value::wrong_return(self.function, *kind, value, in_err, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -242,7 +245,10 @@ impl<'a> Walk<'_, 'a> {
         self.events.list.push(Event::Match(node.slot, node.slot_span));
         self.events.list.push(Event::Fork);
         let err = if let Some(arm) = &node.err {
-            self.arm(arm, Path::Err, Owner::Err)
+            self.err_arms += 1;
+            let gives = self.arm(arm, Path::Err, Owner::Err);
+            self.err_arms -= 1;
+            gives
         } else {
             self.events.list.push(Event::Branch(Path::Err, node.span));
             self.exit(Ending::Failure, node.span)

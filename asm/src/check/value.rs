@@ -114,6 +114,7 @@ pub(super) fn wrong_return(
     function: &Function<'_>,
     kind: ReturnKind,
     value: &Expr<'_>,
+    in_err_arm: bool,
     span: Span,
 ) -> Option<Diagnostic> {
     let (word, right) = match (kind, &function.output.err) {
@@ -130,12 +131,18 @@ pub(super) fn wrong_return(
     let output = output_name(&function.output);
     let is = if function.output.err.is_some() { "a result" } else { "no result" };
     let message = format!("{word} in `{}`, whose type `{output}` is {is}", function.name.text);
-    Some(
-        Diagnostic::new(Code::WrongReturn, span, message)
-            .expected(right, word)
-            .related(function.output.span, "the type is given here")
-            .fix(mend::word(span, word, right)),
-    )
+    let wrong = Diagnostic::new(Code::WrongReturn, span, message)
+        .expected(right, word)
+        .related(function.output.span, "the type is given here");
+    // Where a call failed, a value may be the failure passed on or what stands in for it: both are common.
+    let unsure = in_err_arm && kind == ReturnKind::Plain && literal_type(value).is_none();
+    Some(if unsure {
+        wrong
+            .expected("RET_ERR or RET_OK", word)
+            .help("write `RET_ERR` to fail with it, `RET_OK` to succeed with it")
+    } else {
+        wrong.fix(mend::word(span, word, right))
+    })
 }
 
 /// The type of a value that says it itself.

@@ -42,7 +42,9 @@ enum Verb {
         reading: Reading,
     },
     /// Shows all errors and warnings, and writes nothing
-    #[command(after_help = "Example: ilo-asm check examples/*.ilo --catalog tools.json")]
+    #[command(
+        after_help = "Example: ilo-asm check examples/*.ilo --catalog catalog.json, where `ilo-vm tools --tools examples/tools.json --json > catalog.json` wrote it"
+    )]
     Check {
         /// The sources
         #[arg(required = true)]
@@ -80,7 +82,7 @@ enum Verb {
         #[command(flatten)]
         reading: Reading,
     },
-    /// Turns any notation, or bytecode that was not stripped, into any notation
+    /// Turns any notation, or bytecode that was not stripped, into any notation; slots and ids are numbered anew
     #[command(after_help = "Example: ilo-asm convert notify.ilob --to id")]
     Convert {
         /// The source or bytecode
@@ -131,8 +133,17 @@ struct Reading {
     #[arg(long, value_name = "BYTES", default_value_t = ilo_spec::limits::DEFAULT_LINE)]
     max_line: usize,
     /// Levels that a source may nest, at most 256
-    #[arg(long, value_name = "LEVELS", default_value_t = ilo_spec::limits::DEFAULT_NESTING)]
+    #[arg(long, value_name = "LEVELS", default_value_t = ilo_spec::limits::DEFAULT_NESTING, value_parser = nesting)]
     max_nesting: usize,
+}
+
+/// A nesting that may be asked for.
+fn nesting(text: &str) -> Result<usize, String> {
+    let most = ilo_spec::limits::NESTING;
+    text.parse()
+        .ok()
+        .filter(|&levels| levels <= most)
+        .ok_or_else(|| format!("expected a whole number up to {most}"))
 }
 
 /// Runs the command line of this process.

@@ -3,10 +3,16 @@
 use super::input::Input;
 use crate::build;
 use crate::diagnostic::{Diagnostics, json, terminal};
+use std::io::Write;
+
+/// Writes to standard error; where that is gone there is nowhere left to say so.
+fn error(text: &str) {
+    drop(anstream::stderr().lock().write_all(text.as_bytes()));
+}
 
 /// One line for a person.
 pub(super) fn complain(message: &str) {
-    anstream::eprintln!("ilo-asm: {message}");
+    error(&format!("ilo-asm: {message}\n"));
 }
 
 /// The source that a file holds; shows why where it holds none.
@@ -22,7 +28,7 @@ pub(super) fn source(input: &Input) -> Option<&str> {
 
 /// Shows diagnostics for a person.
 pub(super) fn show(input: &Input, source: &str, diagnostics: &Diagnostics) {
-    anstream::eprint!("{}", terminal::render_all(&input.name, source, diagnostics, true));
+    error(&terminal::render_all(&input.name, source, diagnostics, true));
 }
 
 /// Diagnostics as lines of JSON.

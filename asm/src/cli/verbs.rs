@@ -66,6 +66,11 @@ fn show(bytes: &[u8]) -> Result<(), String> {
 /// Puts a file in place whole: a reader sees the old one or the new one.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());
+    // A link stays one, and what may not be written is not.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(path).is_ok_and(|old| old.permissions().readonly()) {
+        return Err(failed(io::Error::from(io::ErrorKind::PermissionDenied)));
+    }
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);

@@ -16,6 +16,7 @@ mod mend;
 mod parser;
 mod registry;
 mod text;
+mod wrapping;
 
 pub use format::format;
 
@@ -55,6 +56,10 @@ pub fn parse<'a>(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
+    if let Some(whole) = wrapping::wrapped(source) {
+        diagnostics.push(whole);
+        return File { functions: &[] };
+    }
     let file = match lexer::lex(source, options, diagnostics) {
         Some(lexed) => parser::file(source, arena, options, &lexed, diagnostics, None),
         None => File { functions: &[] },
