@@ -271,7 +271,7 @@ fn drive(run: &mut Run, turns: &mut Turns, broken: bool) -> String {
         }
         let Some(call) = run.pending() else { continue };
         let turn = turns.next();
-        let _ = if turn % 4 == 0 { call.fail("no") } else { call.answer(DATA[turn % DATA.len()]) };
+        let _ = if turn.is_multiple_of(4) { call.fail("no") } else { call.answer(DATA[turn % DATA.len()]) };
     }
     String::new()
 }
