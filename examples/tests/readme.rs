@@ -38,7 +38,7 @@ fn commands(block: &str) -> Vec<(String, String)> {
     for line in block.lines() {
         match (line.strip_prefix("$ "), found.last_mut()) {
             (Some(command), _) => found.push((command.to_owned(), String::new())),
-            (None, Some((_, output))) => *output += &format!("{line}\n"),
+            (None, Some((_, output))) => output.extend([line, "\n"]),
             (None, None) => panic!("output before a command: {line}"),
         }
     }
