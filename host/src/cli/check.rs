@@ -68,7 +68,8 @@ fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refuse
         missing(names.collect())
     };
     let there = show(&program.as_ref().map(names).unwrap_or_default(), args.json)?;
-    Ok(there && program.is_some() && !(args.strict && !diagnostics.as_slice().is_empty()))
+    let doubtful = args.strict && !diagnostics.as_slice().is_empty();
+    Ok(there && program.is_some() && !doubtful)
 }
 
 /// Shows problems; whether there are none.
