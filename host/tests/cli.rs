@@ -386,6 +386,50 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 #[cfg(unix)]
+fn an_interrupted_run_ends_what_it_started() {
+    let kill = |arguments: &[&str]| {
+        Command::new("kill").args(arguments).stderr(Stdio::null()).status().unwrap().success()
+    };
+    for signal in ["-INT", "-TERM"] {
+        let case = Case::new(&twice());
+        let tool = r#"{"command":["sh","-c","sleep 600 & echo $! > pid.new; mv pid.new pid; wait"]}"#;
+        case.file("tools.json", format!(r#"{{"tools":{{"t":{tool}}}}}"#));
+        let child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
+            .args(["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1", "--trace", "trace"])
+            .args(["--call-timeout", "600000", "--timeout", "600000"])
+            .current_dir(case.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !case.folder.path().join("pid").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(kill(&[signal, &child.id().to_string()]));
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout), (Some(130), Vec::new()), "{errors}");
+        assert_eq!(errors, "interrupted during the call of tool `t`; whether it took effect is not known\n");
+        let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted"}"#;
+        assert_eq!(case.read("trace"), format!("{line}\n"));
+        let pid = case.read("pid");
+        // It would run for ten minutes; the test runner's limit is what fails here.
+        while kill(&["-0", pid.trim()]) && !is_zombie(pid.trim()) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
+/// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays so.
+#[cfg(unix)]
+fn is_zombie(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
+    output.is_ok_and(|output| output.stdout.starts_with(b"Z"))
+}
+
+#[test]
+#[cfg(unix)]
 fn a_file_without_end_is_not_read_to_its_end() {
     let case = Case::new(&echo());
     for arguments in [

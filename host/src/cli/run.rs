@@ -1,10 +1,12 @@
 //! `run`: check a program, then run it; standard output is the outcome and nothing else.
 
 use super::progress::Progress;
+use super::signal::Signal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::file;
+use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::{Problem, did_you_mean};
 use ilo_host::run::{Observer, Options};
 use ilo_host::tools::Failure;
@@ -87,7 +89,7 @@ fn depth(text: &str) -> Result<usize, String> {
 }
 
 impl RunLimits {
-    fn options(&self) -> Options {
+    fn options(&self, interrupt: Interrupt) -> Options {
         Options {
             limits: Limits {
                 fuel: self.fuel,
@@ -101,6 +103,7 @@ impl RunLimits {
             },
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
+            interrupt,
         }
     }
 
@@ -127,15 +130,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         return Err(problems.into());
     }
     let trace = args.trace.as_deref().map(open_trace).transpose()?;
-    let mut watch = Watch { trace, progress: Progress::start() };
-    let result = ilo_host::run::run(&program, function, &input, &tools, &args.limits.options(), &mut watch);
-    let Watch { trace, progress } = watch;
+    let mut watch = Watch { trace, progress: Progress::start(), signal: Signal::listen() };
+    let options = args.limits.options(watch.signal.interrupt.clone());
+    let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
+    let Watch { trace, progress, signal } = watch;
     drop(progress);
     if let (Some(Err(error)), Some(path)) = (trace.map(Trace::finish), &args.trace) {
         let message = format!("the trace is not complete: {error}");
         output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
     }
-    result?.outcome().map_or(Ok(Exit::Fault), show)
+    result?.outcome().map_or_else(|| Ok(signal.tell()), show)
 }
 
 /// Prints the outcome, indented where a person looks at it.
@@ -217,14 +221,16 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
     Ok((name.to_owned(), data))
 }
 
-/// What watches the run: the trace, and the line for people.
+/// What watches the run: the trace, the line for people, and who listens to signals.
 struct Watch {
     trace: Option<Trace<File>>,
     progress: Option<Progress>,
+    signal: Signal,
 }
 
 impl Observer for Watch {
     fn started(&mut self, seq: u64, tool: &str) {
+        self.signal.begin(tool);
         if let Some(progress) = &self.progress {
             progress.call(seq, tool);
         }
@@ -234,5 +240,6 @@ impl Observer for Watch {
         if let Some(trace) = &mut self.trace {
             trace.ended(seq, tool, arguments, result);
         }
+        self.signal.end();
     }
 }
