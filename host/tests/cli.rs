@@ -429,6 +429,34 @@ fn is_zombie(pid: &str) -> bool {
 }
 
 #[test]
+fn a_trace_overwrites_nothing_that_is_in_use() {
+    let case = Case::new(&echo());
+    case.file("tools.json", r#"{"tools":{}}"#);
+    case.file("input.json", r#"{"amount":1,"name":"x","extra":1}"#);
+    case.file("trace", "of an earlier run, and longer\n");
+    let run = |trace: &str| {
+        case.run(&["run", "p.ilob", "--tools", "tools.json", "--input", "@input.json", "--trace", trace])
+    };
+    for (name, what) in [("p.ilob", "program"), ("tools.json", "tools file"), ("input.json", "input")] {
+        let before = std::fs::read(case.folder.path().join(name)).unwrap();
+        let expected = format!(
+            "error[bad-usage]: --trace: ./{name} is the {what}, which the trace would overwrite; name another file\n"
+        );
+        run(&format!("./{name}")).is(2, "", &expected);
+        assert_eq!(std::fs::read(case.folder.path().join(name)).unwrap(), before);
+    }
+    let other = std::fs::File::options().write(true).open(case.folder.path().join("trace")).unwrap();
+    other.lock().unwrap();
+    let expected =
+        "error[bad-usage]: --trace: another run is writing its trace to trace; name another file\n";
+    run("trace").is(2, "", expected);
+    other.unlock().unwrap();
+    assert_eq!(case.read("trace"), "of an earlier run, and longer\n");
+    assert_eq!(run("trace").code, Some(0));
+    assert_eq!(case.read("trace"), "");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_file_without_end_is_not_read_to_its_end() {
     let case = Case::new(&echo());

@@ -15,8 +15,8 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Type;
 use ilo_vm::{Limits, Outcome, Status};
-use std::fs::File;
-use std::io::IsTerminal;
+use std::fs::{File, TryLockError};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,7 +129,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let trace = args.trace.as_deref().map(open_trace).transpose()?;
+    let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
     let mut watch = Watch { trace, progress: Progress::start(), signal: Signal::listen() };
     let options = args.limits.options(watch.signal.interrupt.clone());
     let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
@@ -160,10 +160,34 @@ fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     output::print(&text, exit)
 }
 
-fn open_trace(path: &Path) -> Result<Trace<File>, Problem> {
-    File::create(path).map(Trace::new).map_err(|error| {
-        Problem::new(Code::BadUsage, path.display().to_string(), format!("cannot be written: {error}"))
-    })
+/// Opens the trace, empty. It is emptied only once it is known to be no file that the run reads, nor another run's trace.
+fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
+    let refused = |message: String| Problem::new(Code::BadUsage, "--trace", message);
+    let shown = path.display();
+    let input = args.input.as_deref().and_then(|input| input.strip_prefix('@')).map(Path::new);
+    let read =
+        [(Some(args.file.as_path()), "program"), (args.tools.as_deref(), "tools file"), (input, "input")];
+    if let Ok(trace) = path.canonicalize() {
+        let same = |file: Option<&Path>| {
+            file.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == trace)
+        };
+        if let Some((_, what)) = read.into_iter().find(|&(file, _)| same(file)) {
+            return Err(refused(format!(
+                "{shown} is the {what}, which the trace would overwrite; name another file"
+            )));
+        }
+    }
+    let fails = |error: io::Error| refused(format!("{shown} cannot be written: {error}"));
+    let file = File::options().write(true).create(true).truncate(false).open(path).map_err(fails)?;
+    // Of pipes and devices there is nothing to empty, and several may write to them.
+    if file.metadata().map_err(fails)?.is_file() {
+        // A file system without locks is used without.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(refused(format!("another run is writing its trace to {shown}; name another file")));
+        }
+        file.set_len(0).map_err(fails)?;
+    }
+    Ok(Trace::new(file))
 }
 
 /// The input: that of `--input`, then each `--arg`.
