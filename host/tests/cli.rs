@@ -457,6 +457,22 @@ fn a_trace_overwrites_nothing_that_is_in_use() {
 }
 
 #[test]
+fn every_verb_shows_an_example_and_run_its_exit_codes() {
+    let case = Case::new(&echo());
+    for verb in ["run", "check", "verify", "plan", "tools"] {
+        let ended = case.run(&[verb, "--help"]);
+        assert!(
+            ended.code == Some(0) && ended.out.contains(&format!("Example: ilo-vm {verb} ")),
+            "{}",
+            ended.out
+        );
+    }
+    let words: Vec<String> = case.run(&["run", "--help"]).out.split_whitespace().map(str::to_owned).collect();
+    let codes = "Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted";
+    assert!(words.join(" ").contains(codes));
+}
+
+#[test]
 #[cfg(unix)]
 fn a_file_without_end_is_not_read_to_its_end() {
     let case = Case::new(&echo());

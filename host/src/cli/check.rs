@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: ilo-vm check examples/notify.ilo --tools examples/tools.json")]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     #[arg(required = true)]

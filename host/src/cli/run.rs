@@ -20,7 +20,16 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// How a run ends, and one to try.
+const HELP: &str = "\
+Standard output is the outcome alone, as JSON; all else goes to standard error.
+
+Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted
+
+Example: ilo-vm run examples/notify.ilo --tools examples/tools.json --arg user-id=u1 --arg message=Hello";
+
 #[derive(clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
