@@ -194,7 +194,32 @@ fn an_argument_is_text_where_its_parameter_is_and_json_elsewhere() {
 #[test]
 fn inputs_that_do_not_fit_are_refused_by_name() {
     let case = Case::new(&echo());
-    let cases: [(&[&str], &str); 8] = [
+    case.file("deep.json", "{}");
+    let cases: [(&[&str], &str); 14] = [
+        (
+            &["--arg", "other=1", "--arg", "other=1"],
+            "error[unknown-input]: --arg: the function has no parameter `other`; there are `amount`, `name`, `extra`\n",
+        ),
+        (
+            &["--fn", "nope"],
+            "error[unknown-function]: --fn: the program has no function `nope`; there is only `echo`\n",
+        ),
+        (
+            &["--input", "deep.json"],
+            "error[bad-input]: --input: line 1, column 1: expected a value; to read the file, write `@deep.json`\n",
+        ),
+        (
+            &["--input", "@deep.json", "--memory", "1"],
+            "error[bad-usage]: deep.json: larger than its limit of 1 bytes (`--memory`)\n",
+        ),
+        (
+            &["--input", "{}", "--memory", "1"],
+            "error[bad-input]: --input: line 1, column 2: more than 1 bytes (`--memory`)\n",
+        ),
+        (
+            &["--input", "[[]]", "--max-depth", "1"],
+            "error[bad-input]: --input: line 1, column 2: nested deeper than 1 (`--max-depth`)\n",
+        ),
         (
             &["--input", r#"{"amount":"x","nam":"y","extra":1}"#],
             "error[input-type]: input `amount`: expected number, found a text\n\

@@ -4,10 +4,10 @@ use super::progress::Progress;
 use super::signal::Signal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, read};
+use ilo_host::data::read::{Bounds, ReadErrorKind, read};
 use ilo_host::file;
 use ilo_host::interrupt::Interrupt;
-use ilo_host::problem::{Problem, did_you_mean};
+use ilo_host::problem::{Problem, meant_or_all};
 use ilo_host::run::{Observer, Options};
 use ilo_host::tools::Failure;
 use ilo_host::trace::Trace;
@@ -148,6 +148,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         let message = format!("the trace is not complete: {error}");
         output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
     }
+    let name_option = |mut problem: Problem| {
+        if problem.code == Code::FaultMemory {
+            problem.message.push_str(MEMORY);
+        }
+        problem
+    };
+    let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
     result?.outcome().map_or_else(|| Ok(signal.tell()), show)
 }
 
@@ -205,13 +212,18 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
     let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
     let text = match args.input.as_deref() {
         None => b"{}".to_vec(),
-        Some("-") => file::read(Path::new("-"), bounds.bytes)?,
+        Some("-") => read_input(Path::new("-"), bounds.bytes)?,
         Some(text) => match text.strip_prefix('@') {
-            Some(path) => file::read(Path::new(path), bounds.bytes)?,
+            Some(path) => read_input(Path::new(path), bounds.bytes)?,
             None => text.as_bytes().to_vec(),
         },
     };
-    let data = read(&text, &bounds).map_err(|error| bad("--input", error.to_string()))?;
+    let data = read(&text, &bounds).map_err(|error| {
+        let option = limit_option(&error.kind);
+        let name = args.input.as_deref().filter(|&text| Path::new(text).is_file());
+        let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));
+        bad("--input", format!("{error}{option}{file}"))
+    })?;
     if args.arguments.is_empty() {
         return Ok(data);
     }
@@ -226,10 +238,33 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
                 problems.push(bad("--arg", format!("`{name}` is given twice")));
             }
             Ok(field) => fields.push(field),
+            Err(problem) if problems.contains(&problem) => {}
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
+}
+
+/// Reads the file of the input, or standard input.
+fn read_input(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
+    file::read(path, limit).map_err(|mut problem| {
+        if problem.message.starts_with("larger than") {
+            problem.message.push_str(MEMORY);
+        }
+        problem
+    })
+}
+
+/// What is said where the memory of the run is too small for the input.
+const MEMORY: &str = " (`--memory`)";
+
+/// The option that sets the limit which an input passes.
+fn limit_option(kind: &ReadErrorKind) -> &'static str {
+    match kind {
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => MEMORY,
+        ReadErrorKind::Depth(_) => " (`--max-depth`)",
+        _ => "",
+    }
 }
 
 /// Reads `NAME=VALUE`.
@@ -239,8 +274,8 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
         return Err(Problem::new(Code::BadUsage, "--arg", message));
     };
     let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
-        let near = did_you_mean(name, parameters.iter().map(|&(name, _)| name));
-        let message = format!("the function has no parameter `{name}`{near}");
+        let there = meant_or_all(name, parameters.iter().map(|&(name, _)| name));
+        let message = format!("the function has no parameter `{name}`{there}");
         return Err(Problem::new(Code::UnknownInput, "--arg", message));
     };
     if ty == Type::TEXT {
@@ -248,7 +283,8 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
     }
     let data = read(value.as_bytes(), bounds).map_err(|error| {
         let quote = if ty == Type::ANY { "; put a text in double quotes" } else { "" };
-        let message = format!("`{name}`: expected {ty} as JSON: {}{quote}", error.kind);
+        let message =
+            format!("`{name}`: expected {ty} as JSON: {}{}{quote}", error.kind, limit_option(&error.kind));
         Problem::new(Code::InputType, "--arg", message)
     })?;
     Ok((name.to_owned(), data))
