@@ -279,6 +279,18 @@ fn limits_end_the_run_with_a_fault() {
 }
 
 #[test]
+fn an_answer_that_is_too_large_is_so_in_values_or_in_bytes() {
+    let case = Case::new(&twice());
+    case.file("tools.json", r#"{"tools":{"t":{"mock":{"returns":["abc",1]}}}}"#);
+    let arguments = ["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1"];
+    for (option, limit) in [("--max-result-values", "2 values"), ("--max-result", "2 bytes")] {
+        let ended = case.run(&[&arguments[..], &[option, "2"]].concat());
+        let message = format!(r#""message":"a tool result passes the limit of {limit}""#);
+        assert!(ended.code == Some(3) && ended.out.contains(&message), "{}", ended.out);
+    }
+}
+
+#[test]
 fn what_is_missing_is_said_before_anything_runs() {
     let case = Case::new(&notify());
     case.file(

@@ -69,7 +69,7 @@ fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refuse
         missing(names.collect())
     };
     let there = show(&program.as_ref().map(names).unwrap_or_default(), args.json)?;
-    Ok(there && program.is_some() && !(args.strict && !diagnostics.as_slice().is_empty()))
+    Ok(there && program.is_some() && (!args.strict || diagnostics.as_slice().is_empty()))
 }
 
 /// Shows problems; whether there are none.
