@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// A case.
 #[derive(Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// Its file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// `key: value` lines before the first section.
-    pub headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// Sections by title.
-    pub sections: BTreeMap<String, String>,
+    pub(crate) sections: BTreeMap<String, String>,
 }
 
 impl Case {
@@ -40,18 +40,18 @@ impl Case {
     }
 
     /// A section's text.
-    pub fn section(&self, title: &str) -> Option<&str> {
+    pub(crate) fn section(&self, title: &str) -> Option<&str> {
         self.sections.get(title).map(String::as_str)
     }
 
     /// Words of the `options:` line.
-    pub fn options(&self) -> Vec<&str> {
+    pub(crate) fn options(&self) -> Vec<&str> {
         self.headers.get("options").map_or_else(Vec::new, |line| line.split_whitespace().collect())
     }
 }
 
 /// Every case below a folder, in the order of their paths.
-pub fn all(folder: &Path) -> Vec<Case> {
+pub(crate) fn all(folder: &Path) -> Vec<Case> {
     let mut found = Vec::new();
     let mut rest = vec![folder.to_path_buf()];
     while let Some(folder) = rest.pop() {
