@@ -1,7 +1,7 @@
 //! What a function is started with, against its parameters: every name and type at once, before anything runs.
 
 use crate::data::Data;
-use crate::problem::{MOST, Problem, did_you_mean};
+use crate::problem::{MOST, Problem, meant_or_all};
 use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
@@ -27,8 +27,8 @@ pub(crate) fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem
     });
     let unknown = fields.iter().filter(|(field, _)| parameters.iter().all(|(name, _)| name != field));
     let unknown = unknown.map(|(field, _)| {
-        let near = did_you_mean(field, parameters.iter().map(|&(name, _)| name));
-        Problem::new(Code::UnknownInput, place(field), format!("the function has no such parameter{near}"))
+        let there = meant_or_all(field, parameters.iter().map(|&(name, _)| name));
+        Problem::new(Code::UnknownInput, place(field), format!("the function has no such parameter{there}"))
     });
     missing.chain(unknown).take(MOST).collect()
 }
@@ -102,6 +102,12 @@ mod tests {
                 "error[input-type]: input `none`: expected nil, found a bool",
                 "error[unknown-input]: input `amuont`: the function has no such parameter; did you mean `amount`?",
             ]
+        );
+        let unknown = &found(&good.replace("{\"am", "{\"other\":1,\"am"))[0];
+        let there = "there are `amount`, `name`, `tags`, `grid`, `any`, `done`, `none`";
+        assert_eq!(
+            *unknown,
+            format!("error[unknown-input]: input `other`: the function has no such parameter; {there}")
         );
         assert_eq!(
             found("[1]"),

@@ -24,6 +24,7 @@ pub(crate) mod config;
 pub mod data;
 pub mod file;
 mod input;
+pub mod interrupt;
 pub mod plan;
 pub mod problem;
 pub mod run;

@@ -9,6 +9,8 @@ use std::fmt;
 const NAME: usize = 64;
 /// Names that one is compared with, for the same reason.
 const NAMES: usize = 1_000;
+/// Names that are listed: more are not read.
+const LISTED: usize = 20;
 /// Problems that are gathered at once: nobody reads more, and finding the place of each takes time.
 pub(crate) const MOST: usize = 100;
 
@@ -61,6 +63,23 @@ pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
 /// `; did you mean …?` where a name is near, else nothing.
 pub fn did_you_mean<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     nearest(found, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// `; did you mean …?` where a name is near, else the names that there are, the first twenty of them.
+pub fn meant_or_all<'n>(found: &str, names: impl IntoIterator<Item = &'n str> + Clone) -> String {
+    if let Some(name) = nearest(found, names.clone()) {
+        return format!("; did you mean `{name}`?");
+    }
+    let all: Vec<&str> = names.into_iter().take(LISTED + 1).collect();
+    let shown: Vec<String> =
+        all.iter().take(LISTED).map(|name| format!("`{}`", shortened(name, NAME))).collect();
+    match shown.as_slice() {
+        [] => "; there are none".to_owned(),
+        [only] => format!("; there is only {only}"),
+        several => {
+            format!("; there are {}{}", several.join(", "), if all.len() > LISTED { ", …" } else { "" })
+        }
+    }
 }
 
 /// The beginning of a text that may be long, on one line, for messages.

@@ -6,6 +6,7 @@
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::input;
+use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::tools::{CallLimits, Failure, Tools};
 use bumpalo::Bump;
@@ -23,6 +24,8 @@ pub struct Options {
     pub timeout: Duration,
     /// The time of one call, where its tool says nothing else; past it the call fails.
     pub call_timeout: Duration,
+    /// What ends the run from outside, at its next call or within one; there is no outcome then.
+    pub interrupt: Interrupt,
 }
 
 impl Default for Options {
@@ -31,6 +34,7 @@ impl Default for Options {
             limits: Limits::default(),
             timeout: Duration::from_millis(limits::DEFAULT_RUN_MS),
             call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
+            interrupt: Interrupt::default(),
         }
     }
 }
@@ -51,7 +55,7 @@ impl Observer for () {}
 pub struct Finished(Run);
 
 impl Finished {
-    /// How it ended.
+    /// How it ended; nothing where it was interrupted.
     pub fn outcome(&mut self) -> Option<Outcome<'_>> {
         match self.0.step() {
             Step::Done(outcome) => Some(outcome),
@@ -123,6 +127,9 @@ impl Driver<'_> {
     /// Takes a step and answers the call that it ends in; whether there is another.
     fn step(&mut self, run: &mut Run) -> bool {
         let Step::Call(call) = run.step() else { return false };
+        if self.options.interrupt.is_set() {
+            return false;
+        }
         if Instant::now() >= self.until {
             self.time_out(run);
             return true;
@@ -132,13 +139,16 @@ impl Driver<'_> {
         let result = self.call(&tool, &arguments);
         self.observer.ended(self.seq, &tool, &arguments, &result);
         self.seq += 1;
+        if self.options.interrupt.is_set() || result == Err(Failure::Interrupted) {
+            return false;
+        }
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
             _ if Instant::now() >= self.until => self.time_out(run),
             Ok(value) => drop(call.answer(value.to_datum(&arena))),
             Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
-            Err(Failure::TimedOut) => self.time_out(run),
+            Err(Failure::TimedOut | Failure::Interrupted) => self.time_out(run),
             Err(Failure::Limit(code, message)) => run.stop_with(*code, message),
         }
         true
@@ -150,13 +160,14 @@ impl Driver<'_> {
     }
 
     fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {
-        let Options { limits, call_timeout, .. } = self.options;
+        let Options { limits, call_timeout, interrupt, .. } = self.options;
         let bounds = Bounds {
             bytes: limits.result_bytes,
             depth: limits.value_depth.min(limits::VALUE_DEPTH),
             values: limits.result_nodes,
         };
-        self.tools.call(tool, arguments, &CallLimits { timeout: *call_timeout, bounds }, self.until)
+        let limits = CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone() };
+        self.tools.call(tool, arguments, &limits, self.until)
     }
 }
 

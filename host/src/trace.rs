@@ -37,6 +37,7 @@ impl<W: Write> Observer for Trace<W> {
             Ok(value) => ("ok", value.to_json()),
             Err(Failure::Failed(value)) => ("failed", value.to_json()),
             Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
+            Err(Failure::Interrupted) => ("failed", quote("interrupted")),
             Err(Failure::Limit(_, message)) => ("failed", quote(message)),
         };
         let (tool, arguments) = (quote(tool), arguments.to_json());

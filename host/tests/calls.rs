@@ -81,6 +81,19 @@ fn an_overrun_is_a_failure_of_the_call_but_the_end_of_the_run_is_not() {
 }
 
 #[test]
+fn an_interrupted_call_ends_before_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = CallLimits::default();
+    limits.interrupt.set();
+    let until = Instant::now() + Duration::from_hours(1);
+    for tool in [r#"{"mock":{"returns":1,"delay_ms":600000}}"#, r#"{"command":["sh","-c","sleep 600"]}"#] {
+        let text = format!(r#"{{"tools":{{"t":{tool}}}}}"#);
+        let tools = tools(folder.path(), &text);
+        assert_eq!(tools.call("t", &data("{}"), &limits, until), Err(Failure::Interrupted));
+    }
+}
+
+#[test]
 fn a_command_gets_its_arguments_and_answers_one_value() {
     assert_eq!(shell_with("cat", "", r#"{"b":[1,-0.0],"a":"é"}"#), Ok(data(r#"{"b":[1,-0.0],"a":"é"}"#)));
     assert_eq!(shell("echo ' null '"), Ok(Data::Nil));

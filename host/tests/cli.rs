@@ -194,7 +194,32 @@ fn an_argument_is_text_where_its_parameter_is_and_json_elsewhere() {
 #[test]
 fn inputs_that_do_not_fit_are_refused_by_name() {
     let case = Case::new(&echo());
-    let cases: [(&[&str], &str); 8] = [
+    case.file("deep.json", "{}");
+    let cases: [(&[&str], &str); 14] = [
+        (
+            &["--arg", "other=1", "--arg", "other=1"],
+            "error[unknown-input]: --arg: the function has no parameter `other`; there are `amount`, `name`, `extra`\n",
+        ),
+        (
+            &["--fn", "nope"],
+            "error[unknown-function]: --fn: the program has no function `nope`; there is only `echo`\n",
+        ),
+        (
+            &["--input", "deep.json"],
+            "error[bad-input]: --input: line 1, column 1: expected a value; to read the file, write `@deep.json`\n",
+        ),
+        (
+            &["--input", "@deep.json", "--memory", "1"],
+            "error[bad-usage]: deep.json: larger than its limit of 1 bytes (`--memory`)\n",
+        ),
+        (
+            &["--input", "{}", "--memory", "1"],
+            "error[bad-input]: --input: line 1, column 2: more than 1 bytes (`--memory`)\n",
+        ),
+        (
+            &["--input", "[[]]", "--max-depth", "1"],
+            "error[bad-input]: --input: line 1, column 2: nested deeper than 1 (`--max-depth`)\n",
+        ),
         (
             &["--input", r#"{"amount":"x","nam":"y","extra":1}"#],
             "error[input-type]: input `amount`: expected number, found a text\n\
@@ -250,6 +275,18 @@ fn limits_end_the_run_with_a_fault() {
         let expected = format!(r#"{{"status":"fault","code":"{code}","#);
         assert!(ended.out.starts_with(&expected), "{limit:?}: {}{}", ended.out, ended.err);
         assert_eq!((ended.code, ended.err.as_str()), (Some(3), ""));
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_so_in_values_or_in_bytes() {
+    let case = Case::new(&twice());
+    case.file("tools.json", r#"{"tools":{"t":{"mock":{"returns":["abc",1]}}}}"#);
+    let arguments = ["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1"];
+    for (option, limit) in [("--max-result-values", "2 values"), ("--max-result", "2 bytes")] {
+        let ended = case.run(&[&arguments[..], &[option, "2"]].concat());
+        let message = format!(r#""message":"a tool result passes the limit of {limit}""#);
+        assert!(ended.code == Some(3) && ended.out.contains(&message), "{}", ended.out);
     }
 }
 
@@ -382,6 +419,94 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_ends_what_it_started() {
+    let kill = |arguments: &[&str]| {
+        Command::new("kill").args(arguments).stderr(Stdio::null()).status().unwrap().success()
+    };
+    for signal in ["-INT", "-TERM"] {
+        let case = Case::new(&twice());
+        let tool = r#"{"command":["sh","-c","sleep 600 & echo $! > pid.new; mv pid.new pid; wait"]}"#;
+        case.file("tools.json", format!(r#"{{"tools":{{"t":{tool}}}}}"#));
+        let child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
+            .args(["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1", "--trace", "trace"])
+            .args(["--call-timeout", "600000", "--timeout", "600000"])
+            .current_dir(case.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !case.folder.path().join("pid").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(kill(&[signal, &child.id().to_string()]));
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout), (Some(130), Vec::new()), "{errors}");
+        assert_eq!(errors, "interrupted during the call of tool `t`; whether it took effect is not known\n");
+        let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted"}"#;
+        assert_eq!(case.read("trace"), format!("{line}\n"));
+        let pid = case.read("pid");
+        // It would run for ten minutes; the test runner's limit is what fails here.
+        while kill(&["-0", pid.trim()]) && !is_zombie(pid.trim()) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+}
+
+/// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays so.
+#[cfg(unix)]
+fn is_zombie(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();
+    output.is_ok_and(|output| output.stdout.starts_with(b"Z"))
+}
+
+#[test]
+fn a_trace_overwrites_nothing_that_is_in_use() {
+    let case = Case::new(&echo());
+    case.file("tools.json", r#"{"tools":{}}"#);
+    case.file("input.json", r#"{"amount":1,"name":"x","extra":1}"#);
+    case.file("trace", "of an earlier run, and longer\n");
+    let run = |trace: &str| {
+        case.run(&["run", "p.ilob", "--tools", "tools.json", "--input", "@input.json", "--trace", trace])
+    };
+    for (name, what) in [("p.ilob", "program"), ("tools.json", "tools file"), ("input.json", "input")] {
+        let before = std::fs::read(case.folder.path().join(name)).unwrap();
+        let expected = format!(
+            "error[bad-usage]: --trace: ./{name} is the {what}, which the trace would overwrite; name another file\n"
+        );
+        run(&format!("./{name}")).is(2, "", &expected);
+        assert_eq!(std::fs::read(case.folder.path().join(name)).unwrap(), before);
+    }
+    let other = std::fs::File::options().write(true).open(case.folder.path().join("trace")).unwrap();
+    other.lock().unwrap();
+    let expected =
+        "error[bad-usage]: --trace: another run is writing its trace to trace; name another file\n";
+    run("trace").is(2, "", expected);
+    other.unlock().unwrap();
+    assert_eq!(case.read("trace"), "of an earlier run, and longer\n");
+    assert_eq!(run("trace").code, Some(0));
+    assert_eq!(case.read("trace"), "");
+}
+
+#[test]
+fn every_verb_shows_an_example_and_run_its_exit_codes() {
+    let case = Case::new(&echo());
+    for verb in ["run", "check", "verify", "plan", "tools"] {
+        let ended = case.run(&[verb, "--help"]);
+        assert!(
+            ended.code == Some(0) && ended.out.contains(&format!("Example: ilo-vm {verb} ")),
+            "{}",
+            ended.out
+        );
+    }
+    let words: Vec<String> = case.run(&["run", "--help"]).out.split_whitespace().map(str::to_owned).collect();
+    let codes = "Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted";
+    assert!(words.join(" ").contains(codes));
 }
 
 #[test]

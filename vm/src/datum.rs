@@ -92,18 +92,16 @@ impl Meter {
                 self.bytes = bytes;
                 Ok(())
             }
-            _ => Err(self.exceeded()),
+            (left, _) => Err(self.exceeded(left.is_none())),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn exceeded(&self) -> Trap {
+    fn exceeded(&self, in_values: bool) -> Trap {
         let (bytes, nodes) = self.limits;
-        Trap::new(
-            Code::FaultTooLarge,
-            format_args!("a tool result passes the limit of {nodes} values or {bytes} bytes"),
-        )
+        let (limit, unit) = if in_values { (nodes, "values") } else { (bytes, "bytes") };
+        Trap::new(Code::FaultTooLarge, format_args!("a tool result passes the limit of {limit} {unit}"))
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: ilo-vm check examples/notify.ilo --tools examples/tools.json")]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     #[arg(required = true)]
@@ -68,8 +69,7 @@ fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refuse
         missing(names.collect())
     };
     let there = show(&program.as_ref().map(names).unwrap_or_default(), args.json)?;
-    let doubtful = args.strict && !diagnostics.as_slice().is_empty();
-    Ok(there && program.is_some() && !doubtful)
+    Ok(there && program.is_some() && (!args.strict || diagnostics.as_slice().is_empty()))
 }
 
 /// Shows problems; whether there are none.

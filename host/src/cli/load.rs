@@ -6,7 +6,7 @@ use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
 use ilo_asm::id;
 use ilo_host::file;
-use ilo_host::problem::{Problem, did_you_mean};
+use ilo_host::problem::{Problem, meant_or_all};
 use ilo_host::tools::Tools;
 use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::MAGIC;
@@ -92,8 +92,12 @@ pub(super) fn function(program: &Program, name: Option<&str>) -> Result<Function
     if let Some(name) = name {
         let names = || program.spec().functions.iter().filter_map(|f| program.spec().strings.get(f.name));
         return program.function(name).ok_or_else(|| {
-            let near = did_you_mean(name, names());
-            Problem::new(Code::UnknownFunction, "--fn", format!("the program has no function `{name}`{near}"))
+            let there = meant_or_all(name, names());
+            Problem::new(
+                Code::UnknownFunction,
+                "--fn",
+                format!("the program has no function `{name}`{there}"),
+            )
         });
     }
     program.entry().map_err(|entries| {

@@ -6,6 +6,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod signal;
 mod tools;
 mod verify;
 
@@ -44,6 +45,7 @@ enum Exit {
     Err = 1,
     Invalid = 2,
     Fault = 3,
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {

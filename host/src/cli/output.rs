@@ -38,7 +38,7 @@ pub(super) fn problems(problems: &[Problem]) {
 }
 
 /// A text without control characters: names come from files, and a terminal obeys what it is sent.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 

@@ -6,6 +6,7 @@ use ilo_host::tools::Tools;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,

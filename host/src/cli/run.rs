@@ -1,11 +1,13 @@
 //! `run`: check a program, then run it; standard output is the outcome and nothing else.
 
 use super::progress::Progress;
+use super::signal::Signal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, read};
+use ilo_host::data::read::{Bounds, ReadErrorKind, read};
 use ilo_host::file;
-use ilo_host::problem::{Problem, did_you_mean};
+use ilo_host::interrupt::Interrupt;
+use ilo_host::problem::{Problem, meant_or_all};
 use ilo_host::run::{Observer, Options};
 use ilo_host::tools::Failure;
 use ilo_host::trace::Trace;
@@ -13,12 +15,21 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Type;
 use ilo_vm::{Limits, Outcome, Status};
-use std::fs::File;
-use std::io::IsTerminal;
+use std::fs::{File, TryLockError};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// How a run ends, and one to try.
+const HELP: &str = "\
+Standard output is the outcome alone, as JSON; all else goes to standard error.
+
+Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted
+
+Example: ilo-vm run examples/notify.ilo --tools examples/tools.json --arg user-id=u1 --arg message=Hello";
+
 #[derive(clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
@@ -87,7 +98,7 @@ fn depth(text: &str) -> Result<usize, String> {
 }
 
 impl RunLimits {
-    fn options(&self) -> Options {
+    fn options(&self, interrupt: Interrupt) -> Options {
         Options {
             limits: Limits {
                 fuel: self.fuel,
@@ -101,6 +112,7 @@ impl RunLimits {
             },
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
+            interrupt,
         }
     }
 
@@ -126,16 +138,24 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let trace = args.trace.as_deref().map(open_trace).transpose()?;
-    let mut watch = Watch { trace, progress: Progress::start() };
-    let result = ilo_host::run::run(&program, function, &input, &tools, &args.limits.options(), &mut watch);
-    let Watch { trace, progress } = watch;
+    let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
+    let mut watch = Watch { trace, progress: Progress::start(), signal: Signal::listen() };
+    let options = args.limits.options(watch.signal.interrupt.clone());
+    let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
+    let Watch { trace, progress, signal } = watch;
     drop(progress);
     if let (Some(Err(error)), Some(path)) = (trace.map(Trace::finish), &args.trace) {
         let message = format!("the trace is not complete: {error}");
         output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
     }
-    result?.outcome().map_or(Ok(Exit::Fault), show)
+    let name_option = |mut problem: Problem| {
+        if problem.code == Code::FaultMemory {
+            problem.message.push_str(MEMORY);
+        }
+        problem
+    };
+    let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
+    result?.outcome().map_or_else(|| Ok(signal.tell()), show)
 }
 
 /// Prints the outcome, indented where a person looks at it.
@@ -156,10 +176,34 @@ fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     output::print(&text, exit)
 }
 
-fn open_trace(path: &Path) -> Result<Trace<File>, Problem> {
-    File::create(path).map(Trace::new).map_err(|error| {
-        Problem::new(Code::BadUsage, path.display().to_string(), format!("cannot be written: {error}"))
-    })
+/// Opens the trace, empty. It is emptied only once it is known to be no file that the run reads, nor another run's trace.
+fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
+    let refused = |message: String| Problem::new(Code::BadUsage, "--trace", message);
+    let shown = path.display();
+    let input = args.input.as_deref().and_then(|input| input.strip_prefix('@')).map(Path::new);
+    let read =
+        [(Some(args.file.as_path()), "program"), (args.tools.as_deref(), "tools file"), (input, "input")];
+    if let Ok(trace) = path.canonicalize() {
+        let same = |file: Option<&Path>| {
+            file.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == trace)
+        };
+        if let Some((_, what)) = read.into_iter().find(|&(file, _)| same(file)) {
+            return Err(refused(format!(
+                "{shown} is the {what}, which the trace would overwrite; name another file"
+            )));
+        }
+    }
+    let fails = |error: io::Error| refused(format!("{shown} cannot be written: {error}"));
+    let file = File::options().write(true).create(true).truncate(false).open(path).map_err(fails)?;
+    // Of pipes and devices there is nothing to empty, and several may write to them.
+    if file.metadata().map_err(fails)?.is_file() {
+        // A file system without locks is used without.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(refused(format!("another run is writing its trace to {shown}; name another file")));
+        }
+        file.set_len(0).map_err(fails)?;
+    }
+    Ok(Trace::new(file))
 }
 
 /// The input: that of `--input`, then each `--arg`.
@@ -168,13 +212,18 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
     let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
     let text = match args.input.as_deref() {
         None => b"{}".to_vec(),
-        Some("-") => file::read(Path::new("-"), bounds.bytes)?,
+        Some("-") => read_input(Path::new("-"), bounds.bytes)?,
         Some(text) => match text.strip_prefix('@') {
-            Some(path) => file::read(Path::new(path), bounds.bytes)?,
+            Some(path) => read_input(Path::new(path), bounds.bytes)?,
             None => text.as_bytes().to_vec(),
         },
     };
-    let data = read(&text, &bounds).map_err(|error| bad("--input", error.to_string()))?;
+    let data = read(&text, &bounds).map_err(|error| {
+        let option = limit_option(&error.kind);
+        let name = args.input.as_deref().filter(|&text| Path::new(text).is_file());
+        let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));
+        bad("--input", format!("{error}{option}{file}"))
+    })?;
     if args.arguments.is_empty() {
         return Ok(data);
     }
@@ -189,10 +238,33 @@ fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
                 problems.push(bad("--arg", format!("`{name}` is given twice")));
             }
             Ok(field) => fields.push(field),
+            Err(problem) if problems.contains(&problem) => {}
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
+}
+
+/// Reads the file of the input, or standard input.
+fn read_input(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
+    file::read(path, limit).map_err(|mut problem| {
+        if problem.message.starts_with("larger than") {
+            problem.message.push_str(MEMORY);
+        }
+        problem
+    })
+}
+
+/// What is said where the memory of the run is too small for the input.
+const MEMORY: &str = " (`--memory`)";
+
+/// The option that sets the limit which an input passes.
+fn limit_option(kind: &ReadErrorKind) -> &'static str {
+    match kind {
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => MEMORY,
+        ReadErrorKind::Depth(_) => " (`--max-depth`)",
+        _ => "",
+    }
 }
 
 /// Reads `NAME=VALUE`.
@@ -202,8 +274,8 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
         return Err(Problem::new(Code::BadUsage, "--arg", message));
     };
     let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
-        let near = did_you_mean(name, parameters.iter().map(|&(name, _)| name));
-        let message = format!("the function has no parameter `{name}`{near}");
+        let there = meant_or_all(name, parameters.iter().map(|&(name, _)| name));
+        let message = format!("the function has no parameter `{name}`{there}");
         return Err(Problem::new(Code::UnknownInput, "--arg", message));
     };
     if ty == Type::TEXT {
@@ -211,20 +283,23 @@ fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<
     }
     let data = read(value.as_bytes(), bounds).map_err(|error| {
         let quote = if ty == Type::ANY { "; put a text in double quotes" } else { "" };
-        let message = format!("`{name}`: expected {ty} as JSON: {}{quote}", error.kind);
+        let message =
+            format!("`{name}`: expected {ty} as JSON: {}{}{quote}", error.kind, limit_option(&error.kind));
         Problem::new(Code::InputType, "--arg", message)
     })?;
     Ok((name.to_owned(), data))
 }
 
-/// What watches the run: the trace, and the line for people.
+/// What watches the run: the trace, the line for people, and who listens to signals.
 struct Watch {
     trace: Option<Trace<File>>,
     progress: Option<Progress>,
+    signal: Signal,
 }
 
 impl Observer for Watch {
     fn started(&mut self, seq: u64, tool: &str) {
+        self.signal.begin(tool);
         if let Some(progress) = &self.progress {
             progress.call(seq, tool);
         }
@@ -234,5 +309,6 @@ impl Observer for Watch {
         if let Some(trace) = &mut self.trace {
             trace.ended(seq, tool, arguments, result);
         }
+        self.signal.end();
     }
 }

@@ -6,6 +6,7 @@ use ilo_host::tools::{Tool, Tools};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: ilo-vm tools --tools examples/tools.json")]
 pub(super) struct Args {
     /// The tools file
     #[arg(long, value_name = "FILE")]

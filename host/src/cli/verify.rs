@@ -6,6 +6,7 @@ use ilo_spec::error::Code;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: ilo-vm verify notify.ilob")]
 pub(super) struct Args {
     /// A bytecode file; `-` is standard input
     file: PathBuf,

@@ -189,6 +189,9 @@ impl Running {
                 let status = status.map_err(|error| Failure::text(format!("cannot wait for it: {error}")))?;
                 ended = status.map(|status| (status, now + GRACE));
             }
+            if request.interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            }
             let until = match ended {
                 Some((status, _)) if open == 0 => {
                     self.over = true;

@@ -8,6 +8,9 @@ use crate::problem::shortened;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// The longest pause between two looks at whether the run was interrupted.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Fixed answers, the first that fits.
 #[derive(Debug)]
 pub(crate) struct Mock {
@@ -38,6 +41,23 @@ impl Entry {
     }
 }
 
+/// Waits, unless the call is over before.
+fn wait(delay: Duration, request: &Request<'_>) -> Result<(), Failure> {
+    let begun = Instant::now();
+    loop {
+        let left = delay.saturating_sub(begun.elapsed());
+        let time = request.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        } else if request.interrupt.is_set() {
+            return Err(Failure::Interrupted);
+        } else if time.is_zero() {
+            return Err(Failure::TimedOut);
+        }
+        std::thread::sleep(left.min(time).min(PAUSE));
+    }
+}
+
 impl Provider for Mock {
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
         let Some(entry) = self.entries.iter().find(|entry| entry.takes(request.arguments)) else {
@@ -45,11 +65,7 @@ impl Provider for Mock {
             let message = format!("no entry of the mock `{}` fits the arguments {shown}", request.tool);
             return Err(Failure::text(message));
         };
-        let left = request.deadline.saturating_duration_since(Instant::now());
-        std::thread::sleep(entry.delay.min(left));
-        if entry.delay > left {
-            return Err(Failure::TimedOut);
-        }
+        wait(entry.delay, request)?;
         entry.answer.clone().map_err(Failure::Failed)
     }
 }

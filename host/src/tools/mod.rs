@@ -9,6 +9,7 @@ pub(crate) mod mock;
 use crate::config;
 use crate::data::Data;
 use crate::data::read::Bounds;
+use crate::interrupt::Interrupt;
 use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_asm::catalog::{self, Catalog, Lookup, server_and_tool};
 use ilo_spec::error::Code;
@@ -28,6 +29,8 @@ pub struct Request<'c> {
     pub deadline: Instant,
     /// How large the answer may be.
     pub bounds: Bounds,
+    /// Asked for while a provider waits; it gives up once it is set.
+    pub interrupt: &'c Interrupt,
 }
 
 /// Why a call has no value.
@@ -37,6 +40,8 @@ pub enum Failure {
     Failed(Data),
     /// The deadline passed.
     TimedOut,
+    /// The run was interrupted from outside.
+    Interrupted,
     /// The answer passed a limit: a fault that no program can handle.
     Limit(Code, String),
 }
@@ -137,17 +142,23 @@ impl Tool {
 }
 
 /// How long a call may take and how large its answer may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CallLimits {
     /// The time of a call whose tool says nothing else.
     pub timeout: Duration,
     /// The size of an answer.
     pub bounds: Bounds,
+    /// What ends a call before its time.
+    pub interrupt: Interrupt,
 }
 
 impl Default for CallLimits {
     fn default() -> CallLimits {
-        CallLimits { timeout: Duration::from_millis(limits::DEFAULT_CALL_MS), bounds: Bounds::default() }
+        CallLimits {
+            timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
+            bounds: Bounds::default(),
+            interrupt: Interrupt::default(),
+        }
     }
 }
 
@@ -290,7 +301,13 @@ impl Tools {
         };
         let allowed = tool.timeout.unwrap_or(limits.timeout);
         let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
-        let request = Request { tool: &tool.name, arguments, deadline, bounds: limits.bounds };
+        let request = Request {
+            tool: &tool.name,
+            arguments,
+            deadline,
+            bounds: limits.bounds,
+            interrupt: &limits.interrupt,
+        };
         match provider.call(&request) {
             Err(Failure::TimedOut) if Instant::now() < until => {
                 let limit = allowed.as_millis();

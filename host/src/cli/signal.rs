@@ -1,0 +1,59 @@
+//! Ctrl-C and its like: what runs is ended with the program, and the person is told what was under way.
+
+use super::{Exit, output};
+use ilo_host::interrupt::Interrupt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The tool whose call is under way, and the wish that the run ends.
+#[derive(Clone, Default)]
+pub(super) struct Signal {
+    /// Set when a signal comes during a call.
+    pub(super) interrupt: Interrupt,
+    tool: Arc<Mutex<Option<String>>>,
+}
+
+impl Signal {
+    /// Listens from now on. During a call the call's end is left to the run; else the program ends at once.
+    pub(super) fn listen() -> Signal {
+        let signal = Signal::default();
+        let heard = signal.clone();
+        let handler = move || {
+            // While this is locked no call begins.
+            let tool = heard.tool();
+            heard.interrupt.set();
+            if tool.is_none() {
+                output::error("interrupted; no tool call was under way\n");
+                std::process::exit(i32::from(Exit::Interrupted as u8));
+            }
+        };
+        // Where nobody can listen, the system ends the program, as it does with others.
+        drop(ctrlc::set_handler(handler));
+        signal
+    }
+
+    fn tool(&self) -> MutexGuard<'_, Option<String>> {
+        self.tool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call begins.
+    pub(super) fn begin(&self, tool: &str) {
+        *self.tool() = Some(tool.to_owned());
+    }
+
+    /// The call has ended; after an interruption its name is kept, to be told.
+    pub(super) fn end(&self) {
+        let mut tool = self.tool();
+        if !self.interrupt.is_set() {
+            *tool = None;
+        }
+    }
+
+    /// Says what was interrupted.
+    pub(super) fn tell(&self) -> Exit {
+        let tool = self.tool().take().unwrap_or_default();
+        let message =
+            format!("interrupted during the call of tool `{tool}`; whether it took effect is not known");
+        output::error(&format!("{}\n", output::plain(&message)));
+        Exit::Interrupted
+    }
+}
