@@ -100,11 +100,11 @@ impl Writer<'_, '_> {
     fn header(&mut self, section: &Section<'_>) {
         let header = &section.header;
         self.out.push_str("; fn ");
-        name(header.name.text, is_name_char, &mut self.out);
+        name(header.name.text, &mut self.out);
         self.out.push('(');
         for (index, parameter) in header.parameters.iter().enumerate() {
             self.out.push_str(if index == 0 { "" } else { ", " });
-            name(parameter.name.text, |c| is_name_char(c) && c != ':', &mut self.out);
+            parameter_name(parameter.name.text, &mut self.out);
             self.out.push_str(": ");
             ty(&parameter.ty, &mut self.out);
         }
@@ -210,8 +210,17 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Writes a name, in quotes where it needs them.
-fn name(name: &str, bare: impl Fn(char) -> bool, out: &mut String) {
+/// Writes a name of a function or registry, in quotes where it needs them.
+pub(crate) fn name(name: &str, out: &mut String) {
+    bare_or_quoted(name, is_name_char, out);
+}
+
+/// Writes a parameter's name, which a colon ends, in quotes where it needs them.
+pub(crate) fn parameter_name(name: &str, out: &mut String) {
+    bare_or_quoted(name, |c| is_name_char(c) && c != ':', out);
+}
+
+fn bare_or_quoted(name: &str, bare: impl Fn(char) -> bool, out: &mut String) {
     if !name.is_empty() && name.chars().all(bare) {
         out.push_str(name);
     } else {

@@ -19,6 +19,8 @@ mod text;
 mod wrapping;
 
 pub use format::format;
+pub(crate) use format::{name, parameter_name};
+pub(crate) use text::quote;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -7,6 +7,7 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
     Stmt, StmtKind, TypeName, Unary,
 };
+use crate::id::{name, parameter_name, quote};
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
 use std::fmt::Write;
@@ -51,7 +52,7 @@ fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
     out.push('(');
     for (at, parameter) in function.parameters.iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });
-        name(parameter.name.text, out);
+        parameter_name(parameter.name.text, out);
         out.push_str(": ");
         ty(&parameter.ty, out);
     }
@@ -90,35 +91,6 @@ fn ty(ty: &TypeName<'_>, out: &mut String) {
         out.push_str("list ");
     }
     out.push_str(ty.name);
-}
-
-/// A name as it stands in a header or registry.
-fn name(text: &str, out: &mut String) {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':');
-    let starts_plain = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if starts_plain && text.chars().all(plain) && !text.ends_with(':') {
-        out.push_str(text);
-    } else {
-        quoted(text, out);
-    }
-}
-
-fn quoted(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if u32::from(c) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 struct Printer<'a> {
@@ -325,7 +297,7 @@ impl<'a> Printer<'a> {
             Literal::Number(number) => {
                 let _ = write!(self.out, "{number}");
             }
-            Literal::Text(text) => quoted(text, &mut self.out),
+            Literal::Text(text) => quote(text, &mut self.out),
         }
     }
 
