@@ -63,8 +63,8 @@ pub struct Function<'a> {
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotInfo<'a> {
-    /// The number in the source, where the notation numbers slots.
-    pub number: u32,
+    /// The number in the source, where the notation numbers slots; a slot without one has a name.
+    pub number: Option<u32>,
     /// The name, where it has one.
     pub name: Option<&'a str>,
 }

@@ -6,7 +6,7 @@ use crate::check::{Checked, check};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::lower::lower;
 use crate::span::Span;
-use crate::{id, print};
+use crate::{front, id, print};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
@@ -18,6 +18,14 @@ use std::str::FromStr;
 pub enum Notation {
     /// Integer-ID instruction text.
     Id,
+    /// Extended tool calling, JSON.
+    ToolCalling,
+    /// Minified JSON for constrained decoding.
+    Constrained,
+    /// Workflow, YAML.
+    Workflow,
+    /// MCP composition, JSON.
+    Mcp,
 }
 
 impl Notation {
@@ -72,6 +80,7 @@ pub fn read<'a>(
 ) -> File<'a> {
     match options.from.or_else(|| Notation::detect(source)) {
         Some(Notation::Id) => id::parse(source, arena, &options.reading, diagnostics),
+        Some(notation) => front::parse(source, notation, arena, &options.reading, diagnostics),
         None => {
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
             diagnostics.push(

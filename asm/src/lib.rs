@@ -15,6 +15,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod disasm;
 pub mod explain;
+pub mod front;
 pub mod graph;
 pub mod id;
 pub mod known;

@@ -67,6 +67,25 @@ codes! {
     120 DuplicateCase "duplicate-case" Error "two equal keys, or two defaults, in a MATCH_MAP";
     121 OrphanElse "orphan-else" Error "an ELSE without an IF that is open";
     122 UnexpectedText "unexpected-text" Error "something after the end of a statement or program";
+    123 BadJson "bad-json" Error "text that is not JSON";
+    124 BadYaml "bad-yaml" Error "text that is not YAML";
+    125 QuoteIt "quote-it" Error "a value that YAML reads otherwise than it looks, until it stands in quotes";
+    126 YamlFeature "yaml-feature" Error "an anchor, an alias, a tag or a merge key in YAML";
+    127 DuplicateKey "duplicate-key" Error "a key given twice in one record";
+    128 UnknownKey "unknown-key" Error "a key that has no meaning where it stands";
+    129 MissingKey "missing-key" Error "a key that must be there";
+    130 BadShape "bad-shape" Error "a value of another kind than its key takes";
+    131 BadStep "bad-step" Error "a step that is none, or several in one";
+    132 BadReference "bad-reference" Error "a reference in a form that the notation does not have";
+    133 BadExpression "bad-expression" Error "an infix expression that cannot be read";
+    134 UnknownOperator "unknown-operator" Error "an operator that does not exist";
+    135 OperandCount "operand-count" Error "an operator with too few or too many operands";
+    136 SisterWord "sister-word" Warning "a word of another notation, understood";
+    137 TextArithmetic "text-arithmetic" Warning "a text that reads as arithmetic but is text where it stands";
+    138 HandlerText "handler-text" Warning "a message that reads as what a handler can do";
+    139 ContinueInLoop "continue-in-loop" Error "`continue` in a loop, where it could mean skip or ignore";
+    140 SwitchReturns "switch-returns" Warning "a switch at the end of a loop whose `return` ends the function";
+    141 UnknownNotation "unknown-notation" Error "a source that looks like none of the notations";
 
     201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
@@ -86,6 +105,10 @@ codes! {
     305 ToolNotAllowed "tool-not-allowed" Error "a tool that the function's own list of tools leaves out";
     306 UnknownFunction "unknown-function" Error "a function that the program does not have";
     307 NoSingleEntry "no-single-entry" Error "several functions that no other calls, and none asked for";
+    308 UnknownReference "unknown-reference" Error "a reference to a name that is not in scope";
+    309 LaterReference "later-reference" Error "a reference to a step that runs later";
+    310 ReservedName "reserved-name" Error "a name that the notation keeps for itself";
+    311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error "a slot read while it holds a call's result that a MATCH takes apart";
@@ -133,6 +156,7 @@ codes! {
     904 MissingInput "missing-input" Error "a parameter without a value";
     905 UnknownInput "unknown-input" Error "an input that the function does not take";
     906 InputType "input-type" Error "an input whose type is not the parameter's";
+    907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
 }
 
 impl fmt::Display for Code {

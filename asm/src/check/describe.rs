@@ -8,17 +8,20 @@ use crate::span::Span;
 /// A slot as a message speaks of it.
 pub(super) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
     match function.slots.get(slot.0 as usize) {
-        Some(info) => match info.name {
-            Some(name) => format!("slot {} ({name})", info.number),
-            None => format!("slot {}", info.number),
+        Some(info) => match (info.number, info.name) {
+            (Some(number), Some(name)) => format!("slot {number} ({name})"),
+            (None, Some(name)) => format!("`{name}`"),
+            (number, None) => format!("slot {}", number.unwrap_or(slot.0)),
         },
         None => format!("slot {}", slot.0),
     }
 }
 
-/// Where a REF writes its slot's number: at its end.
+/// Where a reference writes its slot: a REF has the number at its end, elsewhere the whole is the name.
 pub(super) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
-    let number = function.slots.get(slot.0 as usize).map_or(slot.0, |info| info.number);
+    let Some(number) = function.slots.get(slot.0 as usize).and_then(|info| info.number) else {
+        return reference;
+    };
     let digits = number.checked_ilog10().unwrap_or(0) + 1;
     Span::new(reference.end.saturating_sub(digits).max(reference.start), reference.end)
 }

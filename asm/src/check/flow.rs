@@ -329,7 +329,7 @@ impl<'e> Forward<'e, '_> {
     }
 
     fn number(&self, slot: Slot) -> u32 {
-        self.function.slots.get(slot.0 as usize).map_or(slot.0, |info| info.number)
+        self.function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
     }
 
     fn bind(&mut self, state: &mut State, slot: Slot, span: Span, call: Option<CallId>) {

@@ -32,9 +32,9 @@ pub(super) fn run(verb: Verb) -> Done {
         }
         Verb::Fmt { files, check, reading } => fmt_verb(&files, check, &reading),
         Verb::Fix { files, reading } => fix_verb(&files, &reading),
-        Verb::Convert { file, to, reading } => with_tree(&file, &reading, |file| match to {
-            crate::build::Notation::Id => print::id(file),
-        }),
+        Verb::Convert { file, to, reading } => {
+            with_tree(&file, &reading, |file| print::print(file, to, &mut Diagnostics::default()))
+        }
         Verb::Dis { file, reading } => dis_verb(&file, &reading),
         Verb::Graph { file, format, reading } => {
             with_tree(&file, &reading, |file| graph::graph(file, format))

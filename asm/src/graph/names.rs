@@ -25,7 +25,7 @@ impl Ahead {
         ahead.block(&function.body);
         for (slot, info) in ahead.names.slots.iter_mut().zip(function.slots) {
             if slot.is_empty() {
-                *slot = format!("#{}", info.number);
+                *slot = format!("#{}", info.number.unwrap_or_default());
             }
         }
         ahead

@@ -119,14 +119,14 @@ impl<'a> Slots<'a> {
         }
         let slot = Slot(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         self.dense.insert(number, slot);
-        self.list.push(SlotInfo { number, name: name() });
+        self.list.push(SlotInfo { number: Some(number), name: name() });
         slot
     }
 
     /// Forgets all but the first `kept` slots.
     pub(super) fn truncate(&mut self, kept: usize) {
         for info in self.list.drain(kept.min(self.list.len())..) {
-            self.dense.remove(info.number);
+            info.number.into_iter().for_each(|number| self.dense.remove(number));
         }
     }
 }

@@ -331,8 +331,9 @@ impl<'a> Parser<'_, 'a> {
         if !self.may_search(self.slots.list().len()) {
             return None;
         }
-        let parameter = self.slots.list().iter().find(|info| info.name == Some(name)).map(|info| info.number);
-        parameter.or_else(|| self.id_of(registry::Kind::Vars, name)).map(|number| (number, name))
+        let parameter = self.slots.list().iter().find(|info| info.name == Some(name));
+        let number = parameter.and_then(|info| info.number);
+        number.or_else(|| self.id_of(registry::Kind::Vars, name)).map(|number| (number, name))
     }
 
     /// The number of the slot that `of` takes.
