@@ -4,7 +4,10 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+mod detect;
 pub mod tree;
+
+pub(crate) use detect::{BEGINNINGS, detect};
 
 use crate::ast::File;
 use crate::build::Notation;
