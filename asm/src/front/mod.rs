@@ -4,6 +4,7 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+mod json;
 pub mod tree;
 
 use crate::ast::File;
