@@ -6,6 +6,7 @@
 
 mod json;
 pub mod tree;
+mod yaml;
 
 use crate::ast::File;
 use crate::build::Notation;
