@@ -5,7 +5,9 @@
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
 mod detect;
+mod json;
 pub mod tree;
+mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect};
 

@@ -20,7 +20,9 @@ mod wrapping;
 
 pub use format::format;
 pub(crate) use format::{name, parameter_name};
-pub(crate) use text::quote;
+pub(crate) use lexer::source_fits;
+pub(crate) use text::{decode, escape, quote};
+pub(crate) use wrapping::fenced;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
