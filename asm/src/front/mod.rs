@@ -4,6 +4,10 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+pub mod infix;
+pub mod operator;
+pub mod reference;
+pub mod template;
 pub mod tree;
 
 use crate::ast::File;

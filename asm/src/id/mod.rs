@@ -20,7 +20,8 @@ mod wrapping;
 
 pub use format::format;
 pub(crate) use format::{name, parameter_name};
-pub(crate) use text::quote;
+pub(crate) use parser::shorten;
+pub(crate) use text::{decode, quote};
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
