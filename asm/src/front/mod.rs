@@ -5,7 +5,11 @@
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
 mod detect;
+pub mod infix;
 mod json;
+pub mod operator;
+pub mod reference;
+pub mod template;
 pub mod tree;
 mod yaml;
 
