@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    limits: load::FileLimits,
+    reading: load::Reading,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 /// Checks one file and says what is wrong with it.
 fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refused> {
     let place = load::place(file);
-    let bytes = match load::read(file, &args.limits) {
+    let bytes = match load::read(file, &args.reading.limits) {
         Ok(bytes) => bytes,
         Err(problem) => return show(&[problem], args.json),
     };
@@ -51,12 +51,12 @@ fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refuse
             .collect::<Vec<_>>()
     };
     if load::is_bytecode(&bytes) {
-        return match load::load_bytecode(&bytes, &place, &args.limits) {
+        return match load::load_bytecode(&bytes, &place, &args.reading.limits) {
             Ok(program) => show(&missing(program.tools().collect()), args.json),
             Err(problem) => show(&[problem], args.json),
         };
     }
-    let (program, diagnostics) = load::build_source(&bytes, &args.limits, tools.map(Tools::catalog));
+    let (program, diagnostics) = load::build_source(&bytes, &args.reading, tools.map(Tools::catalog));
     let source = String::from_utf8_lossy(&bytes);
     if args.json {
         output::print(&json::lines(&place, &source, &diagnostics), Exit::Ok)?;

@@ -1,7 +1,7 @@
 //! A file to a verified program, and the function of it that is asked for.
 
 use super::{Refused, output};
-use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::build::{Notation, Options, build_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
 use ilo_asm::id;
@@ -15,6 +15,16 @@ use ilo_spec::limits;
 use ilo_vm::{FunctionId, LoadError, Program};
 use std::io::IsTerminal;
 use std::path::Path;
+
+/// How the files of programs are read.
+#[derive(clap::Args)]
+pub(super) struct Reading {
+    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its content]
+    #[arg(long, value_name = "NOTATION")]
+    from: Option<Notation>,
+    #[command(flatten)]
+    pub(super) limits: FileLimits,
+}
 
 /// How large the files of programs may be.
 #[derive(clap::Args)]
@@ -44,12 +54,12 @@ pub(super) fn is_bytecode(bytes: &[u8]) -> bool {
 
 /// Reads, checks and verifies a program. A source is checked against the tools, where there are any; what is wrong with
 /// it, or only doubtful, is shown.
-pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>) -> Result<Program, Refused> {
-    let (bytes, place) = (read(path, limits)?, place(path));
+pub(super) fn load_file(path: &Path, reading: &Reading, tools: Option<&Tools>) -> Result<Program, Refused> {
+    let (bytes, place) = (read(path, &reading.limits)?, place(path));
     if is_bytecode(&bytes) {
-        return Ok(load_bytecode(&bytes, &place, limits)?);
+        return Ok(load_bytecode(&bytes, &place, &reading.limits)?);
     }
-    let (program, diagnostics) = build_source(&bytes, limits, tools.map(Tools::catalog));
+    let (program, diagnostics) = build_source(&bytes, reading, tools.map(Tools::catalog));
     let styled =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     output::error(&terminal::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
@@ -61,11 +71,11 @@ pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>)
 /// Builds a source, where it has no errors.
 pub(super) fn build_source(
     bytes: &[u8],
-    limits: &FileLimits,
+    options: &Reading,
     catalog: Option<&Catalog>,
 ) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    let reading = id::Options { source: limits.max_source, ..id::Options::default() };
-    build_bytes(bytes, &Options { reading, catalog, ..Options::default() })
+    let reading = id::Options { source: options.limits.max_source, ..id::Options::default() };
+    build_bytes(bytes, &Options { from: options.from, reading, catalog, ..Options::default() })
 }
 
 /// Verifies bytecode.

@@ -51,7 +51,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limits: RunLimits,
     #[command(flatten)]
-    files: load::FileLimits,
+    reading: load::Reading,
 }
 
 /// What a run may use.
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
     let tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&tools))?;
+    let program = load::load_file(&args.file, &args.reading, args.tools.is_some().then_some(&tools))?;
     let function = load::function(&program, args.function.as_deref())?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;
