@@ -44,7 +44,7 @@ impl<'a> Reader<'a, '_> {
             _ => span,
         };
         let node = Node { kind: Kind::Text(Text { text, style, start }), span };
-        if style == Style::Plain { self.whole(node) } else { node }
+        if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
     }
 
     /// A plain text that ends before something like `#5`, which was hardly meant as a comment.
