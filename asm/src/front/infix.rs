@@ -155,8 +155,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             let Makes::Binary(binary) = operator.makes else { return None };
             left = self.binary(binary, left, right)?;
             if here == COMPARISON && matches!(self.between(), Some((_, COMPARISON))) {
-                let wrong = self.wrong(Code::BadExpression, "comparisons do not chain");
-                self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
+                self.chained();
                 return None;
             }
         }
@@ -242,9 +241,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             Token::Symbol("-") => self.sign(level),
             Token::Symbol("!") => self.bang(level),
             Token::Symbol("+") => {
-                let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
-                let wrong = self.words.mend(wrong.help("leave it out"), self.from, self.to, "");
-                self.diagnostics.push(wrong);
+                self.lone_plus();
                 self.bump(true);
                 self.expression(SIGN, level + 1)
             }
@@ -270,7 +267,12 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         let (from, to, span) = (self.from, self.to, self.span());
         self.bump(true);
         let operand = self.expression(SIGN, level + 1)?;
-        let wrong = Diagnostic::new(Code::UnknownOperator, span, "`!` is no operator")
+        self.no_bang(from, to);
+        self.unary(Unary::Not, span, operand)
+    }
+
+    fn no_bang(&mut self, from: usize, to: usize) {
+        let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is no operator")
             .expected("`not`", "`!`")
             .nearest(Some("not"));
         // `not` takes in the comparison that `!` does not.
@@ -280,7 +282,17 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             self.words.mend(wrong.help("write `not $x`"), from, to, "not ")
         };
         self.diagnostics.push(wrong);
-        self.unary(Unary::Not, span, operand)
+    }
+
+    fn lone_plus(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
+        let wrong = self.words.mend(wrong.help("leave it out"), self.from, self.to, "");
+        self.diagnostics.push(wrong);
+    }
+
+    fn chained(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "comparisons do not chain");
+        self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
     }
 
     /// A word where a value belongs.
@@ -301,6 +313,12 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             let operand = self.expression((*own).max(closeness), level + 1)?;
             return self.unary(Unary::Not, span, operand);
         }
+        self.constant(word)
+    }
+
+    /// `true`, `false` or `null`.
+    fn constant(&mut self, word: &'a str) -> Option<Deep<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
         let (literal, ours) = match word.to_ascii_lowercase().as_str() {
             "true" => (Literal::Bool(true), "true"),
             "false" => (Literal::Bool(false), "false"),
@@ -386,12 +404,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         let end = self.to;
         self.bump(false);
         if !found.takes(operands) {
-            let wrong = Diagnostic::new(
-                Code::OperandCount,
-                self.words.part(from, end),
-                format!("`{}` takes {}, not {operands}", found.spelling, found.operands()),
-            );
-            self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
+            self.operand_count(found, operands, self.words.part(from, end));
             return None;
         }
         let mut whole = match found.makes {
@@ -400,6 +413,12 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         };
         whole.tree.span = self.words.part(from, end);
         Some(whole)
+    }
+
+    fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
+        let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
+        let wrong = Diagnostic::new(Code::OperandCount, span, message);
+        self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
     }
 
     fn close(&mut self, what: &str) -> Option<()> {
@@ -599,9 +618,12 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         let mut at = start;
         loop {
             let Some(&byte) = bytes.get(at) else {
-                let wrong =
-                    Diagnostic::new(Code::BadString, words.part(self.from, at), "this text is not closed")
-                        .expected(if double { "`\"`" } else { "`'`" }, "the end of the expression");
+                let wrong = Diagnostic::new(
+                    Code::BadString,
+                    words.part(self.from, words.text.len()),
+                    "this text is not closed",
+                )
+                .expected(if double { "`\"`" } else { "`'`" }, "the end of the expression");
                 return self.bad(wrong, words.text.len());
             };
             match byte {
