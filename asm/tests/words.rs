@@ -5,7 +5,7 @@
 use bumpalo::Bump;
 use ilo_asm::ast::{Binary, Literal, Unary};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::front::infix::{Infix, InfixKind, arithmetic, infix};
+use ilo_asm::front::infix::{Infix, InfixKind, arithmetic, infix, operators};
 use ilo_asm::front::operator::{Makes, TABLE};
 use ilo_asm::front::reference::bare;
 use ilo_asm::front::template::{Part, Sigil, Template, template};
@@ -327,14 +327,26 @@ fn levels_are_counted() {
 
 #[test]
 fn texts_that_compute_are_told_from_texts() {
-    let computes = |text: &str| {
+    let operation = |text: &str, sigil| {
         let arena = Bump::new();
-        arithmetic(&node(text, Style::Double), 32, &arena).is_some()
+        arithmetic(&node(text, Style::Double), sigil, 32, &arena).map(|found| operators(&found, sigil))
     };
-    for text in
-        ["$.price * $.quantity", "$a + 1", "$a >= 1000", "$a - $b", "${a} / ${b}", "len($a)", "$a == 'x'"]
-    {
-        assert!(computes(text), "{text}");
+    let dollar = [
+        ("$.price * $.quantity", "{\"*\": [\"$.price\", \"$.quantity\"]}"),
+        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"$a\", 1]}, -2.5]}"),
+        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"${a[\\\"b c\\\"]}\", \"$b.0\"]}"),
+        ("len($a) == null", "{\"==\": [{\"len\": [\"$a\"]}, null]}"),
+        ("$a != 'x $b $$'", "{\"!=\": [\"$a\", \"x ${b} $$\"]}"),
+    ];
+    let bare = [
+        ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
+        ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
+        ("len(${.a}) > b", "{\">\": [{\"len\": [\"${.a}\"]}, \"b\"]}"),
+    ];
+    for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {
+        for (text, expected) in cases {
+            assert_eq!(operation(text, sigil).as_deref(), Some(*expected), "{text}");
+        }
     }
     for text in [
         "$a",
@@ -347,8 +359,12 @@ fn texts_that_compute_are_told_from_texts() {
         "not $a",
         "$a, $b",
         "",
+        "a * b",
     ] {
-        assert!(!computes(text), "{text}");
+        assert_eq!(operation(text, Sigil::Dollar), None, "{text}");
+    }
+    for text in ["a", "a.b", "a/b", "2026-11-22", "Total: a", "a b", "a-b", "1 + 2"] {
+        assert_eq!(operation(text, Sigil::Braces), None, "{text}");
     }
 }
 
@@ -389,7 +405,7 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1024, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
 
     #[test]
     fn parts_of_a_text_are_the_text(text in words(), dollar in any::<bool>()) {

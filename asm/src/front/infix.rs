@@ -11,11 +11,11 @@
 
 use super::operator::{self, COMPARISON, Form, LIST, Makes, Operator};
 use super::reference::{INPUT, Reference, Words, name_end};
-use super::template::{Sigil, Template, template_of};
+use super::template::{Part, Sigil, Template, template_of, written};
 use super::tree::{Kind, Node, Text};
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::id::{decode, shorten};
+use crate::id::{decode, quote, shorten};
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -63,13 +63,19 @@ pub fn infix<'a>(
 
 /// The expression that a text reads as, where it computes or compares with references in it: what a text that is no
 /// expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
-pub fn arithmetic<'a>(node: &Node<'a>, nesting: usize, arena: &'a Bump) -> Option<Infix<'a>> {
+///
+/// With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is then what tells an
+/// expression from a text.
+pub fn arithmetic<'a>(node: &Node<'a>, sigil: Sigil, nesting: usize, arena: &'a Bump) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
-    if !words.text.contains('$') {
+    let bare = sigil == Sigil::Braces;
+    if !(bare || words.text.contains('$'))
+        || !words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
+    {
         return None;
     }
     let mut unseen = Diagnostics::default();
-    let mut reader = Reader::new(&words, nesting, &mut unseen);
+    let mut reader = Reader { bare, ..Reader::new(&words, nesting, &mut unseen) };
     let tree = reader.whole()?;
     let computes = reader.computes && reader.refers && !reader.tight;
     (computes && unseen.as_slice().is_empty()).then_some(tree)
@@ -108,11 +114,65 @@ struct Reader<'r, 'n, 'a> {
     computes: bool,
     refers: bool,
     tight: bool,
+    /// Whether a name without `$` is a reference.
+    bare: bool,
 }
 
 /// Symbols of more than one byte, each before those that begin it; of other languages too.
 const SYMBOLS: [&str; 16] =
     ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
+
+/// The expression as nested operators, `{"*": ["$.price", 2]}`, in the references of the notation with this sigil.
+///
+/// It is JSON, and so YAML too.
+pub fn operators(infix: &Infix<'_>, sigil: Sigil) -> String {
+    let mut out = String::new();
+    write_operators(infix, sigil, &mut out);
+    out
+}
+
+fn write_operators(infix: &Infix<'_>, sigil: Sigil, out: &mut String) {
+    let operator = |makes: Makes, out: &mut String| {
+        let spelling = operator::TABLE.iter().find(|row| row.makes == makes).map_or("", |row| row.spelling);
+        out.push_str("{\"");
+        out.push_str(spelling);
+        out.push_str("\": [");
+    };
+    match infix.kind {
+        InfixKind::Reference(reference) => quote(&written(&reference, sigil), out),
+        InfixKind::Literal(Literal::Nil) => out.push_str("null"),
+        InfixKind::Literal(Literal::Bool(bool)) => out.push_str(if bool { "true" } else { "false" }),
+        InfixKind::Literal(Literal::Number(number)) => out.push_str(&number.to_string()),
+        InfixKind::Literal(Literal::Text(text)) if sigil == Sigil::Braces => {
+            out.push_str("{\"text\": ");
+            quote(text, out);
+            out.push('}');
+        }
+        InfixKind::Literal(Literal::Text(text)) => quote(&text.replace('$', "$$"), out),
+        InfixKind::Template(template) => {
+            let mut text = String::new();
+            for part in template.parts {
+                match part {
+                    Part::Text(part, _) => text.push_str(&part.replace('$', "$$")),
+                    Part::Reference(reference) => text.push_str(&format!("${{{reference}}}")),
+                }
+            }
+            quote(&text, out);
+        }
+        InfixKind::Unary(unary, operand) => {
+            operator(Makes::Unary(unary), out);
+            write_operators(operand, sigil, out);
+            out.push_str("]}");
+        }
+        InfixKind::Binary(binary, a, b) => {
+            operator(Makes::Binary(binary), out);
+            write_operators(a, sigil, out);
+            out.push_str(", ");
+            write_operators(b, sigil, out);
+            out.push_str("]}");
+        }
+    }
+}
 
 impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
     fn new(words: &'r Words<'n, 'a>, nesting: usize, diagnostics: &'r mut Diagnostics) -> Reader<'r, 'n, 'a> {
@@ -127,6 +187,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             computes: false,
             refers: false,
             tight: false,
+            bare: false,
         }
     }
 
@@ -334,8 +395,20 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(Deep { tree: Infix { kind: InfixKind::Literal(literal), span }, levels: 1 })
     }
 
+    /// A name without `$`, where it is a reference.
+    fn bare(&mut self) -> Option<Deep<'a>> {
+        let (reference, end) = self.words.bare(self.from)?;
+        self.refers = true;
+        self.to = end;
+        self.bump(false);
+        Some(Deep { tree: Infix { kind: InfixKind::Reference(reference), span: reference.span }, levels: 1 })
+    }
+
     /// Reports a word that is no value.
     fn no_value(&mut self, word: &str) -> Option<Deep<'a>> {
+        if self.bare && operator::find(word).is_none() {
+            return self.bare();
+        }
         let (from, to) = (self.from, self.to);
         let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
         if called || operator::find(word).is_some() {

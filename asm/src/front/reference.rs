@@ -85,13 +85,8 @@ pub fn is_name(text: &str) -> bool {
 /// Whether it is one depends on the names in scope. `input` is a name like any other here.
 pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     let words = Words::of(node, arena)?;
-    let end = name_end(words.text, 0)?;
-    let (path, end) = words.path(end, true)?;
-    (end == words.text.len()).then(|| Reference {
-        root: Root::Name(words.name(0, name_end(words.text, 0).unwrap_or(0))),
-        path,
-        span: words.part(0, end),
-    })
+    let (reference, end) = words.bare(0)?;
+    (end == words.text.len()).then_some(reference)
 }
 
 /// Where the name that begins at `at` ends.
@@ -215,10 +210,11 @@ impl<'n, 'a> Words<'n, 'a> {
         }
     }
 
-    /// As [`Words::dotted`] of both kinds, and nothing where a dot is left over.
-    fn path(&self, at: usize, indexes: bool) -> Option<(&'a [Step<'a>], usize)> {
-        let (path, end) = self.dotted(at, indexes);
-        (self.byte(end) != Some(b'.')).then_some((path, end))
+    /// Reads `name(.name)*`, numbers among the names.
+    pub(super) fn bare(&self, at: usize) -> Option<(Reference<'a>, usize)> {
+        let first = name_end(self.text, at)?;
+        let (path, end) = self.dotted(first, true);
+        Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
     }
 
     /// Reads `["any name"]` at a `[`; a JSON string stands in it.
