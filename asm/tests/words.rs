@@ -2,6 +2,8 @@
 //!
 //! Expectations are written by hand from the rules of references and expressions.
 
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
 use bumpalo::Bump;
 use ilo_asm::ast::{Binary, Literal, Unary};
 use ilo_asm::diagnostic::{Diagnostics, fix};
