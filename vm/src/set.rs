@@ -5,6 +5,10 @@ pub(crate) trait Set: Copy + Default {
     fn has(&self, register: u8) -> bool;
     fn add(&mut self, register: u8);
     fn remove(&mut self, register: u8);
+    /// The first registers, so many.
+    fn first(count: usize) -> Self;
+    /// Whether it has so many registers, one at least, from the first on.
+    fn has_window(&self, first: u8, count: usize) -> bool;
     /// The words joined one by one.
     fn with(self, other: &Self, word: impl Fn(u64, u64) -> u64) -> Self;
 
@@ -46,6 +50,21 @@ impl Set for u64 {
     }
 
     #[inline(always)]
+    fn first(count: usize) -> u64 {
+        match count {
+            0 => 0,
+            1..64 => u64::MAX >> (64 - count),
+            _ => u64::MAX,
+        }
+    }
+
+    #[inline(always)]
+    fn has_window(&self, first: u8, count: usize) -> bool {
+        let wanted = u64::first(count);
+        first < 64 && (1..=64).contains(&count) && self >> (first & 63) & wanted == wanted
+    }
+
+    #[inline(always)]
     fn with(self, other: &u64, word: impl Fn(u64, u64) -> u64) -> u64 {
         word(self, *other)
     }
@@ -62,6 +81,18 @@ impl Set for [u64; 4] {
 
     fn remove(&mut self, register: u8) {
         self[usize::from(register >> 6)] &= !(1 << (register & 63));
+    }
+
+    fn first(count: usize) -> [u64; 4] {
+        let mut set = [0; 4];
+        (0..=255).take(count).for_each(|register| set.add(register));
+        set
+    }
+
+    fn has_window(&self, first: u8, count: usize) -> bool {
+        count > 0
+            && usize::from(first) + count <= 256
+            && (first..=255).take(count).all(|register| self.has(register))
     }
 
     fn with(mut self, other: &[u64; 4], word: impl Fn(u64, u64) -> u64) -> [u64; 4] {

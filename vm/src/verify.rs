@@ -12,6 +12,7 @@
 
 mod flow;
 mod rules;
+mod uses;
 
 pub use rules::{Rule, VerifyError};
 
