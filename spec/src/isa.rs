@@ -28,8 +28,10 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
-/// What looks at the operands of instructions.
+/// What looks at instructions and their operands.
 pub trait Visitor {
+    /// Looks at an instruction: what it costs, and whether the next one is never reached from it.
+    fn instruction(&mut self, cost: u8, ends: bool);
     /// Looks at one operand.
     fn operand(&mut self, role: Role);
 }
@@ -114,10 +116,11 @@ macro_rules! instructions {
                 }
             }
 
-            /// Hands every operand's role to a visitor, in packed order, without a call for each.
+            /// Hands the instruction to a visitor, then every operand's role in packed order, without a call for each.
             #[inline(always)]
             pub fn visit(&self, visitor: &mut impl Visitor) {
                 match *self { $(Op::$name { $($field),* } => {
+                    visitor.instruction($cost, self.ends());
                     $(visitor.operand($field.role());)*
                 })* }
             }

@@ -3,6 +3,12 @@
 /// A set of registers: one word where a function has no more than 64, as nearly all, else four.
 pub(crate) trait Set: Copy + Default {
     fn has(&self, register: u8) -> bool;
+    /// Whether it has a register that a set of this width can have.
+    fn has_low(&self, register: u8) -> bool;
+    /// Whether a set of this width can have all of the registers whose bits these are.
+    fn can_have(registers: u8) -> bool;
+    /// The set with a register that a set of this width can have.
+    fn and_low(self, register: u8) -> Self;
     fn add(&mut self, register: u8);
     fn remove(&mut self, register: u8);
     /// The first registers, so many.
@@ -32,7 +38,22 @@ pub(crate) trait Set: Copy + Default {
 impl Set for u64 {
     #[inline(always)]
     fn has(&self, register: u8) -> bool {
-        register < 64 && self >> (register & 63) & 1 != 0
+        u64::can_have(register) && self.has_low(register)
+    }
+
+    #[inline(always)]
+    fn has_low(&self, register: u8) -> bool {
+        self >> (register & 63) & 1 != 0
+    }
+
+    #[inline(always)]
+    fn can_have(registers: u8) -> bool {
+        registers < 64
+    }
+
+    #[inline(always)]
+    fn and_low(self, register: u8) -> u64 {
+        self | 1 << (register & 63)
     }
 
     #[inline(always)]
@@ -73,6 +94,19 @@ impl Set for u64 {
 impl Set for [u64; 4] {
     fn has(&self, register: u8) -> bool {
         self[usize::from(register >> 6)] >> (register & 63) & 1 != 0
+    }
+
+    fn has_low(&self, register: u8) -> bool {
+        self.has(register)
+    }
+
+    fn can_have(_: u8) -> bool {
+        true
+    }
+
+    fn and_low(mut self, register: u8) -> [u64; 4] {
+        self.add(register);
+        self
     }
 
     fn add(&mut self, register: u8) {

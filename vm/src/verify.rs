@@ -11,8 +11,8 @@
 //! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
 
 mod flow;
+mod look;
 mod rules;
-mod uses;
 
 pub use rules::{Rule, VerifyError};
 

@@ -1,6 +1,6 @@
 //! The pass over the code: operands, registers that are set, loops and jumps.
 
-use super::uses::Uses;
+use super::look::Look;
 use super::{Entry, Facts, Result, Rule, VerifyError, index};
 use crate::set::Set;
 use crate::value::at;
@@ -29,7 +29,7 @@ struct Open<S> {
     /// What is set when it ends.
     after: S,
     /// Fuel of what is around it so far.
-    around: u32,
+    around: u64,
 }
 
 /// What is kept from function to function, so that none allocates for itself.
@@ -57,20 +57,20 @@ struct Place {
     fields: u16,
 }
 
-struct Flow<'p, S> {
+pub(super) struct Flow<'p, S> {
     program: &'p Program,
     facts: &'p mut Facts,
     areas: &'p mut Areas<S>,
     place: &'p mut Place,
     next_clobber: usize,
     /// Registers of the function.
-    all: S,
+    pub(super) all: S,
     /// Registers of open loops.
-    locked: S,
+    pub(super) locked: S,
     /// What is set here.
-    state: S,
+    pub(super) state: S,
     /// Whether anything comes from the instruction before.
-    live: bool,
+    pub(super) live: bool,
     /// The `next` of the innermost open loop.
     next: u32,
     function: &'p Function,
@@ -78,13 +78,13 @@ struct Flow<'p, S> {
     /// The last instruction that a jump came to.
     arrived: u32,
     /// Fuel so far of the innermost open loop, else of the function.
-    cost: u32,
+    pub(super) cost: u64,
     extent: u32,
     depth: u32,
 }
 
 /// No `next`, no jump: there are fewer instructions.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// What the pass returns; an error is large and rare.
 type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
@@ -156,27 +156,54 @@ impl<'p, S: Set> Flow<'p, S> {
     fn function(&mut self) -> Checked {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
+        // What every instruction changes stays out of `self`, and so in registers of the machine.
+        let mut look = Look::new(self.program, function, self.place.caller);
+        look.take(self);
         for (place, op) in code.iter().enumerate() {
             // As many as there are instructions.
             self.pc = function.start + u32::try_from(place).unwrap_or(u32::MAX);
             if self.areas.merges[place].from != NOWHERE {
+                look.give(self);
                 self.arrive(place)?;
+                look.take(self);
             }
             if self.pc == self.next {
+                look.give(self);
                 self.end_loop(op)?;
+                look.take(self);
                 continue;
             }
-            if !self.live {
+            if !look.live {
                 return self.error(Rule::Unreachable);
             }
-            self.step(op)?;
+            look.begin();
+            op.visit(&mut look);
+            if !look.is_right() {
+                self.state = look.before;
+                self.explain(op)?;
+                look.window.map_or(Ok(()), |first| self.window(first, look.length))?;
+            }
+            if look.apart {
+                look.give(self);
+                self.apart(op)?;
+                look.take(self);
+            } else if look.jump != NOWHERE {
+                self.jump(look.jump, &look.state)?;
+            }
         }
+        look.give(self);
         if self.live || self.next != NOWHERE {
             return self.error(Rule::RunsOff);
         }
-        let (start, cost, extent, depth) = (function.start, self.cost, self.extent, self.depth);
+        self.place.fields = self.place.fields.max(look.fields);
+        let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
+    }
+
+    /// The fuel so far of the innermost open loop, else of the function.
+    fn cost(&self) -> Checked<u32> {
+        u32::try_from(self.cost).or_else(|_| self.error(Rule::TooDeep))
     }
 
     /// Finds out what the body of an outermost loop and of all within it overwrite without setting it: frames of callees
@@ -243,9 +270,9 @@ impl<'p, S: Set> Flow<'p, S> {
         Ok(())
     }
 
-    /// Records a jump forward.
+    /// Records a jump forward from where these registers are set.
     #[inline]
-    fn jump(&mut self, by: u16) -> Checked {
+    fn jump(&mut self, by: u32, set: &S) -> Checked {
         let to = u64::from(self.pc) + 1 + u64::from(by);
         let end = self.function.end;
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
@@ -253,73 +280,37 @@ impl<'p, S: Set> Flow<'p, S> {
         };
         let merge = &mut self.areas.merges[at(place - self.function.start)];
         if merge.from == NOWHERE {
-            *merge = Merge { set: self.state, from: self.pc };
+            *merge = Merge { set: *set, from: self.pc };
         } else {
-            merge.set.meet(&self.state);
+            merge.set.meet(set);
         }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn step(&mut self, op: &Op) -> Checked {
-        let mut uses = Uses {
-            program: self.program,
-            caller: self.place.caller,
-            registers: self.function.registers,
-            state: self.state,
-            free: self.all.without(&self.locked),
-            right: true,
-            window: None,
-            length: 0,
-            write: S::default(),
-            jump: None,
-            field: 0,
-            apart: false,
-        };
-        op.visit(&mut uses);
-        let Uses { right, window, length, write, jump, field, apart, .. } = uses;
-        if !right {
-            self.explain(op)?;
-        }
-        if let Some(first) = window
-            && !self.state.has_window(first, length)
-        {
-            self.window(first, length)?;
-        }
-        self.spend(op)?;
-        if field > self.place.fields {
-            self.place.fields = field;
-        }
-        if apart {
-            return self.apart(op, &write);
-        }
-        self.state.join(&write);
-        if let Some(by) = jump {
-            self.jump(by)?;
-        }
-        self.live = !op.ends();
         Ok(())
     }
 
     /// What loops, switches and calls of functions ask for beside their operands.
     #[inline(never)]
-    fn apart(&mut self, op: &Op, write: &S) -> Checked {
-        if let Op::Invoke { function, first, .. } = *op {
-            self.invoke(function.0, first.0)?;
-        }
-        self.state.join(write);
+    fn apart(&mut self, op: &Op) -> Checked {
         match *op {
-            Op::For { base, to, .. } => return self.begin_loop(base, to.0, true),
-            Op::Each { base, to, .. } => return self.begin_loop(base, to.0, false),
-            Op::Next { .. } => return self.error(Rule::Loop),
-            Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base)?,
-            Op::Collect { base, .. } => self.collects(base)?,
-            Op::Switch { map, .. } => self.switch(map.0)?,
-            Op::Invoke { fail, .. } if fail.0 != 0 => self.jump(fail.0)?,
-            _ => {}
+            Op::For { base, to, .. } => self.begin_loop(base, to.0, true),
+            Op::Each { base, to, .. } => self.begin_loop(base, to.0, false),
+            Op::Next { .. } => self.error(Rule::Loop),
+            Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base),
+            Op::Collect { base, .. } => self.collects(base),
+            Op::Switch { map, .. } => self.switch(map.0),
+            Op::Invoke { dst, first, function, fail } => {
+                self.invoke(function.0, first.0)?;
+                self.state.add(dst.0);
+                if fail.0 == 0 {
+                    Ok(())
+                } else {
+                    {
+                        let set = self.state;
+                        self.jump(fail.0.into(), &set)
+                    }
+                }
+            }
+            _ => Ok(()),
         }
-        self.live = !op.ends();
-        Ok(())
     }
 
     /// The first operand that is wrong.
@@ -378,16 +369,6 @@ impl<'p, S: Set> Flow<'p, S> {
         (first..=255).take(length).try_for_each(|register| self.read(register))
     }
 
-    /// Adds the fuel of an instruction to its loop or function.
-    #[inline]
-    fn spend(&mut self, op: &Op) -> Checked {
-        match self.cost.checked_add(op.cost().into()) {
-            Some(sum) => self.cost = sum,
-            None => return self.error(Rule::TooDeep),
-        }
-        Ok(())
-    }
-
     /// The callee's frame overwrites the caller's registers from the window on.
     fn invoke(&mut self, function: u16, first: u8) -> Checked {
         self.facts.called[usize::from(function)] = true;
@@ -438,17 +419,19 @@ impl<'p, S: Set> Flow<'p, S> {
         let around = core::mem::take(&mut self.cost);
         self.areas.loops.push(Open { next, pc: self.pc, base, collects, after, around });
         self.next = next;
-        // An empty body falls into its `next`, which takes the state from the loop.
+        // The body comes next. An empty one falls into its `next`, which takes the state from the loop.
+        self.live = true;
         self.state = after;
         self.state.add(item);
         Ok(())
     }
 
     fn end_loop(&mut self, op: &Op) -> Checked {
-        self.spend(op)?;
+        self.cost += u64::from(op.cost());
+        let pass = self.cost()?;
         let Some(open) = self.areas.loops.pop() else { return self.error(Rule::Loop) };
         self.next = self.areas.loops.last().map_or(NOWHERE, |around| around.next);
-        let cost = core::mem::replace(&mut self.cost, open.around);
+        self.cost = open.around;
         for register in (open.base..=255).take(3) {
             self.locked.remove(register);
         }
@@ -456,7 +439,7 @@ impl<'p, S: Set> Flow<'p, S> {
         if loops.len() <= at(open.pc) {
             loops.resize(at(open.pc) + 1, 0);
         }
-        loops[at(open.pc)] = cost;
+        loops[at(open.pc)] = pass;
         if let Some(Op::Collect { base, .. }) = self.program.code.get(at(self.pc) + 1)
             && (base.0 != open.base || !open.collects || self.pc + 1 >= self.function.end)
         {
@@ -491,7 +474,8 @@ impl<'p, S: Set> Flow<'p, S> {
         let program = self.program;
         let map = &program.maps[at(map)];
         for by in map.cases.iter().map(|&(_, by)| by).chain(map.default) {
-            self.jump(by)?;
+            let set = self.state;
+            self.jump(by.into(), &set)?;
         }
         Ok(())
     }
