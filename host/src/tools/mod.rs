@@ -4,7 +4,6 @@
 //! in `servers`. Nothing here knows programs.
 
 pub(crate) mod command;
-#[cfg(feature = "mcp")]
 mod mcp;
 pub(crate) mod mock;
 pub(crate) mod server;

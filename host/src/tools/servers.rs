@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Servers {
     known: BTreeMap<String, Server>,
     started: BTreeSet<String>,
-    #[cfg(feature = "mcp")]
     connections: Option<super::mcp::Connections>,
 }
 
@@ -26,19 +25,12 @@ impl Servers {
         self.names().for_each(|name| catalog.insert_server(name, self.started.contains(name)));
     }
 
-    #[cfg(feature = "mcp")]
     fn start(&mut self, names: &BTreeSet<String>) -> Result<Vec<Tool>, Vec<Problem>> {
         let connections = match &mut self.connections {
             Some(connections) => connections,
             none => none.insert(super::mcp::Connections::new().map_err(|problem| vec![problem])?),
         };
         connections.start(names.iter().filter_map(|name| self.known.get(name)).cloned().collect())
-    }
-
-    #[cfg(not(feature = "mcp"))]
-    fn start(&mut self, names: &BTreeSet<String>) -> Result<Vec<Tool>, Vec<Problem>> {
-        let why = "this build cannot start MCP servers: it was made without the feature `mcp`";
-        Err(names.iter().map(|name| Problem::new(Code::BadUsage, format!("server `{name}`"), why)).collect())
     }
 }
 

@@ -8,10 +8,9 @@ use super::answer;
 use super::transport::{self, Tail};
 use crate::data::Data;
 use crate::interrupt::Interrupt;
-use crate::problem::{Problem, shortened};
+use crate::problem::shortened;
 use crate::tools::server::Server;
 use crate::tools::{Failure, Provider, Request};
-use ilo_spec::error::Code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation, JsonObject,
     PaginatedRequestParams, ProtocolVersion, Tool as Listed,
@@ -21,6 +20,7 @@ use rmcp::service::{
 };
 use rmcp::{ClientHandler, RoleClient};
 use std::future::Future;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -31,6 +31,9 @@ use tokio::runtime::Handle;
 const TOOLS: usize = 10_000;
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// What is said of a program that went away.
+const ENDED: &str = "ended before it answered";
 
 /// What a server may ask of us: nothing. It may say that its tools have changed.
 #[derive(Clone, Debug, Default)]
@@ -66,16 +69,15 @@ pub(super) struct Link {
     errors: Tail,
 }
 
+/// Why a server could not be opened, and what it said itself.
+pub(super) struct Refusal {
+    pub(super) why: String,
+    pub(super) errors: Tail,
+}
+
 /// Opens a server and lists its tools.
-pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Problem> {
-    let place = format!("server `{}`", server.name);
+pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refusal> {
     let errors = Tail::default();
-    let problem = |why: String| {
-        let said = errors.text();
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
-        Problem::new(Code::BadUsage, place.clone(), format!("{why}{said}"))
-    };
-    let limit = server.timeout;
     let opening = async {
         let watcher = Watcher::default();
         let changed = Arc::clone(&watcher.changed);
@@ -83,18 +85,18 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Prob
         let listed = list(service.peer()).await?;
         Ok::<_, String>((service, listed, changed))
     };
-    match tokio::time::timeout(limit, opening).await {
+    let (service, listed, changed) = match tokio::time::timeout(server.timeout, opening).await {
         Err(_) => {
-            let limit = limit.as_millis();
-            Err(problem(format!("did not start and list its tools within {limit} ms (`timeout`)")))
+            let limit = server.timeout.as_millis();
+            let why = format!("did not start and list its tools within {limit} ms (`timeout`)");
+            return Err(Refusal { why, errors });
         }
-        Ok(Err(why)) => Err(problem(why)),
-        Ok(Ok((service, listed, changed))) => {
-            let peer = service.peer().clone();
-            let link = Arc::new(Link { server: server.name, peer, runtime, changed, errors });
-            Ok(Opened { link, service, listed })
-        }
-    }
+        Ok(Err(why)) => return Err(Refusal { why, errors }),
+        Ok(Ok(opened)) => opened,
+    };
+    let peer = service.peer().clone();
+    let link = Arc::new(Link { server: server.name, peer, runtime, changed, errors });
+    Ok(Opened { link, service, listed })
 }
 
 /// Newer servers answer `server/discover`; the others are initialized as before.
@@ -109,10 +111,28 @@ fn lifecycle() -> ClientLifecycleMode {
 pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => cannot_open(fallback),
-        ClientInitializeError::ConnectionClosed(_) => "ended before it answered".to_owned(),
+        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
         ClientInitializeError::JsonRpcError(error) => format!("refused to start: {}", short(&error.message)),
+        ClientInitializeError::TransportError { error, .. } => {
+            let cause = first_cause(&*error.error);
+            let broken = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
+            if broken {
+                ENDED.to_owned()
+            } else {
+                format!("could not be reached: {}", short(&cause.to_string()))
+            }
+        }
         other => format!("could not be opened: {}", short(&other.to_string())),
     }
+}
+
+/// The innermost reason of an error, which says what happened; those around it say who was told.
+fn first_cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> &'e (dyn std::error::Error + 'static) {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause
 }
 
 /// Every tool of a server, page by page.
@@ -183,8 +203,7 @@ impl Link {
 
     /// What a call of a server that went away fails with.
     fn gone(&self) -> Failure {
-        let said = self.errors.text();
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let said = self.errors.said();
         Failure::text(format!(
             "server `{}` has ended, and whether it did this is not known{said}",
             self.server

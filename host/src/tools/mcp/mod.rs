@@ -56,21 +56,25 @@ impl Connections {
         for (at, server) in servers.into_iter().enumerate() {
             let (sender, handle) = (sender.clone(), runtime.handle().clone());
             runtime.spawn(async move {
+                let name = server.name.clone();
                 // The receiver waits for every server, so nothing is lost here.
-                drop(sender.send((at, link::open(server, handle).await)));
+                drop(sender.send((at, name, link::open(server, handle).await)));
             });
         }
         drop(sender);
         let mut results: Vec<_> = receiver.iter().take(count).collect();
-        results.sort_by_key(|&(at, _)| at);
+        results.sort_by_key(|&(at, ..)| at);
         let (mut tools, mut problems) = (Vec::new(), Vec::new());
-        for (_, result) in results {
+        for (_, name, result) in results {
             match result {
                 Ok(opened) => {
                     tools.extend(opened.listed.iter().map(|listed| tool(&opened.link, listed)));
                     self.services.push(opened.service);
                 }
-                Err(problem) => problems.push(problem),
+                Err(refusal) => {
+                    let message = format!("{}{}", refusal.why, refusal.errors.said());
+                    problems.push(Problem::new(Code::BadUsage, format!("server `{name}`"), message));
+                }
             }
         }
         if problems.is_empty() { Ok(tools) } else { Err(problems) }

@@ -14,27 +14,64 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
+use tokio::process::ChildStderr;
+
+/// How long is waited for the last words of a server that went away.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The end of what a server says on standard error.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Tail(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    bytes: Vec<u8>,
+    /// Whether more may come.
+    open: bool,
+}
 
 impl Tail {
+    fn said_so_far(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn add(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = &mut self.said_so_far().bytes;
         kept.extend_from_slice(bytes);
         let surplus = kept.len().saturating_sub(ERRORS);
         kept.drain(..surplus);
     }
 
-    /// The last lines, on one.
-    pub(super) fn text(&self) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&kept);
+    /// `; it said: …` with the last lines, where a server that went away said something.
+    pub(super) fn said(&self) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        while self.said_so_far().open && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let kept = self.said_so_far();
+        let text = String::from_utf8_lossy(&kept.bytes);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines.get(lines.len().saturating_sub(3)..).unwrap_or_default().join(" / ")
+        match lines.get(lines.len().saturating_sub(3)..) {
+            Some(last @ [_, ..]) => format!("; it said: {}", last.join(" / ")),
+            _ => String::new(),
+        }
+    }
+
+    /// Reads all that is said, in a task of its own.
+    fn listen(&self, mut to: ChildStderr) {
+        self.said_so_far().open = true;
+        let tail = self.clone();
+        tokio::spawn(async move {
+            let mut buffer = [0; 4 << 10];
+            while let Ok(count @ 1..) = to.read(&mut buffer).await {
+                tail.add(buffer.get(..count).unwrap_or_default());
+            }
+            tail.said_so_far().open = false;
+        });
     }
 }
 
@@ -79,15 +116,7 @@ fn spawn(
     command.wrap(process_wrap::tokio::JobObject);
     let spawned = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn();
     let (child, said) = spawned.map_err(|error| format!("cannot start `{program}`: {error}"))?;
-    if let Some(mut said) = said {
-        let errors = errors.clone();
-        tokio::spawn(async move {
-            let mut buffer = [0; 4 << 10];
-            while let Ok(count @ 1..) = said.read(&mut buffer).await {
-                errors.add(buffer.get(..count).unwrap_or_default());
-            }
-        });
-    }
+    said.into_iter().for_each(|said| errors.listen(said));
     Ok(child)
 }
 
