@@ -11,6 +11,7 @@
 //! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
 
 mod flow;
+mod look;
 mod rules;
 
 pub use rules::{Rule, VerifyError};

@@ -5,10 +5,12 @@
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
 pub mod infix;
+mod json;
 pub mod operator;
 pub mod reference;
 pub mod template;
 pub mod tree;
+mod yaml;
 
 use crate::ast::File;
 use crate::build::Notation;
