@@ -22,4 +22,5 @@ pub mod id;
 pub mod known;
 pub mod lower;
 pub mod print;
+pub mod prompt;
 pub mod span;
