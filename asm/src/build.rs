@@ -30,7 +30,13 @@ pub enum Notation {
 
 impl Notation {
     /// Every notation with its name; the one list of them.
-    pub const ALL: [(Notation, &'static str); 1] = [(Notation::Id, "id")];
+    pub const ALL: [(Notation, &'static str); 5] = [
+        (Notation::Id, "id"),
+        (Notation::ToolCalling, "tool-calling"),
+        (Notation::Constrained, "constrained"),
+        (Notation::Workflow, "workflow"),
+        (Notation::Mcp, "mcp"),
+    ];
 
     /// The notation of a source, from how it begins; `None` where it begins like none that this build reads.
     ///
