@@ -288,23 +288,23 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.arms(node, failure, then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure. An arm that goes behind the function is
+    /// put there before the other is made, so that its place is the same whether the rest stands in that arm or after it.
     fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
         let result = self.slot(node.slot);
+        let err = node.err.as_ref();
+        let goes_on = err.filter(|err| completes(&err.body));
+        let mut failure = failure;
+        if goes_on.is_none() {
+            // Without an arm it is passed on; nothing jumps there where the call itself did so.
+            let bind = err.and_then(|err| self.registers.get(err.bind));
+            self.defer(core::mem::take(&mut failure), bind, result, err.map(|err| &err.body));
+        }
         let success = match &node.ok {
             Some(arm) => self.arm(arm, result, then)?,
             None => End::Reached,
         };
-        let Some(err) = &node.err else {
-            // Passed on; nothing jumps here where the call itself did so.
-            self.defer(failure, None, result, None);
-            return Ok(success);
-        };
-        if !completes(&err.body) {
-            let bind = self.registers.get(err.bind);
-            self.defer(failure, bind, result, Some(&err.body));
-            return Ok(success);
-        }
+        let Some(err) = goes_on else { return Ok(success) };
         let mut after = Label::default();
         if success == End::Reached {
             self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);

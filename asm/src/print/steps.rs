@@ -4,10 +4,12 @@ use super::Printer;
 use super::doc::{Doc, Entry};
 use super::twins::{self, handled};
 use crate::ast::{
-    Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
+    Unary,
 };
 use crate::build::Notation;
 use crate::front::operator::Makes;
+use ilo_spec::types::Type;
 
 /// A step that has no name yet.
 pub(super) struct Step<'a> {
@@ -91,6 +93,16 @@ impl<'a> Printer<'_, 'a> {
         match value.kind {
             ExprKind::Call(call) => self.call(call),
             ExprKind::MatchMap(map) => self.cases(map),
+            ExprKind::Record(fields) => vec![("obj".into(), self.fields(fields))],
+            ExprKind::Merge(base, fields) => self.merge(base, fields),
+            ExprKind::Literal(Literal::Text(_)) | ExprKind::List(_)
+                if self.words.notation == Notation::Workflow =>
+            {
+                vec![("value".into(), self.value(value))]
+            }
+            ExprKind::Binary(Binary::Concat, ..) if self.words.notation == Notation::Workflow => {
+                vec![("value".into(), self.value(value))]
+            }
             ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
                 match super::value::row(Makes::Binary(operator)) {
                     row if operator != Binary::Concat && super::text::path(value).is_none() => vec![
@@ -123,7 +135,12 @@ impl<'a> Printer<'_, 'a> {
         match value.kind {
             ExprKind::Call(_) | ExprKind::MatchMap(_) => self.bound(value),
             _ if yields => vec![("yield".into(), self.value(value))],
-            ExprKind::Record(fields) => vec![("obj".into(), self.fields(fields))],
+            ExprKind::Record(fields) if tail == Tail::Loop && self.words.notation == Notation::Workflow => {
+                match self.value(value) {
+                    Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,
+                    _ => vec![("obj".into(), self.fields(fields))],
+                }
+            }
             _ => self.bound(value),
         }
     }
@@ -132,12 +149,11 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Entry<'a>> {
         let output = &self.function.output;
         let (key, ty) = match kind {
-            ReturnKind::Err => (Some(self.words.failed), output.err.map(|err| err.ty)),
-            ReturnKind::Ok => (Some("ok"), Some(output.ok.ty)),
-            ReturnKind::Plain => (None, Some(output.ok.ty)),
+            ReturnKind::Err => (Some(self.words.failed), Type::ANY),
+            ReturnKind::Ok => (Some("ok"), output.ok.ty),
+            ReturnKind::Plain => (None, output.ok.ty),
         };
-        use ilo_spec::types::Type;
-        let formula = ty == Some(Type::NUMBER) || ty == Some(Type::BOOL);
+        let formula = ty == Type::NUMBER || ty == Type::BOOL;
         let value = if formula { self.formula(value) } else { self.value(value) };
         match (self.words.returns, key) {
             (Some(word), Some(key)) => vec![(word.into(), Doc::one(key, value))],
@@ -315,4 +331,45 @@ struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
     kind: ReturnKind,
     value: Expr<'a>,
+}
+
+/// Whether a key means something beside the fields of a record in some notation.
+fn is_word(key: &str) -> bool {
+    const WORDS: [&str; 34] = [
+        "let",
+        "call",
+        "args",
+        "with",
+        "on-error",
+        "err",
+        "catch",
+        "compensate",
+        "if",
+        "then",
+        "else",
+        "return",
+        "ret",
+        "ok",
+        "error",
+        "assert",
+        "for",
+        "in",
+        "do",
+        "yield",
+        "match",
+        "cases",
+        "default",
+        "switch",
+        "obj",
+        "merge",
+        "$merge",
+        "set",
+        "op",
+        "expr",
+        "value",
+        "skip",
+        "ignore",
+        "text",
+    ];
+    WORDS.contains(&key)
 }

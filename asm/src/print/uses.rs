@@ -8,6 +8,8 @@ use hashbrown::HashSet;
 pub(super) struct Uses<'a> {
     /// The slots that some expression reads.
     pub(super) reads: HashSet<Slot>,
+    /// The slots that something other than the start of the function binds.
+    pub(super) binds: HashSet<Slot>,
     /// The name of what each call calls, in the order of the source.
     pub(super) calls: Vec<&'a str>,
 }
@@ -24,6 +26,9 @@ impl<'a> Uses<'a> {
     }
 
     fn statement(&mut self, statement: &Stmt<'a>) {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            self.binds.insert(slot);
+        }
         match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
             | StmtKind::Value(value)
@@ -44,10 +49,14 @@ impl<'a> Uses<'a> {
                 node.otherwise.iter().for_each(|block| self.block(block));
             }
             Control::Match(node) => {
-                [&node.err, &node.ok].into_iter().flatten().for_each(|arm| self.block(&arm.body));
+                for arm in [&node.err, &node.ok].into_iter().flatten() {
+                    self.binds.insert(arm.bind);
+                    self.block(&arm.body);
+                }
             }
             Control::For(node) => {
                 self.expr(&node.list);
+                self.binds.insert(node.item);
                 self.block(&node.body);
             }
         }

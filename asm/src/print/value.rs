@@ -13,7 +13,7 @@ use crate::span::Span;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
-const WORDS: [&str; 8] = ["obj", "text", "merge", "$merge", "match", "call", "op", "if"];
+const WORDS: [&str; 8] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr"];
 
 /// The row of an operator.
 pub(super) fn row(makes: Makes) -> &'static Operator {
@@ -45,24 +45,36 @@ impl<'a> Printer<'_, 'a> {
             }
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
             ExprKind::Record(fields) => self.record(fields),
-            ExprKind::Merge(base, fields) => self.merge(base, fields),
+            ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
             ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
         }
     }
 
-    /// An expression where a workflow reads a text as a formula.
+    /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
-        let formula = match (self.words.notation, expr.kind) {
-            (Notation::Workflow, ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Has(..)) => true,
-            (Notation::Workflow, ExprKind::Literal(Literal::Text(_))) => true,
-            _ => false,
-        };
-        if formula && path(expr).is_none() {
-            if let Some(text) = infix::print(self, expr) {
-                return Doc::Text(text.into());
-            }
+        let computes = matches!(
+            expr.kind,
+            ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Has(..)
+                | ExprKind::Literal(Literal::Text(_))
+        );
+        if self.words.notation != Notation::Workflow || !computes || path(expr).is_some() {
+            return self.value(expr);
         }
-        self.value(expr)
+        if let Some(text) = infix::print(self, expr) {
+            return Doc::Text(text.into());
+        }
+        match expr.kind {
+            ExprKind::Unary(operator @ Unary::Not, operand) => {
+                Doc::one(row(Makes::Unary(operator)).spelling, self.formula(operand))
+            }
+            ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
+                let operands = vec![self.formula(a), self.formula(b)];
+                Doc::one(row(Makes::Binary(operator)).spelling, Doc::List(operands))
+            }
+            _ => self.value(expr),
+        }
     }
 
     /// The name and kind of what a slot is.
@@ -70,7 +82,9 @@ impl<'a> Printer<'_, 'a> {
         if self.failures.last() == Some(&slot) {
             return Root { name: self.words.failure, parameter: false };
         }
-        let parameter = (slot.0 as usize) < self.function.parameters.len();
+        // An input that is bound anew is a name like any other.
+        let parameter =
+            (slot.0 as usize) < self.function.parameters.len() && !self.uses.binds.contains(&slot);
         Root { name: self.names.get(slot), parameter }
     }
 
@@ -203,9 +217,14 @@ impl<'a> Printer<'_, 'a> {
 
     pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
         let texts = map.cases.iter().all(|case| match case.key {
-            Literal::Text(text) => !matches!(text, "_" | "default"),
+            Literal::Text(_) => true,
             _ => false,
         });
+        for case in map.cases {
+            if matches!(case.key, Literal::Text("default")) {
+                self.refuse(case.key_span, "a case for the text `default`", "compare with EQ instead");
+            }
+        }
         let mut entries = vec![("match".into(), self.value(&map.subject))];
         let cases = if texts {
             let case = |case: &crate::ast::Case<'a>| match case.key {
@@ -237,17 +256,26 @@ impl<'a> Printer<'_, 'a> {
     /// A record, said to be one where its keys could be words.
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
-        let operation = fields.len() == 1 && operator::find(fields[0].name.text).is_some();
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));
+        let operation = match &doc {
+            Doc::Record(entries) => match &entries[..] {
+                [(key, value)] => {
+                    operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
         if operation || word { Doc::one("obj", doc) } else { doc }
     }
 
-    fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Doc<'a> {
+    /// A record with fields set.
+    pub(super) fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Vec<Entry<'a>> {
         let (base, fields) = (self.value(base), self.fields(fields));
         if self.words.notation == Notation::ToolCalling {
-            Doc::one("$merge", Doc::List(vec![base, fields]))
+            vec![("$merge".into(), Doc::List(vec![base, fields]))]
         } else {
-            Doc::Record(vec![("merge".into(), base), ("set".into(), fields)])
+            vec![("merge".into(), base), ("set".into(), fields)]
         }
     }
 
