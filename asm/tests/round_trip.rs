@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-mod common;
 
 use bumpalo::Bump;
 use ilo_asm::build::{Notation, Options, build, read_and_check};
@@ -22,7 +21,7 @@ enum Turned {
 fn stripped(source: &str, notation: Notation) -> Result<Program, String> {
     let options = Options { from: Some(notation), strip: true, ..Options::default() };
     let (program, diagnostics) = build(source, &options);
-    program.ok_or_else(|| common::render(source, &diagnostics))
+    program.ok_or_else(|| format!("{source}\n{:#?}", diagnostics.as_slice()))
 }
 
 /// Prints a source in a notation and reads that back.
