@@ -57,7 +57,7 @@ pub(crate) fn quote(text: &str, out: &mut std::string::String) {
 }
 
 /// The character of the escape at `at`, and the escape's length.
-fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+pub(crate) fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     let plain = match raw.as_bytes().get(at + 1) {
         Some(b'"') => '"',
         Some(b'\\') => '\\',

@@ -288,23 +288,29 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.arms(node, failure, then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure. An arm that goes behind the function is
-    /// put there before the other is made, so that its place is the same whether the rest stands in that arm or after it.
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
     fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
         let result = self.slot(node.slot);
-        let err = node.err.as_ref();
-        let goes_on = err.filter(|err| completes(&err.body));
-        let mut failure = failure;
-        if goes_on.is_none() {
-            // Without an arm it is passed on; nothing jumps there where the call itself did so.
-            let bind = err.and_then(|err| self.registers.get(err.bind));
-            self.defer(core::mem::take(&mut failure), bind, result, err.map(|err| &err.body));
-        }
+        // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
+        // the rest of a block stands in that arm or after it.
+        let (failure, err) = match &node.err {
+            Some(err) if completes(&err.body) => (failure, Some(err)),
+            Some(err) => {
+                let bind = self.registers.get(err.bind);
+                self.defer(failure, bind, result, Some(&err.body));
+                (Label::default(), None)
+            }
+            // Passed on; nothing jumps here where the call itself did so.
+            None => {
+                self.defer(failure, None, result, None);
+                (Label::default(), None)
+            }
+        };
         let success = match &node.ok {
             Some(arm) => self.arm(arm, result, then)?,
             None => End::Reached,
         };
-        let Some(err) = goes_on else { return Ok(success) };
+        let Some(err) = err else { return Ok(success) };
         let mut after = Label::default();
         if success == End::Reached {
             self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
