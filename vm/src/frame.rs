@@ -23,15 +23,17 @@ pub(crate) struct Frame {
     pub(crate) base: usize,
 }
 
-/// Charges the registers and the calls that may be under way at once, and makes room for both.
+/// Charges the registers, the arguments as they were given and the calls that may be under way at once, and makes room
+/// for all; says where the arguments begin.
 pub(crate) fn prepare(
     stack: &mut Vec<Value>,
     frames: &mut Vec<Frame>,
     budget: &mut Budget,
-    (extent, depth): (usize, usize),
-) -> Result<(), Trap> {
+    (extent, depth, parameters): (usize, usize, usize),
+) -> Result<usize, Trap> {
     // The last window reaches past the registers that it needs.
-    let need = extent + WIDTH;
+    let behind = extent + WIDTH;
+    let need = behind + parameters;
     budget.charge((need * size_of::<Value>() + depth * size_of::<Frame>()) as u64)?;
     if stack.len() < need {
         stack.clear();
@@ -40,7 +42,7 @@ pub(crate) fn prepare(
     }
     frames.clear();
     frames.reserve_exact(depth);
-    Ok(())
+    Ok(behind)
 }
 
 /// The window that begins at a register.
