@@ -168,8 +168,8 @@ impl Shapes {
             }
         }
         self.count();
-        self.guesses.fill(NONE);
-        self.merges.fill((NONE, NONE, NONE));
+        self.guesses.clear();
+        self.merges.clear();
     }
 
     /// The fields of a shape.
