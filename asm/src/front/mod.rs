@@ -4,7 +4,13 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+pub mod infix;
+mod json;
+pub mod operator;
+pub mod reference;
+pub mod template;
 pub mod tree;
+mod yaml;
 
 use crate::ast::File;
 use crate::build::Notation;

@@ -589,7 +589,7 @@ impl Diagnosed {
 }
 
 /// A text short enough for a message.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
