@@ -2,33 +2,28 @@
 
 use super::{Refused, output};
 use ilo_asm::build::{Notation, Options, build_bytes};
+use ilo_asm::called::called;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
 use ilo_asm::id;
 use ilo_host::file;
 use ilo_host::problem::{Problem, meant_or_all};
 use ilo_host::tools::Tools;
-use ilo_spec::decode::instruction_offsets;
+use ilo_spec::decode::{decode, instruction_offsets};
 use ilo_spec::encode::MAGIC;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, LoadError, Program};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// How the files of programs are read.
+/// How the files of programs are read: in which notation, and how large they may be.
 #[derive(clap::Args)]
-pub(super) struct Reading {
+pub(super) struct FileLimits {
     /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its content]
     #[arg(long, value_name = "NOTATION")]
     from: Option<Notation>,
-    #[command(flatten)]
-    pub(super) limits: FileLimits,
-}
-
-/// How large the files of programs may be.
-#[derive(clap::Args)]
-pub(super) struct FileLimits {
     /// Most bytes of a source file
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE, hide_short_help = true)]
     max_source: usize,
@@ -52,14 +47,48 @@ pub(super) fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Reads, checks and verifies a program. A source is checked against the tools, where there are any; what is wrong with
-/// it, or only doubtful, is shown.
-pub(super) fn load_file(path: &Path, reading: &Reading, tools: Option<&Tools>) -> Result<Program, Refused> {
-    let (bytes, place) = (read(path, &reading.limits)?, place(path));
-    if is_bytecode(&bytes) {
-        return Ok(load_bytecode(&bytes, &place, &reading.limits)?);
+/// Starts the servers that programs call, so that they can be checked against their tools.
+pub(super) fn connect<'p>(
+    programs: impl IntoIterator<Item = &'p [u8]>,
+    limits: &FileLimits,
+    tools: &mut Tools,
+) -> Result<(), Refused> {
+    if tools.servers().next().is_none() {
+        return Ok(());
     }
-    let (program, diagnostics) = build_source(&bytes, reading, tools.map(Tools::catalog));
+    let mut names = BTreeSet::new();
+    for bytes in programs {
+        if is_bytecode(bytes) {
+            // What cannot be decoded calls nothing, and is refused where it is loaded.
+            names.extend(decode(bytes).iter().flat_map(|program| {
+                program.tools.iter().filter_map(|&name| program.strings.get(name)).map(str::to_owned)
+            }));
+        } else {
+            names.extend(called(bytes, &limits.reading(None)));
+        }
+    }
+    Ok(tools.connect(names.iter().map(String::as_str))?)
+}
+
+/// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked against the
+/// tools, where there are any; what is wrong with it, or only doubtful, is shown.
+pub(super) fn load_file(
+    path: &Path,
+    limits: &FileLimits,
+    tools: Option<&mut Tools>,
+) -> Result<Program, Refused> {
+    let (bytes, place) = (read(path, limits)?, place(path));
+    let tools = match tools {
+        Some(tools) => {
+            connect([bytes.as_slice()], limits, tools)?;
+            Some(&*tools)
+        }
+        None => None,
+    };
+    if is_bytecode(&bytes) {
+        return Ok(load_bytecode(&bytes, &place, limits)?);
+    }
+    let (program, diagnostics) = build_source(&bytes, limits, tools.map(Tools::catalog));
     let styled =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     output::error(&terminal::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
@@ -68,14 +97,21 @@ pub(super) fn load_file(path: &Path, reading: &Reading, tools: Option<&Tools>) -
     Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
 }
 
+impl FileLimits {
+    /// How sources are read.
+    fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
+        let reading = id::Options { source: self.max_source, ..id::Options::default() };
+        Options { from: self.from, reading, catalog, ..Options::default() }
+    }
+}
+
 /// Builds a source, where it has no errors.
 pub(super) fn build_source(
     bytes: &[u8],
-    options: &Reading,
+    limits: &FileLimits,
     catalog: Option<&Catalog>,
 ) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    let reading = id::Options { source: options.limits.max_source, ..id::Options::default() };
-    build_bytes(bytes, &Options { from: options.from, reading, catalog, ..Options::default() })
+    build_bytes(bytes, &limits.reading(catalog))
 }
 
 /// Verifies bytecode.
