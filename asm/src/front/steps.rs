@@ -150,6 +150,8 @@ impl<'a> Reader<'_, 'a> {
             Key::Return | Key::Ok | Key::Err => self.return_step(&step),
             Key::Yield => self.yield_step(&step, tail),
             Key::Skip => self.skip_step(&step),
+            Key::Compensate => self.compensations(step.get(Key::Compensate)),
+            Key::Fail => self.fail_step(&step),
             _ => {
                 let value = self.construct_of(form.key, &keyed);
                 self.finish(value, target, tail, step.head());
@@ -255,7 +257,9 @@ impl<'a> Reader<'_, 'a> {
     /// The name of a step in YAML, where something behind it refers to it.
     fn step_name(&mut self, name: &Node<'a>, end: u32) -> Option<Name<'a>> {
         let text = self.name_of(name)?;
-        self.survey.used_after(text, end).then(|| self.binder(name)).flatten()
+        // What a loop binds its next pass may read further up.
+        let from = self.open_loops.first().map_or(end, |open| open.start);
+        self.survey.used_after(text, from).then(|| self.binder(name)).flatten()
     }
 
     fn name_of(&self, node: &Node<'a>) -> Option<&'a str> {
@@ -386,6 +390,14 @@ impl<'a> Reader<'_, 'a> {
     fn return_step(&mut self, step: &Step<'_, 'a>) {
         if let Some(entry) = step.keyed.entry(step.form.key) {
             self.leave(step.form.key, entry);
+        }
+    }
+
+    /// `fail`: any function fails with a value.
+    fn fail_step(&mut self, step: &Step<'_, 'a>) {
+        if let Some(node) = step.get(Key::Fail) {
+            let value = self.value(node);
+            self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));
         }
     }
 

@@ -11,6 +11,7 @@ use super::{json, yaml};
 use crate::ast::{File, TypeName};
 use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
+use crate::front::UNNAMED;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -30,7 +31,8 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             failures: Vec::new(),
             diagnostics,
         };
-        let doc = printer.function(file.functions.len() > 1);
+        let unnamed = file.functions.len() == 1 && function.name.text == UNNAMED;
+        let doc = printer.function(!unnamed);
         match words.notation {
             Notation::Constrained => {
                 json::minified(&doc, &mut out);
@@ -51,7 +53,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
 }
 
 impl<'a> Printer<'_, 'a> {
-    fn function(&mut self, several: bool) -> Doc<'a> {
+    fn function(&mut self, named: bool) -> Doc<'a> {
         let name = Doc::word(self.function.name.text);
         let input = self.function.parameters.iter();
         let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.ty(&p.ty)))).collect();
@@ -71,7 +73,7 @@ impl<'a> Printer<'_, 'a> {
         match self.words.notation {
             Notation::Mcp => {
                 let mut meta: Vec<Entry<'a>> = Vec::new();
-                meta.extend(several.then_some(("name".into(), name)));
+                meta.extend(named.then_some(("name".into(), name)));
                 meta.extend(tools.map(|tools| ("tools".into(), tools)));
                 meta.push(("input".into(), Doc::Record(input)));
                 meta.push(("output".into(), output));

@@ -104,7 +104,10 @@ impl<'a> Printer<'_, 'a> {
         let mut inside = Vec::new();
         match kind {
             None if passes_on && compensate.is_some() => {}
-            None => inside = self.fail(&value),
+            None => {
+                let steps = self.nested(&arm.body, Tail::Drop);
+                return vec![(self.words.handler.into(), Doc::one("then", steps))];
+            }
             Some(kind) => inside = self.returns(kind, &value),
         }
         if self.words.short_handler {

@@ -77,7 +77,7 @@ impl<'a> Printer<'_, 'a> {
                 out.push(Step { slot: None, label, entries });
             }
             StmtKind::Fail(value) => {
-                let entries = self.fail(value);
+                let entries = vec![("fail".into(), self.value(value))];
                 out.push(Step { slot: None, label: "fail", entries });
             }
             StmtKind::Undo(call) => {
@@ -174,18 +174,6 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    pub(super) fn fail(&mut self, value: &Expr<'a>) -> Vec<Entry<'a>> {
-        if self.function.output.err.is_some() {
-            return self.returns(ReturnKind::Err, value);
-        }
-        let refused = self.refuse(
-            value.span,
-            "FAIL in a function whose type is no `result`",
-            "give the function a `result` type",
-        );
-        vec![("fail".into(), refused)]
-    }
-
     /// `compensate` with its calls.
     pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
         let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
@@ -227,11 +215,13 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
+    /// A branch of IF: a value by itself where it is one that nothing takes for steps.
     fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
-            && !matches!(value.kind, ExprKind::Call(_) | ExprKind::List(_))
+            && let value = self.value(value)
+            && !matches!(value, Doc::List(_) | Doc::Record(_))
         {
-            return self.formula(value);
+            return value;
         }
         self.nested(block, tail)
     }
