@@ -5,6 +5,8 @@
 
 #[path = "support/case.rs"]
 mod case;
+#[path = "support/constructs.rs"]
+mod constructs;
 
 use case::{Case, Source};
 use ilo_asm::build::{Notation, Options, build};

@@ -7,7 +7,7 @@ use crate::ast::File;
 use crate::build::{Notation, Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
-use crate::{disasm, explain, graph, id, lower, print};
+use crate::{disasm, explain, graph, id, lower, print, prompt};
 use bumpalo::Bump;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Code;
@@ -38,6 +38,11 @@ pub(super) fn run(verb: Verb) -> Done {
         Verb::Dis { file, reading } => dis_verb(&file, &reading),
         Verb::Graph { file, format, reading } => {
             with_tree(&file, &reading, |file, _| graph::graph(file, format))
+        }
+        Verb::Prompt { notation, catalog } => {
+            let catalog = catalog.as_deref().map(read_catalog).transpose()?;
+            show(prompt::prompt(notation, catalog.as_ref()).as_bytes())?;
+            Ok(ExitCode::SUCCESS)
         }
         Verb::Explain { code } => explain_verb(&code),
     }
@@ -110,6 +115,11 @@ fn build_verb(file: &Path, output: Option<PathBuf>, strip: bool, reading: &Readi
     Ok(ExitCode::SUCCESS)
 }
 
+fn read_catalog(path: &Path) -> Result<Catalog, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 fn check_verb(
     files: &[PathBuf],
     catalog: Option<&Path>,
@@ -117,13 +127,7 @@ fn check_verb(
     strict: bool,
     reading: &Reading,
 ) -> Done {
-    let catalog = match catalog {
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Some(Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))?)
-        }
-        None => None,
-    };
+    let catalog = catalog.map(read_catalog).transpose()?;
     let options = reading.options(catalog.as_ref());
     let mut refused = false;
     for path in files {
