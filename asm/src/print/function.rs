@@ -27,6 +27,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             function,
             names,
             uses: Uses::of(function),
+            in_list: false,
             labels: HashSet::new(),
             failures: Vec::new(),
             diagnostics,

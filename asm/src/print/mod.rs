@@ -50,6 +50,8 @@ struct Printer<'p, 'a> {
     function: &'p Function<'a>,
     names: Names<'a>,
     uses: Uses<'a>,
+    /// Steps are being made that stand in a list without names.
+    in_list: bool,
     /// The names of steps so far.
     labels: HashSet<Cow<'a, str>>,
     /// The slots of the failures of the handlers around, the nearest last.
