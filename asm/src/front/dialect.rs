@@ -90,7 +90,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Skip, ["skip"; 4]),
     Words(Key::Ignore, ["ignore"; 4]),
     Words(Key::Continue, ["continue"; 4]),
-    Words(Key::Fail, ["fail"; 4]),
+    Words(Key::Fail, ["raise"; 4]),
     Words(Key::Meta, ["", "", "", "meta"]),
     Words(Key::Name, ["function", "fn", "name", "name"]),
     Words(Key::Input, ["input", "in", "input", "input"]),
@@ -307,7 +307,7 @@ fn spellings(key: Key) -> [&'static str; 4] {
 }
 
 /// Whether a word begins a step in one of the notations.
-pub(super) fn begins_step(word: &str) -> bool {
+pub(crate) fn begins_step(word: &str) -> bool {
     STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
 }
 

@@ -23,6 +23,7 @@ mod value;
 mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use dialect::begins_step;
 pub(crate) use function::UNNAMED;
 
 use crate::ast::File;

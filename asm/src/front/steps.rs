@@ -393,7 +393,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `fail`: any function fails with a value.
+    /// `raise`: any function fails with a value.
     fn fail_step(&mut self, step: &Step<'_, 'a>) {
         if let Some(node) = step.get(Key::Fail) {
             let value = self.value(node);

@@ -210,8 +210,14 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return Ok(());
             }
         }
-        let want = self.registers.get(slot).map_or(Want::Any, Want::Into);
-        self.expr(value, want)?;
+        match self.registers.get(slot) {
+            Some(register) => {
+                self.expr(value, Want::Into(register))?;
+            }
+            None => {
+                self.give(value, Then::Drop)?;
+            }
+        }
         Ok(())
     }
 

@@ -102,7 +102,7 @@ impl<'a> Printer<'_, 'a> {
                 out.push(Step { slot: None, label, entries });
             }
             StmtKind::Fail(value) => {
-                let entries = vec![("fail".into(), self.value(value))];
+                let entries = vec![("raise".into(), self.value(value))];
                 out.push(Step::of(None, "fail", entries));
             }
             StmtKind::Undo(call) => {
