@@ -97,7 +97,7 @@ impl<'a> Reader<'_, 'a> {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),
         };
-        self.open_loops.push(Loop { level: self.blocks, skipped: None });
+        self.open_loops.push(Loop { start: step.start, level: self.blocks, skipped: None });
         let body = match step.get(Key::Body) {
             Some(node) => {
                 let word = self.dialect.word(Key::Body);

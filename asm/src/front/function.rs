@@ -19,7 +19,7 @@ use ilo_spec::limits;
 use ilo_spec::types::Base;
 
 /// The name of a function without one.
-const UNNAMED: &str = "main";
+pub(crate) const UNNAMED: &str = "main";
 
 /// Reads the programs of all documents of a source.
 pub(super) fn file<'a>(

@@ -25,6 +25,8 @@ mod value;
 mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use dialect::begins_step;
+pub(crate) use function::UNNAMED;
 
 use crate::ast::File;
 use crate::build::Notation;

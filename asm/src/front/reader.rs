@@ -23,6 +23,8 @@ pub(super) struct Functions<'f, 'a> {
 
 /// A loop that is being read.
 pub(super) struct Loop {
+    /// Where it begins in the source.
+    pub(super) start: u32,
     /// How many blocks were open where its body began.
     pub(super) level: usize,
     /// What says that the rest of the pass is left out, where a handler deeper in the body asked for it.

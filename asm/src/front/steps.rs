@@ -7,7 +7,7 @@ use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
 use super::tree::{Entry, Kind, Node};
-use crate::ast::{Block, Bound, Expr, Name, ReturnKind, Slot, StmtKind};
+use crate::ast::{Block, Bound, Expr, Name, Slot, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -152,6 +152,8 @@ impl<'a> Reader<'_, 'a> {
             Key::Return | Key::Ok | Key::Err => self.return_step(&step),
             Key::Yield => self.yield_step(&step, tail),
             Key::Skip => self.skip_step(&step),
+            Key::Compensate => self.compensations(step.get(Key::Compensate)),
+            Key::Fail => self.fail_step(&step),
             _ => {
                 let value = self.construct_of(form.key, &keyed);
                 self.finish(value, target, tail, step.head());
@@ -330,7 +332,9 @@ impl<'a> Reader<'_, 'a> {
     fn step_name(&mut self, name: &Node<'a>, end: u32) -> Option<Name<'a>> {
         let text = self.name_of(name)?;
         let bound = self.binder(name)?;
-        if self.survey.used_after(text, end) {
+        // What a loop binds its next pass may read further up.
+        let from = self.open_loops.first().map_or(end, |open| open.start);
+        if self.survey.used_after(text, from) {
             return Some(bound);
         }
         self.scope.unbound(text);
@@ -468,6 +472,14 @@ impl<'a> Reader<'_, 'a> {
     fn value_branch(&mut self, node: &Node<'a>) {
         let value = self.value(node);
         self.push(StmtKind::Value(value), node.span);
+    }
+
+    /// `raise`: any function fails with a value.
+    fn fail_step(&mut self, step: &Step<'_, 'a>) {
+        if let Some(node) = step.get(Key::Fail) {
+            let value = self.value(node);
+            self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));
+        }
     }
 
     /// `yield` as a step: the value of a pass.
