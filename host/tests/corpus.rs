@@ -195,7 +195,7 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
         return refused(case, source, start);
     }
     let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
-    if Notation::detect(source.text) != Some(notation) && !case.options().contains(&"--from") {
+    if Notation::detect(source.text) != Some(notation) {
         return Err(format!("  detected as {:?}", Notation::detect(source.text)));
     }
     let outcome: Value =
