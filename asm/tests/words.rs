@@ -2,10 +2,12 @@
 //!
 //! Expectations are written by hand from the rules of references and expressions.
 
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
+
 use bumpalo::Bump;
 use ilo_asm::ast::{Binary, Literal, Unary};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::front::infix::{Infix, InfixKind, arithmetic, infix};
+use ilo_asm::front::infix::{Infix, InfixKind, arithmetic, infix, operators};
 use ilo_asm::front::operator::{Makes, TABLE};
 use ilo_asm::front::reference::bare;
 use ilo_asm::front::template::{Part, Sigil, Template, template};
@@ -51,6 +53,8 @@ fn texts_come_apart_into_text_and_references() {
         ("${c[\"First Name\"]}", "<c[\"First Name\"]>"),
         ("${c[\"First Name\"].a[\"}\"].0}", "<c[\"First Name\"].a[\"}\"].0>"),
         ("${[\"any name\"]}", "<[\"any name\"]>"),
+        ("${c['First Name'].a}", "<c[\"First Name\"].a>"),
+        ("${c['it''s']}", "<c[\"it's\"]>"),
         ("${.[\"any name\"]}", "<.[\"any name\"]>"),
         ("$items.0.name", "<items.0.name>"),
         ("${items.0.name}!", "<items.0.name> '!'"),
@@ -105,8 +109,6 @@ fn braces_that_hold_no_reference_say_what_to_write() {
         ("${}", "name what stands here", ""),
         ("${ }", "name what stands here", ""),
         ("${a[0]}", "`${a.0}`", "${a.0}"),
-        ("${a['b c'].d}", "`${a[\"b c\"].d}`", "${a[\"b c\"].d}"),
-        ("${a['b']}", "`${a.b}`", "${a.b}"),
         ("${$a.b}", "`${a.b}`", "${a.b}"),
         ("${$.a}", "`${.a}`", "${.a}"),
         ("${a?.b}", "`${a.b}`", "${a.b}"),
@@ -310,7 +312,8 @@ fn levels_are_counted() {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
         let found = infix(&node(text, Style::Block), nesting, &arena, &mut diagnostics);
         assert_eq!(found.is_none(), diagnostics.has_errors());
-        assert!(diagnostics.as_slice().iter().all(|found| found.code.as_str() == "too-deep"));
+        let last = diagnostics.as_slice().last();
+        assert!(last.is_none_or(|found| found.code.as_str() == "too-deep"), "{last:?}");
         found.is_some()
     };
     for (text, needs) in
@@ -319,21 +322,33 @@ fn levels_are_counted() {
         assert!(levels(text, needs), "{text}");
         assert!(!levels(text, needs - 1), "{text}");
     }
-    for open in ["(", "not ", "-", "len(", "!", "+"] {
+    for open in ["(", "not ", "-", "len(", "!", "+ "] {
         assert!(!levels(&format!("{}1", open.repeat(100_000)), 256), "{open}");
     }
 }
 
 #[test]
 fn texts_that_compute_are_told_from_texts() {
-    let computes = |text: &str| {
+    let operation = |text: &str, sigil| {
         let arena = Bump::new();
-        arithmetic(&node(text, Style::Double), 32, &arena).is_some()
+        arithmetic(&node(text, Style::Double), sigil, 32, &arena).map(|found| operators(&found, sigil))
     };
-    for text in
-        ["$.price * $.quantity", "$a + 1", "$a >= 1000", "$a - $b", "${a} / ${b}", "len($a)", "$a == 'x'"]
-    {
-        assert!(computes(text), "{text}");
+    let dollar = [
+        ("$.price * $.quantity", "{\"*\": [\"$.price\", \"$.quantity\"]}"),
+        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"$a\", 1]}, -2.5]}"),
+        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"${a[\\\"b c\\\"]}\", \"$b.0\"]}"),
+        ("len($a) == null", "{\"==\": [{\"len\": [\"$a\"]}, null]}"),
+        ("$a != 'x $b $$'", "{\"!=\": [\"$a\", \"x ${b} $$\"]}"),
+    ];
+    let bare = [
+        ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
+        ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
+        ("len(${.a}) > b", "{\">\": [{\"len\": [\"${.a}\"]}, \"b\"]}"),
+    ];
+    for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {
+        for (text, expected) in cases {
+            assert_eq!(operation(text, sigil).as_deref(), Some(*expected), "{text}");
+        }
     }
     for text in [
         "$a",
@@ -346,8 +361,12 @@ fn texts_that_compute_are_told_from_texts() {
         "not $a",
         "$a, $b",
         "",
+        "a * b",
     ] {
-        assert!(!computes(text), "{text}");
+        assert_eq!(operation(text, Sigil::Dollar), None, "{text}");
+    }
+    for text in ["a", "a.b", "a/b", "2026-11-22", "Total: a", "a b", "a-b", "1 + 2"] {
+        assert_eq!(operation(text, Sigil::Braces), None, "{text}");
     }
 }
 
@@ -388,6 +407,8 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..ProptestConfig::default() })]
+
     #[test]
     fn parts_of_a_text_are_the_text(text in words(), dollar in any::<bool>()) {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
@@ -399,7 +420,10 @@ proptest! {
             let span = match part {
                 Part::Text(read, span) => {
                     let raw = &text[span.range()];
-                    prop_assert_eq!(raw.replace("$$", "$"), *read);
+                    // What is reported stays as it was.
+                    if diagnostics.as_slice().is_empty() {
+                        prop_assert_eq!(raw.replace("$$", "$"), *read);
+                    }
                     span
                 }
                 Part::Reference(reference) => {

@@ -85,13 +85,8 @@ pub fn is_name(text: &str) -> bool {
 /// Whether it is one depends on the names in scope. `input` is a name like any other here.
 pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     let words = Words::of(node, arena)?;
-    let end = name_end(words.text, 0)?;
-    let (path, end) = words.path(end, true)?;
-    (end == words.text.len()).then(|| Reference {
-        root: Root::Name(words.name(0, name_end(words.text, 0).unwrap_or(0))),
-        path,
-        span: words.part(0, end),
-    })
+    let (reference, end) = words.bare(0)?;
+    (end == words.text.len()).then_some(reference)
 }
 
 /// Where the name that begins at `at` ends.
@@ -121,6 +116,21 @@ fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     let ends = !rest.get(length..)?.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     let index = digits.parse().ok()?;
     (canonical && ends).then_some((index, at + length))
+}
+
+/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is one in
+/// single quotes.
+pub(super) fn quoted(inside: &str, quote: u8) -> Option<usize> {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    loop {
+        match (*bytes.get(at)?, quote) {
+            (b'\\', b'"') => at += 2,
+            (b'\'', b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
+            (byte, _) if byte == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
 }
 
 /// A text that is read for references, and its place.
@@ -215,24 +225,27 @@ impl<'n, 'a> Words<'n, 'a> {
         }
     }
 
-    /// As [`Words::dotted`] of both kinds, and nothing where a dot is left over.
-    fn path(&self, at: usize, indexes: bool) -> Option<(&'a [Step<'a>], usize)> {
-        let (path, end) = self.dotted(at, indexes);
-        (self.byte(end) != Some(b'.')).then_some((path, end))
+    /// Reads `name(.name)*`, numbers among the names.
+    pub(super) fn bare(&self, at: usize) -> Option<(Reference<'a>, usize)> {
+        let first = name_end(self.text, at)?;
+        let (path, end) = self.dotted(first, true);
+        Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
     }
 
-    /// Reads `["any name"]` at a `[`; a JSON string stands in it.
+    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''` is one.
     fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
-        let inside = self.get(at, self.text.len()).strip_prefix("[\"")?;
-        let mut escaped = false;
-        let length = inside.bytes().position(|byte| {
-            let ends = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            ends
-        })?;
+        let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
+        let inside = self.get(at + 2, self.text.len());
+        let length = quoted(inside, quote)?;
         let end = at + 2 + length;
-        let text = decode(inside.get(..length)?, self.arena).ok()?;
-        (self.byte(end + 1) == Some(b']')).then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
+        let raw = inside.get(..length)?;
+        let text = match quote {
+            b'"' => decode(raw, self.arena).ok()?,
+            _ if raw.contains('\'') => self.arena.alloc_str(&raw.replace("''", "'")),
+            _ => raw,
+        };
+        let opens = self.byte(at) == Some(b'[') && self.byte(end + 1) == Some(b']');
+        opens.then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
     }
 
     /// Reads `${…}` at its `$`.

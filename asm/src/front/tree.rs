@@ -278,7 +278,37 @@ pub(super) mod tests {
 
     use super::*;
     use bumpalo::Bump;
+    use proptest::prelude::*;
     use serde_json::Value;
+
+    /// Brackets within brackets.
+    pub(crate) fn deep(open: &str, close: &str, levels: usize) -> String {
+        open.repeat(levels) + &close.repeat(levels)
+    }
+
+    /// Runs a test on a stack that recursion would soon overflow.
+    pub(crate) fn in_small_thread(test: fn()) {
+        std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
+    }
+
+    /// A value as JSON may have it, with keys that differ.
+    pub(crate) fn json_value() -> impl Strategy<Value = Value> {
+        let number = prop_oneof![any::<i64>().prop_map(Value::from), any::<f64>().prop_map(Value::from)];
+        let text = prop_oneof!["\\PC{0,6}", "[a-z\"\\\\\n\t$ {}\\[\\]:#,'-]{0,8}"];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            number,
+            text.clone().prop_map(Value::from)
+        ];
+        leaf.prop_recursive(5, 60, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(text.clone(), inner, 0..6)
+                    .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+            ]
+        })
+    }
 
     /// What `read` makes of a source, as serde's values, and what it reports.
     pub(crate) fn read_with(

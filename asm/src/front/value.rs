@@ -131,7 +131,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
         }
-        if let Some(meant) = super::infix::arithmetic(node, self.nesting, self.arena) {
+        if let Some(meant) = super::infix::arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
             self.reads_as_arithmetic(node, &meant);
         }
         let parts: Vec<Expr<'a>> = template

@@ -395,6 +395,7 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(offset(self.at), offset(self.at + length));
         self.at += length;
         self.lost |= close.is_none();
+        self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
         self.report(Code::BadString, || {
             let wrong = Diagnostic::new(Code::BadString, span, "a text stands in double quotes")
                 .expected("`\"`", format!("`{first}`"));

@@ -41,6 +41,7 @@ pub(super) fn read<'a>(
         last: 0,
         comma: None,
         lost: false,
+        vague: None,
         lines_end: false,
     };
     while reader.step() {}
@@ -91,6 +92,8 @@ struct Reader<'a, 'd> {
     comma: Option<Span>,
     /// Whether brackets no longer meet: then a bracket that is missing or left over is told once.
     lost: bool,
+    /// The end of a text that ends where it was not meant to: what is missing there cannot be told.
+    vague: Option<u32>,
     /// Whether no later line begins with a bracket.
     lines_end: bool,
 }
@@ -141,11 +144,15 @@ impl<'a> Reader<'a, '_> {
     fn ready(&mut self) {
         match self.want {
             Want::Next => {
-                self.missing_comma();
+                if self.vague != Some(self.last) {
+                    self.missing_comma();
+                }
                 self.want = if self.in_record() { Want::Key } else { Want::Value };
             }
             Want::Colon => {
-                self.missing_colon();
+                if self.vague != Some(self.last) {
+                    self.missing_colon();
+                }
                 self.want = Want::Value;
             }
             _ => {}

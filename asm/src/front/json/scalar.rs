@@ -105,6 +105,7 @@ impl<'a> Reader<'a, '_> {
         let sure = at < self.end && body.len() > 1 && !body.contains(swallowed);
         self.lost |= !sure;
         let end = start + if sure { body.len() } else { text.trim_end().len().max(1) };
+        self.vague = Some(offset(end)).filter(|_| !sure).or(self.vague);
         self.report(Code::BadString, || {
             let place = Span::new(offset(start), offset(start + 1));
             let wrong = Diagnostic::new(Code::BadString, place, "this text is not closed")

@@ -5,18 +5,26 @@
 //! reading begins again as if it were mended, so that the errors of a file come together. Programs are unknown here.
 
 mod places;
+mod quote;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
 use super::tree::{self, Entry, Kind, NESTING, Node, Style, Text};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::id;
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
-use places::Places;
+use places::Seen;
 use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
+
+/// How often reading begins again for a mend, at most; less for a large source, of which at most [`REREAD`] bytes are
+/// read again.
+const ROUNDS: usize = 64;
+const REREAD: usize = 32 << 20;
+/// Control characters that are reported.
+const CONTROLS: usize = 64;
 
 /// Reads all documents of a source. What could be read is returned even where there are errors.
 pub(super) fn read<'a>(
@@ -28,29 +36,76 @@ pub(super) fn read<'a>(
     if !id::source_fits(source, options, diagnostics) {
         return &[];
     }
-    let (start, end) = tree::inside(source, "YAML", diagnostics);
-    let text = source.get(start..end).unwrap_or("");
-    let places = Places::new(text, start);
-    let mut reader = Reader {
-        source,
-        places: &places,
-        arena,
-        diagnostics,
-        frames: Vec::new(),
-        nodes: Vec::new(),
-        entries: Vec::new(),
-        documents: Vec::new(),
-        last: u32::try_from(start).unwrap_or(u32::MAX),
-    };
-    if let Err(error) = reader.run(text) {
-        let wrong = reader.stopped(&error);
-        reader.diagnostics.push(wrong);
-        let at = reader.last;
-        while !reader.frames.is_empty() {
-            reader.pop(at);
-        }
+    let (mut start, end) = tree::inside(source, "YAML", diagnostics);
+    let mut edits = Vec::new();
+    for control in controls(source).take(CONTROLS) {
+        edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
+        diagnostics.push(control);
     }
-    arena.alloc_slice_copy(&reader.documents)
+    let mut rounds = (REREAD / (source.len() + 1)).min(ROUNDS);
+    let mut documents = Vec::new();
+    // Mends are kept apart: what a round reports of a document that is read again is forgotten.
+    let mut mends = Diagnostics::default();
+    loop {
+        let seen = Seen::new(source, start..end, &edits);
+        let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut documents);
+        let Err(error) = reader.run() else { break };
+        let at = seen.offset(error.marker().index()) as usize;
+        let Began { at: began, documents: complete, mark } = reader.began;
+        let found = quote::explain(source, at, error.info());
+        let new: Vec<Edit> = found
+            .iter()
+            .filter_map(|found| found.fix.as_ref())
+            .flat_map(|fix| fix.edits.iter().cloned())
+            .collect();
+        if rounds > 0 && !new.is_empty() && new.iter().all(|edit| is_free(&edits, edit)) {
+            rounds -= 1;
+            reader.diagnostics.rewind(mark);
+            documents.truncate(complete);
+            found.into_iter().for_each(|found| mends.push(found));
+            edits.extend(new);
+            edits.sort_by_key(|edit| edit.span);
+            start = began;
+            continue;
+        }
+        reader.abandon();
+        found.into_iter().for_each(|found| mends.push(found));
+        // The documents behind this one can still be read.
+        let Some(next) = source.get(at..end).and_then(|rest| rest.find("\n---")) else { break };
+        start = at + next + 1;
+    }
+    diagnostics.append(mends);
+    arena.alloc_slice_copy(&documents)
+}
+
+/// Whether an edit touches none of the others.
+fn is_free(edits: &[Edit], edit: &Edit) -> bool {
+    let next = edits.partition_point(|other| other.span.end <= edit.span.start && other.span != edit.span);
+    edits.get(next).is_none_or(|other| edit.span.end <= other.span.start && other.span != edit.span)
+}
+
+/// The control characters that YAML does not have, not even in quotes.
+fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
+    let bad = |&(_, byte): &(usize, u8)| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
+    source.bytes().enumerate().filter(bad).map(|(at, byte)| {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let name = format!("U+{byte:04X}");
+        Diagnostic::new(
+            Code::BadCharacter,
+            Span::new(at, at + 1),
+            format!("the character {name} is no part of YAML"),
+        )
+        .expected("an escape in double quotes, or nothing", name)
+        .replace(Span::new(at, at + 1), "")
+    })
+}
+
+/// Where the document that is being read began, and what stood before it.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    at: usize,
+    documents: usize,
+    mark: Mark,
 }
 
 /// A list or record that is open.
@@ -65,20 +120,43 @@ struct Frame<'a> {
 
 struct Reader<'a, 'd> {
     source: &'a str,
-    places: &'d Places<'d>,
+    seen: &'d Seen<'a>,
     arena: &'a Bump,
     diagnostics: &'d mut Diagnostics,
     frames: Vec<Frame<'a>>,
     nodes: Vec<Node<'a>>,
     entries: Vec<Entry<'a>>,
-    documents: Vec<Node<'a>>,
+    documents: &'d mut Vec<Node<'a>>,
+    began: Began,
     /// The end of what was read last.
     last: u32,
 }
 
-impl<'a> Reader<'a, '_> {
-    fn run(&mut self, text: &str) -> Result<(), ScanError> {
-        let mut parser = Parser::new_from_str(text);
+impl<'a, 'd> Reader<'a, 'd> {
+    fn new(
+        source: &'a str,
+        seen: &'d Seen<'a>,
+        start: usize,
+        arena: &'a Bump,
+        diagnostics: &'d mut Diagnostics,
+        documents: &'d mut Vec<Node<'a>>,
+    ) -> Reader<'a, 'd> {
+        Reader {
+            source,
+            seen,
+            arena,
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            entries: Vec::new(),
+            began: Began { at: start, documents: documents.len(), mark: diagnostics.mark() },
+            diagnostics,
+            documents,
+            last: u32::try_from(start).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), ScanError> {
+        let mut parser = Parser::new_from_str(&self.seen.text);
         while let Some(next) = parser.next_event() {
             let (event, marks) = next?;
             if !self.event(event, marks) {
@@ -88,10 +166,21 @@ impl<'a> Reader<'a, '_> {
         Ok(())
     }
 
+    /// Takes a document that cannot be read on as it is.
+    fn abandon(&mut self) {
+        while !self.frames.is_empty() {
+            self.pop(self.last);
+        }
+    }
+
     /// Takes an event; false where reading cannot go on.
     fn event(&mut self, event: Event<'_>, marks: Marks) -> bool {
-        let span = self.places.span(marks);
+        let span = self.seen.span(marks);
         match event {
+            Event::DocumentStart(_) => {
+                let (documents, mark) = (self.documents.len(), self.diagnostics.mark());
+                self.began = Began { at: span.start as usize, documents, mark };
+            }
             Event::Scalar(text, style, anchor, tag) => {
                 self.feature(span, anchor, tag.is_some());
                 let node = self.scalar(&text, style, span);
@@ -146,9 +235,7 @@ impl<'a> Reader<'a, '_> {
     fn open(&mut self, span: Span, record: bool) -> bool {
         if self.frames.len() >= NESTING {
             self.diagnostics.push(tree::too_deep(span));
-            while !self.frames.is_empty() {
-                self.pop(self.last);
-            }
+            self.abandon();
             return false;
         }
         let base = if record { self.entries.len() } else { self.nodes.len() };
@@ -219,15 +306,5 @@ impl<'a> Reader<'a, '_> {
             _ => {}
         }
         node
-    }
-
-    /// Where and why the scanner stopped.
-    fn stopped(&self, error: &ScanError) -> Diagnostic {
-        let at = self.places.offset(error.marker().index());
-        if error.info() == "recursion limit exceeded" {
-            return tree::too_deep(Span::at(at));
-        }
-        Diagnostic::new(Code::BadYaml, Span::at(at), format!("this is no YAML: {}", error.info()))
-            .help("put quotes around a text with `: `, ` #`, or one of `{}[],&*!|>'\"%@` at its start")
     }
 }

@@ -1,6 +1,7 @@
 //! What a scalar of YAML is, by the core schema of YAML 1.2 (section 10.3.2).
 
-use super::Reader;
+use super::{Reader, quote};
+use crate::diagnostic::Diagnostic;
 use crate::front::tree::{self, Kind, Node, Style, Text};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -28,17 +29,44 @@ impl<'a> Reader<'a, '_> {
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
         };
-        let quotes = u32::from(matches!(style, Style::Single | Style::Double));
-        let from = (span.start + quotes) as usize;
-        let written = self.source.get(from..from + text.len()).filter(|written| *written == text);
-        let written = written.filter(|_| style != Style::Block && from + text.len() <= span.end as usize);
-        let start = written.map(|_| span.start + quotes);
+        // In quotes of a mend the text stands where the quote would.
+        let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
+        let stands = |start: u32| {
+            let range = start as usize..start as usize + text.len();
+            let written = self.source.get(range.clone()).filter(|written| *written == text)?;
+            (style != Style::Block && range.end <= span.end as usize).then_some((written, start))
+        };
+        let found = stands(inside).or_else(|| stands(span.start));
+        let (written, start) = (found.map(|(written, _)| written), found.map(|(_, start)| start));
         let text = written.unwrap_or_else(|| &*self.arena.alloc_str(text));
         let span = match style {
             Style::Plain | Style::Block => self.trimmed(span),
             _ => span,
         };
-        Node { kind: Kind::Text(Text { text, style, start }), span }
+        let node = Node { kind: Kind::Text(Text { text, style, start }), span };
+        if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
+    }
+
+    /// A plain text that ends before something like `#5`, which was hardly meant as a comment.
+    fn whole(&mut self, node: Node<'a>) -> Node<'a> {
+        let rest = self.source.get(node.span.end as usize..).unwrap_or("");
+        let mark = rest.trim_start_matches([' ', '\t']);
+        let number = mark
+            .strip_prefix('#')
+            .is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit() || c == '$'));
+        if mark.len() == rest.len() || !number {
+            return node;
+        }
+        let length = rest.lines().next().unwrap_or("").trim_end().len();
+        let span = Span::new(node.span.start, node.span.end + u32::try_from(length).unwrap_or(0));
+        let text = self.source.get(span.range()).unwrap_or("");
+        self.diagnostics.push_with(Code::QuoteIt, || {
+            let quoted = quote::quoted(text);
+            Diagnostic::new(Code::QuoteIt, span, "YAML takes ` #` for the beginning of a comment: quote it")
+                .expected(format!("`{}`", tree::shorten(&quoted)), format!("`{}`", tree::shorten(text)))
+                .replace(span, quoted)
+        });
+        Node { kind: Kind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
     }
 
     /// A place without the blanks at its end.
