@@ -7,6 +7,8 @@
 mod case;
 #[path = "support/constructs.rs"]
 mod constructs;
+#[path = "support/convert.rs"]
+mod convert;
 
 use case::{Case, Source};
 use ilo_asm::build::{Notation, Options, build};
