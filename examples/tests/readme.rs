@@ -63,7 +63,12 @@ fn runs_as_printed(readme: &str) -> usize {
     for (command, expected) in blocks.flat_map(commands) {
         let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(stdout, expected, "{command}\n{}", String::from_utf8_lossy(&output.stderr));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{command}\n{stderr}");
+        // What is long is left out of the text.
+        if !expected.is_empty() {
+            assert_eq!(stdout, expected, "{command}\n{stderr}");
+        }
         run += 1;
     }
     run
