@@ -224,9 +224,10 @@ impl Catalog {
         true
     }
 
-    /// Says that a server is there whose tools are not known.
-    pub fn insert_server(&mut self, server: &str) {
-        self.unlisted.insert(server.to_owned());
+    /// Says that a server is there; whether its tools are those that are inserted, or are not known.
+    pub fn insert_server(&mut self, server: &str, listed: bool) {
+        let kind = if listed { &mut self.servers } else { &mut self.unlisted };
+        kind.insert(server.to_owned());
     }
 
     /// Every tool, in the order in which they were added.
@@ -356,7 +357,7 @@ mod tests {
     fn a_server_that_is_there_is_not_stood_in_for() {
         let mut tools = catalog(&["get-user"]);
         found(&tools, "mcp://users/get-user", &["get-user"]);
-        tools.insert_server("users");
+        tools.insert_server("users", false);
         found(&tools, "mcp://users/get-user", &["?"]);
         found(&tools, "mcp://users/other", &["?"]);
         found(&tools, "other", &[]);

@@ -8,6 +8,7 @@
 
 pub mod ast;
 pub mod build;
+pub mod called;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]

@@ -9,7 +9,9 @@ use crate::error::{DecodeError, DecodeErrorKind};
 use crate::isa::Op;
 use crate::limits;
 use crate::operand::{Operand, ToolId};
-use crate::program::{CallShape, Debug, Function, Key, Map, Number, Parameter, Position, Program, Strings};
+use crate::program::{
+    CallShape, Debug, Function, Key, Map, Number, Parameter, Parameters, Position, Program, Strings,
+};
 use crate::types::{Base, Output, Type};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -315,8 +317,10 @@ fn functions(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
     let mut start = 0_u32;
     program.functions = r.list("functions", limits::FUNCTIONS, 6, |r| {
         let name = r.operand()?;
-        let parameters =
-            r.list("parameters", limits::REGISTERS, 2, |r| Ok(Parameter { name: r.operand()?, ty: ty(r)? }))?;
+        let mut parameters = Parameters::default();
+        for _ in 0..r.count("parameters", limits::REGISTERS, 2)? {
+            parameters.push(Parameter { name: r.operand()?, ty: ty(r)? });
+        }
         let output = output(r)?;
         let registers = r.varint16()?;
         let length = r.varint32()?;

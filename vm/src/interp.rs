@@ -14,7 +14,7 @@ use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, NumberId, StringId};
+use ilo_spec::operand::{NumberId, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
@@ -31,21 +31,21 @@ pub(crate) struct Machine {
     pub(crate) result: Value,
 }
 
-/// Why the machine stopped.
-#[derive(Debug)]
+/// Why the machine stopped, where it was no fault.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call, whose arguments begin at a register.
-    Call(CallId, First),
+    /// At a tool call.
+    Call,
     /// The function that was started returned.
     Returned,
     /// The function that was started failed.
     Failed,
-    Fault(Trap),
 }
 
-/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it.
+/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it; what it
+/// gives back is in two registers as well.
 #[inline(never)]
-pub(crate) fn execute(machine: &mut Machine) -> Stop {
+pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, result } =
         machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
@@ -59,7 +59,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
             () => {
                 match window(stack, *base) {
                     Some(window) => window,
-                    None => break 'run Stop::Returned,
+                    None => break 'run (Stop::Returned, None),
                 }
             };
         }
@@ -70,7 +70,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                     Ok(value) => value,
                     Err(trap) => {
                         cold_path();
-                        break 'run Stop::Fault(trap);
+                        break 'run (Stop::Failed, Some(trap));
                     }
                 }
             };
@@ -81,7 +81,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 let value = $value;
                 let Some(frame) = frames.pop() else {
                     *result = value;
-                    break 'run Stop::Returned;
+                    break 'run (Stop::Returned, None);
                 };
                 pc = frame.pc;
                 *base = frame.base;
@@ -119,7 +119,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
             // In place: each arm reads the operands that it has.
             let Some(op) = code.get(pc) else {
                 cold_path();
-                break Stop::Returned;
+                break (Stop::Returned, None);
             };
             pc += 1;
             match *op {
@@ -236,10 +236,10 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
-                Op::Tool { first, call, .. } => {
+                Op::Tool { .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
-                    break 'run Stop::Call(call, first);
+                    break 'run (Stop::Call, None);
                 }
                 Op::Invoke { first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
@@ -263,7 +263,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                         fail(code, stack, frames, Frame { pc, base: *base }, (result, value));
                     (pc, *base) = (place.pc, place.base);
                     if !handled {
-                        break 'run Stop::Failed;
+                        break 'run (Stop::Failed, None);
                     }
                     w = enter!();
                 }

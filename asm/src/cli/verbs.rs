@@ -4,7 +4,7 @@ use super::input::Input;
 use super::report::{self, complain};
 use super::{Reading, Verb};
 use crate::ast::File;
-use crate::build::{Options, build, read_and_check};
+use crate::build::{Notation, Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
 use crate::{disasm, explain, graph, id, lower, print, prompt};
@@ -33,11 +33,11 @@ pub(super) fn run(verb: Verb) -> Done {
         Verb::Fmt { files, check, reading } => fmt_verb(&files, check, &reading),
         Verb::Fix { files, reading } => fix_verb(&files, &reading),
         Verb::Convert { file, to, reading } => {
-            with_tree(&file, &reading, |file| print::print(file, to, &mut Diagnostics::default()))
+            with_tree(&file, &reading, |file, diagnostics| print::print(file, to, diagnostics))
         }
         Verb::Dis { file, reading } => dis_verb(&file, &reading),
         Verb::Graph { file, format, reading } => {
-            with_tree(&file, &reading, |file| graph::graph(file, format))
+            with_tree(&file, &reading, |file, _| graph::graph(file, format))
         }
         Verb::Prompt { notation, catalog } => {
             let catalog = catalog.as_deref().map(read_catalog).transpose()?;
@@ -220,8 +220,13 @@ fn fix_verb(files: &[PathBuf], reading: &Reading) -> Done {
     Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
-/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped.
-fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> String) -> Done {
+/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped; nothing where `make` reports
+/// an error.
+fn with_tree(
+    path: &Path,
+    reading: &Reading,
+    make: impl FnOnce(&File<'_>, &mut Diagnostics) -> String,
+) -> Done {
     let input = reading.read(path)?;
     let bytecode = input.bytecode().transpose()?;
     let source = match &bytecode {
@@ -239,7 +244,11 @@ fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> Str
     };
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let (file, checked) = read_and_check(source, &arena, &reading.options(None), &mut diagnostics);
+    let mut options = reading.options(None);
+    if bytecode.is_some() {
+        options.from = Some(Notation::Id);
+    }
+    let (file, checked) = read_and_check(source, &arena, &options, &mut diagnostics);
     report::show(&input, source, &diagnostics);
     if diagnostics.has_errors() {
         return Ok(ExitCode::from(REFUSED));
@@ -251,7 +260,13 @@ fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> Str
             return Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name));
         }
     }
-    show(make(&file).as_bytes())?;
+    let mut diagnostics = Diagnostics::default();
+    let made = make(&file, &mut diagnostics);
+    report::show(&input, source, &diagnostics);
+    if diagnostics.has_errors() {
+        return Ok(ExitCode::from(REFUSED));
+    }
+    show(made.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
