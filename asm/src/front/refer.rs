@@ -139,12 +139,12 @@ impl<'a> Reader<'_, 'a> {
         }
         let plain = foreign.reference.to_string();
         let plain = plain.trim_start_matches('.');
-        let mut wrong =
-            Diagnostic::new(Code::BadReference, foreign.reference.span, "names stand without `$` here")
-                .expected(format!("`{plain}`"), format!("`{text}`"));
-        wrong.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
-        self.report(wrong);
-        Some(nothing(node))
+        let message = format!("`{text}` is text here, where names stand without `$`");
+        let mut warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        warning.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
+        self.report(warning);
+        Some(literal(Literal::Text(template.text()?), node.span))
     }
 
     /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
