@@ -361,6 +361,7 @@ pub(super) mod tests {
             Kind::Record(entries) => {
                 let key = |entry: &Entry<'_>| match entry.key.kind {
                     Kind::Text(text) => text.text.to_owned(),
+                    Kind::List(_) | Kind::Record(_) => entry.key.kind_name().to_owned(),
                     _ => format!("{}", value(&entry.key)),
                 };
                 Value::Object(entries.iter().map(|entry| (key(entry), value(&entry.value))).collect())
