@@ -204,7 +204,7 @@ fn depth_is_limited_and_costs_no_stack() {
 /// Neither the scanner nor what stands before and behind it does anything twice for each byte.
 #[test]
 fn hostile_sources_are_read_in_linear_time() {
-    let many = |text: &str| text.repeat(4_000);
+    let many = |text: &str| text.repeat(20_000);
     let keys: String = (0..20_000).map(|n| format!("k{n}: 0\n")).collect();
     for source in [
         many("a: @b\n"),
@@ -239,9 +239,7 @@ fn hostile_sources_are_read_in_linear_time() {
         format!("a: \"{}\"", many("\\u00e9\n")),
         format!("{keys}k0: 1"),
     ] {
-        let t = std::time::Instant::now();
         let (_, found) = documents(&source);
-        println!("TIME {:?} {} {:?}", t.elapsed(), source.len(), source.chars().take(20).collect::<String>());
         assert!(found.len() <= ilo_spec::limits::DIAGNOSTICS);
     }
 }
