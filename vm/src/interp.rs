@@ -14,7 +14,7 @@ use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, NumberId, StringId};
+use ilo_spec::operand::{NumberId, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
@@ -31,44 +31,35 @@ pub(crate) struct Machine {
     pub(crate) result: Value,
 }
 
-/// Why the machine stopped.
-#[derive(Debug)]
+/// Why the machine stopped, where it was no fault.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call, whose arguments begin at a register.
-    Call(CallId, First),
+    /// At a tool call.
+    Call,
     /// The function that was started returned.
     Returned,
     /// The function that was started failed.
     Failed,
-    Fault(Trap),
 }
 
-/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it.
+/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it; what it
+/// gives back is in two registers as well.
 #[inline(never)]
-pub(crate) fn execute(machine: &mut Machine) -> Stop {
-    let Machine {
-        program: Program(program),
-        heap,
-        stack,
-        frames,
-        notes,
-        pc: kept_pc,
-        base: kept_base,
-        result,
-    } = machine;
+pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
+    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, result } =
+        machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
     // tables would be fetched and spilled whenever the loop is entered.
     let program = &mut *program;
     let code = &program.spec.code[..];
     let mut pc = *kept_pc;
-    let mut base = *kept_base;
     let stop = 'run: {
         // The window of a frame; one that verification measured lies within the stack.
         macro_rules! enter {
             () => {
-                match window(stack, base) {
+                match window(stack, *base) {
                     Some(window) => window,
-                    None => break 'run Stop::Returned,
+                    None => break 'run (Stop::Returned, None),
                 }
             };
         }
@@ -79,7 +70,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                     Ok(value) => value,
                     Err(trap) => {
                         cold_path();
-                        break 'run Stop::Fault(trap);
+                        break 'run (Stop::Failed, Some(trap));
                     }
                 }
             };
@@ -90,9 +81,10 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 let value = $value;
                 let Some(frame) = frames.pop() else {
                     *result = value;
-                    break 'run Stop::Returned;
+                    break 'run (Stop::Returned, None);
                 };
-                Frame { pc, base } = frame;
+                pc = frame.pc;
+                *base = frame.base;
                 w = enter!();
                 if let Some(&Op::Invoke { dst, .. }) = code.get(pc - 1) {
                     set(w, dst, value);
@@ -125,7 +117,10 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
         let number = |id: NumberId| program.number(id);
         loop {
             // In place: each arm reads the operands that it has.
-            let Some(op) = code.get(pc) else { break Stop::Returned };
+            let Some(op) = code.get(pc) else {
+                cold_path();
+                break (Stop::Returned, None);
+            };
             pc += 1;
             match *op {
                 Op::Nil { dst } => set(w, dst, Value::NIL),
@@ -136,9 +131,9 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, get(w, src).in_halves()),
 
-                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, dst, a, b)),
-                Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, dst, a, b)),
-                Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, dst, a, b)),
+                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, op, (dst, a, b))),
+                Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, op, (dst, a, b))),
+                Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, op, (dst, a, b))),
                 Op::Div { dst, a, b } => {
                     let value = fallible!(arith::quotient(get(w, a), get(w, b)));
                     set(w, dst, value);
@@ -223,11 +218,11 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
 
                 Op::For { base, list, to } => {
-                    fallible!(loops::begin(heap, program, w, (base, list), pc - 1, true));
+                    fallible!(loops::begin(heap, program, w, (base, list), pc, true));
                     pc += usize::from(to.0);
                 }
                 Op::Each { base, list, to } => {
-                    fallible!(loops::begin(heap, program, w, (base, list), pc - 1, false));
+                    fallible!(loops::begin(heap, program, w, (base, list), pc, false));
                     pc += usize::from(to.0);
                 }
                 Op::Next { base, item, back } => {
@@ -241,16 +236,16 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
-                Op::Tool { first, call, .. } => {
+                Op::Tool { .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
-                    break 'run Stop::Call(call, first);
+                    break 'run (Stop::Call, None);
                 }
                 Op::Invoke { first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
                     fallible!(heap.budget.burn(entry.cost.into()));
-                    frames.push(Frame { pc, base });
-                    base += usize::from(first.0);
+                    frames.push(Frame { pc, base: *base });
+                    *base += usize::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
                 }
@@ -264,10 +259,11 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    let (handled, place) = fail(code, stack, frames, Frame { pc, base }, (result, value));
-                    (pc, base) = (place.pc, place.base);
+                    let (handled, place) =
+                        fail(code, stack, frames, Frame { pc, base: *base }, (result, value));
+                    (pc, *base) = (place.pc, place.base);
                     if !handled {
-                        break 'run Stop::Failed;
+                        break 'run (Stop::Failed, None);
                     }
                     w = enter!();
                 }
@@ -276,18 +272,13 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                     None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
                 },
 
-                Op::MulCUnlessGeC { dst, a, by, least, to } => {
-                    let (by, least) = (number(NumberId(by.0.into())), number(NumberId(least.0.into())));
-                    go_if!(
-                        !fallible!(compare::product_related::<Ge>(heap, program, w, dst, (a, by, least))),
-                        to
-                    );
+                Op::MulCUnlessGeC { to, .. } => {
+                    go_if!(!fallible!(compare::product_at_least(heap, program, w, op)), to);
                 }
             }
         }
     };
     *kept_pc = pc;
-    *kept_base = base;
     stop
 }
 

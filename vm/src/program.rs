@@ -12,6 +12,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use ilo_spec::error::{Code, DecodeError};
+use ilo_spec::isa::NumberByte;
 use ilo_spec::operand::{FunctionId, MapId, NumberId, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
 use ilo_spec::types::{Output, Type};
@@ -195,6 +196,11 @@ impl Inner {
 
     #[inline(always)]
     pub(crate) fn number(&self, id: NumberId) -> &Constant {
+        &self.numbers[usize::from(id.0)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn small_number(&self, id: NumberByte) -> &Constant {
         &self.numbers[usize::from(id.0)]
     }
 

@@ -39,12 +39,14 @@ const GROWABLE: u32 = 1 << 31;
 /// A value.
 ///
 /// The payload is a double so that doubles never pass through a general register; everything else is kept in its bits.
+/// The tag stands before the auxiliary word, so that both are stored as one small constant where that is 0.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Value {
+    pub(crate) payload: f64,
     pub(crate) tag: Tag,
     /// Items of a list, shape of a record.
     pub(crate) aux: u32,
-    pub(crate) payload: f64,
 }
 
 impl Value {

@@ -10,6 +10,7 @@ use crate::program::Constant;
 use crate::value::{Tag, Value};
 use core::hint::cold_path;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{In, Out};
 
 /// An operation on two numbers.
@@ -66,11 +67,17 @@ pub(crate) fn constant<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Const
     if let Some(result) = quick_constant::<O>(get(w, a), b) {
         return store(w, dst, Value::double(result));
     }
-    let result = match common::<O>(get(w, a), &b.value) {
-        Common::Double(result) => return store(w, dst, Value::double(result)),
-        Common::Int(result) => return store(w, dst, Value::int(result)),
-        Common::Neither => mixed::<O>(get(w, a), &b.value)?,
-    };
+    match common::<O>(get(w, a), &b.value) {
+        Common::Double(result) => store(w, dst, Value::double(result)),
+        Common::Int(result) => store(w, dst, Value::int(result)),
+        Common::Neither => constant_slowly::<O>(w, dst, a, b),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn constant_slowly<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Constant) -> Result<(), Trap> {
+    let result = mixed::<O>(get(w, a), &b.value)?;
     store(w, dst, result)
 }
 
@@ -86,12 +93,26 @@ pub(crate) fn quick_constant<O: Arithmetic>(a: &Value, b: &Constant) -> Option<f
 
 /// As [`constant`], between two registers.
 #[inline(always)]
-pub(crate) fn registers<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: In) -> Result<(), Trap> {
-    let result = match common::<O>(get(w, a), get(w, b)) {
-        Common::Double(result) => return store(w, dst, Value::double(result)),
-        Common::Int(result) => return store(w, dst, Value::int(result)),
-        Common::Neither => mixed::<O>(get(w, a), get(w, b))?,
+pub(crate) fn registers<O: Arithmetic>(
+    w: &mut Window,
+    op: &Op,
+    (dst, a, b): (Out, In, In),
+) -> Result<(), Trap> {
+    match common::<O>(get(w, a), get(w, b)) {
+        Common::Double(result) => store(w, dst, Value::double(result)),
+        Common::Int(result) => store(w, dst, Value::int(result)),
+        Common::Neither => registers_slowly::<O>(w, op),
+    }
+}
+
+/// Takes the instruction itself: operands that only this needs would be put aside on every path.
+#[cold]
+#[inline(never)]
+fn registers_slowly<O: Arithmetic>(w: &mut Window, op: &Op) -> Result<(), Trap> {
+    let (Op::Add { dst, a, b } | Op::Sub { dst, a, b } | Op::Mul { dst, a, b }) = *op else {
+        return Ok(());
     };
+    let result = mixed::<O>(get(w, a), get(w, b))?;
     store(w, dst, result)
 }
 

@@ -11,6 +11,7 @@ use crate::value::{Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{In, MapId, Out};
 use ilo_spec::program::Key;
 
@@ -75,35 +76,34 @@ pub(crate) fn related_constant<R: Relation>(
     related::<R>(heap, program, a, &b.value)
 }
 
-/// `dst` = `a` * constant; whether the relation of it with another constant holds.
+/// `dst` = `a` * constant; whether it is at least another constant.
+///
+/// The slow path takes the instruction itself: operands that only it needs would be put aside on every path.
 #[inline(always)]
-pub(crate) fn product_related<R: Relation>(
+pub(crate) fn product_at_least(
     heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
-    dst: Out,
-    (a, by, bound): (In, &Constant, &Constant),
+    op: &Op,
 ) -> Result<bool, Trap> {
-    if let Some(product) = arith::quick_constant::<Mul>(get(w, a), by)
-        && bound.exact
+    if let Op::MulCUnlessGeC { dst, a, by, least, .. } = *op
+        && let (by, least) = (program.small_number(by), program.small_number(least))
+        && let Some(product) = arith::quick_constant::<Mul>(get(w, a), by)
+        && least.exact
     {
         set(w, dst, Value::double(product));
-        return Ok(R::doubles(product, bound.double));
+        return Ok(Ge::doubles(product, least.double));
     }
     cold_path();
-    product_related_slowly::<R>(heap, program, w, dst, (a, by, bound))
+    product_at_least_slowly(heap, program, w, op)
 }
 
+#[cold]
 #[inline(never)]
-fn product_related_slowly<R: Relation>(
-    heap: &mut Heap,
-    program: &Inner,
-    w: &mut Window,
-    dst: Out,
-    (a, by, bound): (In, &Constant, &Constant),
-) -> Result<bool, Trap> {
-    arith::constant::<Mul>(w, dst, a, by)?;
-    related_constant::<R>(heap, program, &w[usize::from(dst.0)], bound)
+fn product_at_least_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<bool, Trap> {
+    let Op::MulCUnlessGeC { dst, a, by, least, .. } = *op else { return Ok(true) };
+    arith::constant::<Mul>(w, dst, a, program.small_number(by))?;
+    related_constant::<Ge>(heap, program, &w[usize::from(dst.0)], program.small_number(least))
 }
 
 #[inline(never)]

@@ -9,27 +9,27 @@ use crate::value::{Tag, Value, at};
 use core::hint::cold_path;
 use ilo_spec::operand::{First, In, LoopBase, Out, ShapeId};
 
-/// The register at a distance from a loop's first; the verifier shows that it is within the frame.
+/// The register at a distance from a loop's first, at most 2; the verifier shows that it is within the frame.
 #[inline(always)]
-fn slot(base: LoopBase, distance: u8) -> usize {
-    usize::from(base.0.wrapping_add(distance))
+fn slot(base: LoopBase, distance: usize) -> usize {
+    usize::from(base.0) + distance
 }
 
-/// Begins a loop; with `collects` there is room for as many items as the list has.
+/// Begins a loop before `after`; with `collects` there is room for as many items as the list has.
 #[inline(never)]
 pub(crate) fn begin(
     heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
     (base, list): (LoopBase, In),
-    pc: usize,
+    after: usize,
     collects: bool,
 ) -> Result<(), Trap> {
     let list = *get(w, list);
     if list.tag != Tag::List {
         return Err(mismatch("a list to loop over", list.tag));
     }
-    let cost = program.facts.loops.get(pc).copied().unwrap_or(1);
+    let cost = program.facts.loops.get(after - 1).copied().unwrap_or(1);
     if collects {
         let start = heap.take(at(list.aux))?;
         w[slot(base, 2)] = Value::list(narrow(start), 0, 1);
@@ -101,7 +101,6 @@ pub(crate) fn add_record(
 ) -> Result<(), Trap> {
     let count = program.shape_len(shape);
     let (offset, depth) = heap.put(span(w, first, count))?;
-    let record = Value::record(offset, shape.0.into(), depth);
     let list = &w[slot(base, 2)];
     let len = list.aux;
     // Its depth is that of a list with room, which has no header.
@@ -109,11 +108,23 @@ pub(crate) fn add_record(
         && depth < list.high()
         && let Some(place) = heap.values.get_mut(at(list.low()) + at(len))
     {
-        *place = record;
+        // Put together here and below: one that is made once is stored in halves and copied whole.
+        *place = Value::record(offset, shape.0.into(), depth);
         w[slot(base, 2)].aux = len + 1;
         return Ok(());
     }
-    add_container(heap, w, base, record)
+    add_new(heap, w, base, (offset, shape, depth))
+}
+
+#[cold]
+#[inline(never)]
+fn add_new(
+    heap: &mut Heap,
+    w: &mut Window,
+    base: LoopBase,
+    (offset, shape, depth): (u32, ShapeId, u32),
+) -> Result<(), Trap> {
+    add_container(heap, w, base, Value::record(offset, shape.0.into(), depth))
 }
 
 /// `dst` = what the loop collected.
