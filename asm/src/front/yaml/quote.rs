@@ -134,12 +134,14 @@ impl<'s> Line<'s> {
         if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
             let from = self.content();
             let pieces = Flow::new(self.text.get(from..).unwrap_or("")).pieces();
-            if let (true, Some(pieces)) = (!flow || !pieces.as_ref().is_some_and(|p| p.goes_on), &pieces) {
+            if let Some(pieces) = pieces.as_ref().filter(|pieces| !(flow && pieces.goes_on)) {
                 let wrong = pieces.wrong.iter().map(|&(start, value)| {
-                    let message = match value.contains("${") {
-                        true => "in brackets YAML takes the brace of `${` for a record: quote it".to_owned(),
-                        false => "in brackets YAML reads this otherwise than it looks: quote it".to_owned(),
+                    let what = if value.contains("${") {
+                        "takes the brace of `${` for a record"
+                    } else {
+                        "reads this otherwise than it looks"
                     };
+                    let message = format!("in brackets YAML {what}: quote it");
                     self.diagnostic(from + start, value, Wrong::quote(value, message))
                 });
                 let wrong: Vec<_> = wrong.collect();
