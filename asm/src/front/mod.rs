@@ -7,6 +7,7 @@
 mod control;
 mod detect;
 mod dialect;
+mod format;
 mod function;
 mod handler;
 pub mod infix;
@@ -23,6 +24,7 @@ mod value;
 mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect};
+pub use format::{Formatted, format};
 
 use crate::ast::File;
 use crate::build::Notation;
