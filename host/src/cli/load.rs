@@ -1,7 +1,7 @@
 //! A file to a verified program, and the function of it that is asked for.
 
 use super::{Refused, output};
-use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::build::{Notation, Options, build_bytes};
 use ilo_asm::called::called;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
@@ -18,9 +18,12 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// How large the files of programs may be.
+/// How the files of programs are read: in which notation, and how large they may be.
 #[derive(clap::Args)]
 pub(super) struct FileLimits {
+    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its content]
+    #[arg(long, value_name = "NOTATION")]
+    from: Option<Notation>,
     /// Most bytes of a source file
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE, hide_short_help = true)]
     pub(super) max_source: usize,
@@ -98,7 +101,7 @@ impl FileLimits {
     /// How sources are read.
     fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
         let reading = id::Options { source: self.max_source, ..id::Options::default() };
-        Options { reading, catalog, ..Options::default() }
+        Options { from: self.from, reading, catalog, ..Options::default() }
     }
 }
 
