@@ -8,6 +8,7 @@
 
 pub mod ast;
 pub mod build;
+pub mod called;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]
@@ -21,4 +22,5 @@ pub mod id;
 pub mod known;
 pub mod lower;
 pub mod print;
+pub mod prompt;
 pub mod span;

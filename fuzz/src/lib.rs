@@ -4,6 +4,8 @@
 //! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a program means;
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
+pub mod generate;
+
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};

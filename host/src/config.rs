@@ -10,6 +10,7 @@ use crate::file;
 use crate::problem::{MOST, Problem, did_you_mean, nearest, shortened};
 use crate::tools::command::Command;
 use crate::tools::mock::{Entry, Mock};
+use crate::tools::server::{Server, Way};
 use crate::tools::{Source, Tool, Tools};
 use ilo_asm::catalog::server_and_tool;
 use ilo_spec::error::Code;
@@ -224,9 +225,11 @@ impl Reading {
         }
         self.field(fields, "mcpServers", |this, data| {
             for (name, server) in this.record(data)? {
-                this.inside(Step::Key(name.clone()), |this| this.server(name, server));
-                tools.add_server(name.clone());
-                this.servers.push(name.clone());
+                let server = this.inside(Step::Key(name.clone()), |this| this.server(name, server));
+                if let Some(server) = server {
+                    tools.add_server(server);
+                    this.servers.push(name.clone());
+                }
             }
             Some(())
         });
@@ -240,7 +243,7 @@ impl Reading {
         tools
     }
 
-    fn server(&mut self, name: &str, data: &Data) -> Option<()> {
+    fn server(&mut self, name: &str, data: &Data) -> Option<Server> {
         if name.is_empty() || name.contains('/') {
             self.wrong(
                 "a server's name is not empty and has no `/`, since tools are named `mcp://server/tool`",
@@ -248,13 +251,15 @@ impl Reading {
         }
         let fields = self.record(data)?;
         self.keys(fields, SERVER);
-        let command = self.field(fields, "command", Reading::text);
-        let url = self.field(fields, "url", Reading::text);
-        self.field(fields, "args", Reading::texts);
-        self.field(fields, "env", Reading::environment);
-        self.field(fields, "cwd", Reading::text);
-        self.field(fields, "headers", Reading::named_texts);
-        if let Some(url) = url
+        let command = self.field(fields, "command", Reading::filled);
+        let url = self.field(fields, "url", Reading::filled);
+        let arguments = self.field(fields, "args", Reading::filled_texts).unwrap_or_default();
+        let environment = self.field(fields, "env", Reading::environment).unwrap_or_default();
+        let folder = self.field(fields, "cwd", Reading::filled);
+        let headers = self.field(fields, "headers", Reading::filled_named).unwrap_or_default();
+        let timeout = self.field(fields, "timeout", |this, data| this.count(data, 1));
+        let disabled = self.field(fields, "disabled", Reading::flag).unwrap_or(false);
+        if let Some(url) = &url
             && !(url.starts_with("http://") || url.starts_with("https://"))
         {
             self.field(fields, "url", |this, _| {
@@ -266,10 +271,80 @@ impl Reading {
         match (given("command"), given("url")) {
             (true, true) => self.wrong("expected `command` or `url`, found both"),
             (false, false) => self.wrong("expected `command` or `url`, found neither"),
-            _ if command == Some("") => self.wrong("`command` is empty"),
+            _ if command.as_deref() == Some("") => self.wrong("`command` is empty"),
             _ => {}
         }
-        Some(())
+        let way = match (command, url) {
+            (Some(program), _) => {
+                let folder = folder.map_or_else(|| self.folder.clone(), |folder| self.folder.join(folder));
+                let program = self.seen_from_here(program);
+                Way::Program { program, arguments, folder, environment }
+            }
+            (None, url) => Way::Http { url: url?, headers },
+        };
+        let timeout = timeout.map_or(Server::TIMEOUT, Duration::from_millis);
+        (!disabled).then(|| Server { name: name.to_owned(), way, timeout })
+    }
+
+    /// A program with a slash is a file seen from the tools file; another is searched for when it starts.
+    fn seen_from_here(&self, program: String) -> String {
+        let path = Path::new(&program);
+        if program.contains(std::path::is_separator) && path.is_relative() {
+            self.folder.join(path).display().to_string()
+        } else {
+            program
+        }
+    }
+
+    /// A text with each `${NAME}` replaced by that variable of the environment, `${NAME:-text}` by the text without it.
+    fn filled(&mut self, data: &Data) -> Option<String> {
+        let text = self.text(data)?;
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            out.push_str(before);
+            let Some((inside, after)) = after.split_once('}') else {
+                self.wrong("a `${` without its `}`");
+                return None;
+            };
+            let (name, otherwise) = match inside.split_once(":-") {
+                Some((name, otherwise)) => (name, Some(otherwise)),
+                None => (inside, None),
+            };
+            match (std::env::var(name), otherwise) {
+                (Ok(value), _) if !value.is_empty() || otherwise.is_none() => out.push_str(&value),
+                (_, Some(otherwise)) => out.push_str(otherwise),
+                _ => {
+                    let name = shortened(name, 80);
+                    self.wrong(format!(
+                        "the environment has no text `{name}`; set it, or write `${{{name}:-default}}`"
+                    ));
+                    return None;
+                }
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+
+    fn filled_texts(&mut self, data: &Data) -> Option<Vec<String>> {
+        let Data::List(items) = data else { return self.expected("a list of texts", data) };
+        let mut texts = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            texts.extend(self.inside(Step::Index(at), |this| this.filled(item)));
+        }
+        (texts.len() == items.len()).then_some(texts)
+    }
+
+    fn filled_named(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
+        let fields = self.record(data)?;
+        let mut texts = Vec::with_capacity(fields.len());
+        for (name, value) in fields {
+            let text = self.inside(Step::Key(name.clone()), |this| this.filled(value));
+            texts.extend(text.map(|text| (name.clone(), text)));
+        }
+        (texts.len() == fields.len()).then_some(texts)
     }
 
     fn tool(&mut self, name: &str, data: &Data) -> Option<Tool> {
@@ -298,15 +373,14 @@ impl Reading {
                 self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
             }
         }
-        if kinds.contains(&"mcp") {
-            self.field(fields, "args", Reading::renames);
-        }
+        let renames = kinds.contains(&"mcp").then(|| self.field(fields, "args", Reading::renames)).flatten();
         let timeout = self.field(fields, "timeout_ms", |this, data| this.count(data, 1));
         let description = self.field(fields, "description", Reading::text).map(str::to_owned);
         let read_only = self.field(fields, "read_only", Reading::flag).unwrap_or(false);
         let input_schema = self.field(fields, "input_schema", Reading::schema);
         let output_schema = self.field(fields, "output_schema", Reading::schema);
         let mut tool = tool?;
+        tool.renames = renames.unwrap_or_default();
         tool.timeout = timeout.map(Duration::from_millis);
         (tool.description, tool.read_only) = (description, read_only);
         (tool.input_schema, tool.output_schema) = (input_schema, output_schema);
@@ -376,7 +450,7 @@ impl Reading {
     }
 
     fn environment(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
-        let texts = self.named_texts(data)?;
+        let texts = self.filled_named(data)?;
         for (name, _) in &texts {
             if name.is_empty() || name.contains(['=', '\0']) {
                 let message = "a name that no environment variable can have";
@@ -429,7 +503,7 @@ impl Reading {
         Some(Tool::of(name.to_owned(), Source::Server(target.to_owned()), None))
     }
 
-    fn renames(&mut self, data: &Data) -> Option<()> {
+    fn renames(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
         let texts = self.named_texts(data)?;
         for (at, (name, target)) in texts.iter().enumerate() {
             if texts.iter().take(at).any(|(_, other)| other == target) {
@@ -437,7 +511,7 @@ impl Reading {
                 self.inside(Step::Key(name.clone()), |this| this.wrong(message));
             }
         }
-        Some(())
+        Some(texts)
     }
 
     fn schema(&mut self, data: &Data) -> Option<Data> {

@@ -229,8 +229,7 @@ fn problems_name_the_nearest_tool() {
     let text = r#"{"mcpServers":{"mail":{"url":"http://x/"}},
         "tools":{"get-user":{"mock":{"returns":1}},"send":{"mcp":"mcp://mail/send"}}}"#;
     let tools = tools(folder.path(), text);
-    let later = "the MCP server `mail` would answer it, and MCP servers are not in this version; \
-                 give it a `mock` or a `command` under `tools`";
+    let later = "the MCP server `mail` would answer it, and is not started";
     let found: Vec<String> = tools
         .problems([
             "get-user",

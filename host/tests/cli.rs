@@ -295,17 +295,22 @@ fn what_is_missing_is_said_before_anything_runs() {
     let case = Case::new(&notify());
     case.file(
         "tools.json",
-        r#"{"mcpServers":{"mail":{"url":"http://x/mcp"}},
-            "tools":{"get-usr":{"mock":{"returns":1}},"send-email":{"mcp":"mcp://mail/send"}}}"#,
+        r#"{"mcpServers":{"mail":{"command":"no-such-program"}},"tools":{"send-email":{"mcp":"mcp://mail/send"}}}"#,
+    );
+    let ended = case.run(&["run", "p.ilob", "--tools", "tools.json"]);
+    assert_eq!(ended.code, Some(2));
+    let expected = "error[bad-usage]: server `mail`: cannot start `no-such-program`: ";
+    assert!(ended.err.starts_with(expected), "{}", ended.err);
+    case.file(
+        "tools.json",
+        r#"{"tools":{"get-usr":{"mock":{"returns":1}},"send-email":{"mock":{"returns":1}}}}"#,
     );
     let ended = case.run(&["run", "p.ilob", "--tools", "tools.json", "--arg", "user-id=u1", "--trace", "t"]);
     ended.is(
         2,
         "",
         "error[missing-input]: input `message`: no value, expected text\n\
-         error[unknown-tool]: tool `get-user`: the tools file has no such tool; did you mean `get-usr`?\n\
-         error[bad-usage]: tool `send-email`: the MCP server `mail` would answer it, and MCP servers are not in this \
-         version; give it a `mock` or a `command` under `tools`\n",
+         error[unknown-tool]: tool `get-user`: the tools file has no such tool; did you mean `get-usr`?\n",
     );
     assert!(!case.folder.path().join("t").exists(), "no trace of what did not run");
     let ended = case.run(&["run", "p.ilob", "--input", r#"{"user-id":"a","message":"b"}"#]);

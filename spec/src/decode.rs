@@ -9,7 +9,9 @@ use crate::error::{DecodeError, DecodeErrorKind};
 use crate::isa::Op;
 use crate::limits;
 use crate::operand::{Operand, ToolId};
-use crate::program::{CallShape, Debug, Function, Key, Map, Number, Parameter, Position, Program, Strings};
+use crate::program::{
+    CallShape, Debug, Function, Key, Map, Number, Parameter, Parameters, Position, Program, Strings,
+};
 use crate::types::{Base, Output, Type};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -17,9 +19,9 @@ use alloc::vec::Vec;
 /// Bytes being read.
 #[derive(Debug)]
 pub struct Reader<'b> {
+    /// Up to the end of what is being read, which may be a section.
     bytes: &'b [u8],
     at: usize,
-    end: usize,
 }
 
 type Result<T> = core::result::Result<T, DecodeError>;
@@ -27,7 +29,7 @@ type Result<T> = core::result::Result<T, DecodeError>;
 impl<'b> Reader<'b> {
     /// A reader over the whole of `bytes`.
     pub fn new(bytes: &'b [u8]) -> Reader<'b> {
-        Reader { bytes, at: 0, end: bytes.len() }
+        Reader { bytes, at: 0 }
     }
 
     /// The offset of the next byte.
@@ -37,7 +39,7 @@ impl<'b> Reader<'b> {
 
     /// How many bytes are left.
     pub fn left(&self) -> usize {
-        self.end - self.at
+        self.bytes.len() - self.at
     }
 
     fn error<T>(&self, kind: DecodeErrorKind) -> Result<T> {
@@ -53,9 +55,6 @@ impl<'b> Reader<'b> {
     /// One byte.
     #[inline]
     pub fn byte(&mut self) -> Result<u8> {
-        if self.at >= self.end {
-            return self.error(DecodeErrorKind::Truncated);
-        }
         match self.bytes.get(self.at) {
             Some(&byte) => {
                 self.at += 1;
@@ -82,6 +81,7 @@ impl<'b> Reader<'b> {
         if first < 0x80 { Ok(first.into()) } else { self.long_varint(first) }
     }
 
+    #[inline(never)]
     fn long_varint(&mut self, first: u8) -> Result<u64> {
         let mut value = u64::from(first & 0x7f);
         for shift in (7..64).step_by(7) {
@@ -182,12 +182,12 @@ pub fn decode(bytes: &[u8]) -> Result<Program> {
         };
         last = found;
         let length = reader.count("bytes", usize::MAX, 1)?;
-        reader.end = reader.at + length;
+        reader.bytes = bytes.get(..reader.at + length).unwrap_or(bytes);
         read_section(&mut program, section, &mut reader)?;
-        if reader.at != reader.end {
+        if reader.left() > 0 {
             return reader.error(DecodeErrorKind::SectionLength);
         }
-        reader.end = bytes.len();
+        reader.bytes = bytes;
     }
     Ok(program)
 }
@@ -210,11 +210,10 @@ fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> 
         Section::Maps => program.maps = r.list("maps", limits::MAPS, 2, map)?,
         Section::Functions => functions(program, r)?,
         Section::Code => {
-            program.code.reserve_exact(r.left());
-            while r.left() > 0 {
-                program.code.push(Op::decode(r)?);
-            }
-            program.code.shrink_to_fit();
+            // As many as the functions say, where they are right.
+            let most = program.functions.last().map_or(0, |function| function.end as usize);
+            program.code.reserve_exact(most.min(r.left()));
+            code(&mut program.code, r)?;
         }
         Section::Positions => {
             let list = positions(r)?;
@@ -224,6 +223,21 @@ fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> 
             let bytes = r.raw(r.left())?;
             let source = core::str::from_utf8(bytes).or_else(|_| r.error(DecodeErrorKind::Utf8))?;
             source.clone_into(&mut program.debug.get_or_insert_with(Debug::default).source);
+        }
+    }
+    Ok(())
+}
+
+/// Reads instructions to the end. Most have operands of a byte each and are read from one word.
+fn code(code: &mut Vec<Op>, r: &mut Reader<'_>) -> Result<()> {
+    while r.left() > 0 {
+        let rest = r.bytes.get(r.at..).unwrap_or_default();
+        match rest.first_chunk().and_then(|word| Op::short(*word)) {
+            Some((op, length)) => {
+                r.at += length;
+                code.push(op);
+            }
+            None => code.push(Op::decode(r)?),
         }
     }
     Ok(())
@@ -303,8 +317,10 @@ fn functions(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
     let mut start = 0_u32;
     program.functions = r.list("functions", limits::FUNCTIONS, 6, |r| {
         let name = r.operand()?;
-        let parameters =
-            r.list("parameters", limits::REGISTERS, 2, |r| Ok(Parameter { name: r.operand()?, ty: ty(r)? }))?;
+        let mut parameters = Parameters::default();
+        for _ in 0..r.count("parameters", limits::REGISTERS, 2)? {
+            parameters.push(Parameter { name: r.operand()?, ty: ty(r)? });
+        }
         let output = output(r)?;
         let registers = r.varint16()?;
         let length = r.varint32()?;
@@ -371,7 +387,7 @@ pub fn instruction_offsets(bytes: &[u8]) -> Result<Vec<usize>> {
             reader.raw(length)?;
             continue;
         }
-        reader.end = reader.at + length;
+        reader.bytes = bytes.get(..reader.at + length).unwrap_or(bytes);
         while reader.left() > 0 {
             offsets.push(reader.at);
             Op::decode(&mut reader)?;

@@ -86,6 +86,7 @@ codes! {
     139 ContinueInLoop "continue-in-loop" Error "`continue` in a loop, where it could mean skip or ignore";
     140 SwitchReturns "switch-returns" Warning "a switch at the end of a loop whose `return` ends the function";
     141 UnknownNotation "unknown-notation" Error "a source that looks like none of the notations";
+    142 TextReference "text-reference" Warning "a text that another language would take for a reference, but is text here";
 
     201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";

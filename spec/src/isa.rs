@@ -28,6 +28,14 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
+/// What looks at instructions and their operands.
+pub trait Visitor {
+    /// Looks at an instruction: what it costs, and whether the next one is never reached from it.
+    fn instruction(&mut self, cost: u8, ends: bool);
+    /// Looks at one operand.
+    fn operand(&mut self, role: Role);
+}
+
 macro_rules! instructions {
     ($($number:literal $name:ident $mnemonic:literal $cost:literal
        { $($field:ident : $kind:ident),* $(,)? } $meaning:literal;)*) => {
@@ -83,13 +91,38 @@ macro_rules! instructions {
                 })* }
             }
 
+            /// An instruction at the beginning of `bytes` whose operands take a byte each, and how many it takes.
+            #[inline(always)]
+            pub(crate) fn short(bytes: [u8; 8]) -> Option<(Op, usize)> {
+                match bytes[0] {
+                    $($number => {
+                        #[allow(unused_mut, reason = "an instruction may have no operands")]
+                        let (mut length, mut long) = (1, 0);
+                        $(let $field = bytes[length];
+                        length += 1;
+                        long |= $field & <$kind as Operand>::LONG;)*
+                        (long == 0).then(|| (Op::$name { $($field: Operand::short($field)),* }, length))
+                    })*
+                    _ => None,
+                }
+            }
+
             /// Reads the packed form.
-            #[inline]
+            #[inline(never)]
             pub fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Op, DecodeError> {
                 match reader.byte()? {
                     $($number => Ok(Op::$name { $($field: Operand::decode(reader)?),* }),)*
                     number => Err(reader.unknown_instruction(number)),
                 }
+            }
+
+            /// Hands the instruction to a visitor, then every operand's role in packed order, without a call for each.
+            #[inline(always)]
+            pub fn visit(&self, visitor: &mut impl Visitor) {
+                match *self { $(Op::$name { $($field),* } => {
+                    visitor.instruction($cost, self.ends());
+                    $(visitor.operand($field.role());)*
+                })* }
             }
 
             /// Hands every operand's role, with its name, to `each`, in packed order.
@@ -204,6 +237,12 @@ instructions! {
 pub struct NumberByte(pub u8);
 
 impl Operand for NumberByte {
+    const LONG: u8 = 0;
+
+    #[inline]
+    fn short(byte: u8) -> Self {
+        NumberByte(byte)
+    }
     #[inline]
     fn encode(self, sink: &mut Sink) {
         sink.byte(self.0);

@@ -46,12 +46,33 @@ pub enum Role {
 
 /// A kind of operand.
 pub trait Operand: Copy + fmt::Debug + PartialEq {
+    /// The bits of the first byte that say that more follow.
+    const LONG: u8;
+
+    /// The operand that is packed in one byte, none of [`Operand::LONG`] in it.
+    fn short(byte: u8) -> Self;
     /// Writes the packed form.
     fn encode(self, sink: &mut Sink);
     /// Reads the packed form.
     fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError>;
     /// What the verifier must show.
     fn role(self) -> Role;
+}
+
+/// The bits of a first byte that say that more follow, and what a byte without them stands for.
+macro_rules! short {
+    (byte) => {
+        0
+    };
+    ($varint:ident) => {
+        0x80
+    };
+    (zigzag $byte:ident) => {
+        i32::from($byte >> 1) ^ -i32::from($byte & 1)
+    };
+    ($unsigned:ident $byte:ident) => {
+        $byte.into()
+    };
 }
 
 macro_rules! operands {
@@ -61,6 +82,12 @@ macro_rules! operands {
         pub struct $name(pub $inner);
 
         impl Operand for $name {
+            const LONG: u8 = short!($write);
+
+            #[inline]
+            fn short(byte: u8) -> Self {
+                $name(short!($write byte))
+            }
             #[inline]
             fn encode(self, sink: &mut Sink) {
                 sink.$write(self.0.into());

@@ -9,6 +9,7 @@ use crate::operand::{FieldId, NumberId, ShapeId, StringId, ToolId};
 use crate::types::{Output, Type};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
 
 /// A number constant: exact integer or finite double.
 #[derive(Clone, Copy, Debug)]
@@ -145,13 +146,96 @@ pub struct Parameter {
     pub ty: Type,
 }
 
+/// The parameters of a function; few stand in place, so that most functions need no allocation for them.
+#[derive(Clone, Debug)]
+pub enum Parameters {
+    /// So many of these.
+    Few(u8, [Parameter; Parameters::FEW]),
+    /// Any number.
+    Many(Vec<Parameter>),
+}
+
+impl Parameters {
+    /// How many stand in place.
+    pub const FEW: usize = 5;
+
+    /// Adds one.
+    pub fn push(&mut self, parameter: Parameter) {
+        match self {
+            Parameters::Few(count, few) => match few.get_mut(usize::from(*count)) {
+                Some(place) => {
+                    *place = parameter;
+                    *count += 1;
+                }
+                None => {
+                    let mut many = few.to_vec();
+                    many.push(parameter);
+                    *self = Parameters::Many(many);
+                }
+            },
+            Parameters::Many(many) => many.push(parameter),
+        }
+    }
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        let none = Parameter { name: FieldId(0), ty: Type::ANY };
+        Parameters::Few(0, [none; Parameters::FEW])
+    }
+}
+
+impl Deref for Parameters {
+    type Target = [Parameter];
+
+    #[inline]
+    fn deref(&self) -> &[Parameter] {
+        match self {
+            Parameters::Few(count, few) => few.get(..usize::from(*count)).unwrap_or_default(),
+            Parameters::Many(many) => many,
+        }
+    }
+}
+
+impl DerefMut for Parameters {
+    fn deref_mut(&mut self) -> &mut [Parameter] {
+        match self {
+            Parameters::Few(count, few) => few.get_mut(..usize::from(*count)).unwrap_or_default(),
+            Parameters::Many(many) => many,
+        }
+    }
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Parameters) -> bool {
+        **self == **other
+    }
+}
+
+impl FromIterator<Parameter> for Parameters {
+    fn from_iter<I: IntoIterator<Item = Parameter>>(parameters: I) -> Parameters {
+        let mut all = Parameters::default();
+        parameters.into_iter().for_each(|parameter| all.push(parameter));
+        all
+    }
+}
+
+impl<'p> IntoIterator for &'p Parameters {
+    type Item = &'p Parameter;
+    type IntoIter = core::slice::Iter<'p, Parameter>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 /// A function: its code is `code[start..end]` of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// The name that hosts and outcomes use.
     pub name: StringId,
     /// The parameters, which fill the first registers in order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Parameters,
     /// What it gives back.
     pub output: Output,
     /// Registers in its frame, at most [`crate::limits::REGISTERS`].

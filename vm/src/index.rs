@@ -47,6 +47,43 @@ impl Index {
         }
     }
 
+    /// Makes room for so many at once.
+    pub(crate) fn with_room(count: usize) -> Index {
+        Index { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
+    }
+
+    /// Adds a number unless one is there for which `same` holds; says whether it did. `hash_of` is as in
+    /// [`Index::insert`].
+    pub(crate) fn insert_new(
+        &mut self,
+        new: u32,
+        mut same: impl FnMut(u32) -> bool,
+        hash_of: impl Fn(&Index, u32) -> u64,
+    ) -> bool {
+        if (self.used + 1) * 2 > self.slots.len() {
+            self.refill((self.slots.len() * 2).max(16), &hash_of);
+        }
+        let hash = hash_of(self, new);
+        let mask = self.slots.len() - 1;
+        let mut place = start(hash, mask);
+        let mut probe = 0;
+        while self.slots[place] != 0 {
+            let slot = self.slots[place];
+            if slot >> 32 == hash >> 32 && same(number(slot)) {
+                return false;
+            }
+            place = (place + 1) & mask;
+            probe += 1;
+        }
+        self.slots[place] = entry(hash, new);
+        self.used += 1;
+        if probe > LONGEST_PROBE && self.seed < SEEDS {
+            self.seed += 1;
+            self.refill(self.slots.len(), &hash_of);
+        }
+        true
+    }
+
     /// Adds a number that is not there; `hash_of` hashes what any number stands for under the table's seed.
     pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&Index, u32) -> u64) {
         if (self.used + 1) * 2 > self.slots.len() {
@@ -68,7 +105,7 @@ impl Index {
             place = (place + 1) & mask;
             probe += 1;
         }
-        self.slots[place] = (hash >> 32 << 32) | (u64::from(new) + 1);
+        self.slots[place] = entry(hash, new);
         self.used += 1;
         probe
     }
@@ -92,6 +129,10 @@ impl Index {
 
 fn start(hash: u64, mask: usize) -> usize {
     (hash & 0xffff_ffff) as u32 as usize & mask
+}
+
+fn entry(hash: u64, number: u32) -> u64 {
+    (hash >> 32 << 32) | (u64::from(number) + 1)
 }
 
 fn number(slot: u64) -> u32 {

@@ -3,8 +3,18 @@
 /// A set of registers: one word where a function has no more than 64, as nearly all, else four.
 pub(crate) trait Set: Copy + Default {
     fn has(&self, register: u8) -> bool;
+    /// Whether it has a register that a set of this width can have.
+    fn has_low(&self, register: u8) -> bool;
+    /// Whether a set of this width can have all of the registers whose bits these are.
+    fn can_have(registers: u8) -> bool;
+    /// The set with a register that a set of this width can have.
+    fn and_low(self, register: u8) -> Self;
     fn add(&mut self, register: u8);
     fn remove(&mut self, register: u8);
+    /// The first registers, so many.
+    fn first(count: usize) -> Self;
+    /// Whether it has so many registers, one at least, from the first on.
+    fn has_window(&self, first: u8, count: usize) -> bool;
     /// The words joined one by one.
     fn with(self, other: &Self, word: impl Fn(u64, u64) -> u64) -> Self;
 
@@ -28,7 +38,22 @@ pub(crate) trait Set: Copy + Default {
 impl Set for u64 {
     #[inline(always)]
     fn has(&self, register: u8) -> bool {
-        register < 64 && self >> (register & 63) & 1 != 0
+        u64::can_have(register) && self.has_low(register)
+    }
+
+    #[inline(always)]
+    fn has_low(&self, register: u8) -> bool {
+        self >> (register & 63) & 1 != 0
+    }
+
+    #[inline(always)]
+    fn can_have(registers: u8) -> bool {
+        registers < 64
+    }
+
+    #[inline(always)]
+    fn and_low(self, register: u8) -> u64 {
+        self | 1 << (register & 63)
     }
 
     #[inline(always)]
@@ -46,6 +71,21 @@ impl Set for u64 {
     }
 
     #[inline(always)]
+    fn first(count: usize) -> u64 {
+        match count {
+            0 => 0,
+            1..64 => u64::MAX >> (64 - count),
+            _ => u64::MAX,
+        }
+    }
+
+    #[inline(always)]
+    fn has_window(&self, first: u8, count: usize) -> bool {
+        let wanted = u64::first(count);
+        first < 64 && (1..=64).contains(&count) && self >> (first & 63) & wanted == wanted
+    }
+
+    #[inline(always)]
     fn with(self, other: &u64, word: impl Fn(u64, u64) -> u64) -> u64 {
         word(self, *other)
     }
@@ -56,12 +96,37 @@ impl Set for [u64; 4] {
         self[usize::from(register >> 6)] >> (register & 63) & 1 != 0
     }
 
+    fn has_low(&self, register: u8) -> bool {
+        self.has(register)
+    }
+
+    fn can_have(_: u8) -> bool {
+        true
+    }
+
+    fn and_low(mut self, register: u8) -> [u64; 4] {
+        self.add(register);
+        self
+    }
+
     fn add(&mut self, register: u8) {
         self[usize::from(register >> 6)] |= 1 << (register & 63);
     }
 
     fn remove(&mut self, register: u8) {
         self[usize::from(register >> 6)] &= !(1 << (register & 63));
+    }
+
+    fn first(count: usize) -> [u64; 4] {
+        let mut set = [0; 4];
+        (0..=255).take(count).for_each(|register| set.add(register));
+        set
+    }
+
+    fn has_window(&self, first: u8, count: usize) -> bool {
+        count > 0
+            && usize::from(first) + count <= 256
+            && (first..=255).take(count).all(|register| self.has(register))
     }
 
     fn with(mut self, other: &[u64; 4], word: impl Fn(u64, u64) -> u64) -> [u64; 4] {

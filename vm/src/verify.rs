@@ -11,16 +11,17 @@
 //! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
 
 mod flow;
+mod look;
 mod rules;
 
 pub use rules::{Rule, VerifyError};
 
 use crate::index::Index;
-use crate::program::{Inner, Rank};
+use crate::program::{FEW_CASES, Inner, Rank};
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::limits;
-use ilo_spec::operand::FieldId;
+use ilo_spec::operand::{FieldId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Parameter, Program};
 
 /// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
@@ -114,6 +115,7 @@ fn tables(program: &Program, facts: &mut Facts) -> Result<()> {
         index("tool", call.tool.0.into(), program.tools.len()).or_else(error)?;
         index("shape", call.shape.0.into(), program.shapes.len()).or_else(error)?;
     }
+    facts.orders.reserve_exact(program.maps.len());
     for map in &program.maps {
         let order = keys(program, map).map_err(VerifyError::table)?;
         facts.orders.push(order);
@@ -127,14 +129,12 @@ fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<
 
 /// All strings are different, so that a text has one number.
 fn strings(program: &Program, table: &mut Index) -> Result<()> {
-    let get = |id| program.strings.get(ilo_spec::operand::StringId(id)).unwrap_or_default();
-    for (id, text) in (0..).zip(program.strings.iter()) {
-        if table.find(table.hash_text(text), |other| get(other) == text).is_some() {
-            return Err(VerifyError::table(Rule::Duplicate { what: "string" }));
-        }
-        table.insert(id, |table, id| table.hash_text(get(id)));
-    }
-    Ok(())
+    let get = |id| program.strings.get(StringId(id)).unwrap_or_default();
+    *table = Index::with_room(program.strings.len());
+    let all_new = (0..).zip(program.strings.iter()).all(|(id, text)| {
+        table.insert_new(id, |other| get(other) == text, |table, id| table.hash_text(get(id)))
+    });
+    if all_new { Ok(()) } else { Err(VerifyError::table(Rule::Duplicate { what: "string" })) }
 }
 
 fn shapes(program: &Program) -> Result<()> {
@@ -152,23 +152,28 @@ fn shapes(program: &Program) -> Result<()> {
 
 /// Keys meet their tables and are all different; the order is kept for maps of many cases.
 fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, Rule> {
-    let mut order = Vec::with_capacity(map.cases.len());
-    for &(key, target) in &map.cases {
+    for &(key, _) in &map.cases {
         match key {
             Key::Number(id) => index("number", id.0.into(), program.numbers.len())?,
             Key::Text(id) => index("string", at(id.0), program.strings.len())?,
             Key::Nil | Key::Bool(_) => {}
         }
-        order.push((Inner::rank(program, key), target));
     }
-    order.sort_unstable();
-    if order.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(Rule::Duplicate { what: "key of a map" });
-    }
-    if order.len() <= crate::program::FEW_CASES {
-        order = Vec::new();
-    }
-    Ok(order)
+    let ranked = map.cases.iter().map(|&(key, target)| (Inner::rank(program, key), target));
+    let mut order = Vec::new();
+    let twice = if map.cases.len() <= FEW_CASES {
+        // Few are compared in place.
+        let mut few = [(0, 0); FEW_CASES];
+        ranked.enumerate().any(|(place, (rank, _))| {
+            few[place] = rank;
+            few[..place].contains(&rank)
+        })
+    } else {
+        order.extend(ranked);
+        order.sort_unstable();
+        order.windows(2).any(|pair| pair[0].0 == pair[1].0)
+    };
+    if twice { Err(Rule::Duplicate { what: "key of a map" }) } else { Ok(order) }
 }
 
 /// `Err` where the function's code does not follow the last one's, else what is wrong with it.

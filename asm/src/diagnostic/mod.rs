@@ -249,6 +249,24 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// Whether a text so nearly is a name that it was meant to be it: it differs in case, in `-` for `_`, or, in four letters
+/// or more, by one edit. A text that is the name does not.
+pub fn nearly_meets(text: &str, name: &str) -> bool {
+    const LONGEST: usize = 64;
+    if text == name || text.len().abs_diff(name.len()) > LONGEST {
+        return false;
+    }
+    let plain = |c: char| if c == '_' { '-' } else { c };
+    let folded = |word: &str| word.chars().flat_map(char::to_lowercase).map(plain).collect::<Vec<char>>();
+    if folded(text) == folded(name) {
+        return true;
+    }
+    let letters = |word: &str| word.chars().take(LONGEST + 1).collect::<Vec<char>>();
+    let (text, name) = (letters(text), letters(name));
+    let fits = |word: &[char]| (4..=LONGEST).contains(&word.len());
+    fits(&text) && fits(&name) && text.len().abs_diff(name.len()) <= 1 && edit_distance(&text, &name) == 1
+}
+
 /// Insertions, deletions, changes and swaps of neighbours between two words.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; b.len() + 1];

@@ -97,8 +97,8 @@ pub(super) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
     before.get(before.len() - blanks..).unwrap_or("")
 }
 
-/// Whether a source keeps its limits; reports where it does not.
-fn within_limits(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
+/// Whether a source keeps its limit; reports where it does not.
+pub(crate) fn source_fits(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
     let most = options.source.min(limits::SOURCE);
     if source.len() > most {
         let message = format!("the source has {} bytes, more than {most}", source.len());
@@ -109,6 +109,11 @@ fn within_limits(source: &str, options: &Options, diagnostics: &mut Diagnostics)
         );
         return false;
     }
+    true
+}
+
+/// Whether the lines of a source keep their limit; reports each that does not.
+fn lines_fit(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
     let bytes = source.as_bytes();
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let mut start = 0_usize;
@@ -136,7 +141,7 @@ fn within_limits(source: &str, options: &Options, diagnostics: &mut Diagnostics)
 
 /// Makes tokens of a source; `None` where it breaks a limit.
 pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> Option<Lexed> {
-    if !within_limits(source, options, diagnostics) {
+    if !source_fits(source, options, diagnostics) || !lines_fit(source, options, diagnostics) {
         return None;
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };

@@ -16,11 +16,16 @@ mod mend;
 mod parser;
 mod registry;
 mod text;
+mod types;
 mod wrapping;
 
 pub use format::format;
 pub(crate) use format::{name, parameter_name};
-pub(crate) use text::quote;
+pub(crate) use lexer::source_fits;
+pub(crate) use parser::shorten;
+pub(crate) use text::{decode, escape, quote};
+pub(crate) use types::{output_of, type_of};
+pub(crate) use wrapping::fenced;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -13,6 +13,7 @@ use super::ids::Slots;
 use super::lexer::{self, Kind, Lexed, Token};
 use super::registry::Registries;
 use crate::ast::{Arm, Case, Expr, Field, File, Function, Stmt};
+use crate::build::Notation;
 use crate::diagnostic::{self, Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -313,6 +314,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             body,
             calls: self.calls,
             loops: self.loops,
+            notation: Notation::Id,
             span,
         };
         if let Some(layout) = &mut self.layout {
@@ -589,7 +591,7 @@ impl Diagnosed {
 }
 
 /// A text short enough for a message.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 
 /// Why a string is not JSON's: where in it, how many bytes, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BadText {
-    pub(super) at: usize,
-    pub(super) length: usize,
-    pub(super) what: &'static str,
+pub(crate) struct BadText {
+    pub(crate) at: usize,
+    pub(crate) length: usize,
+    pub(crate) what: &'static str,
 }
 
 /// Decodes what stands between the quotes; borrows where nothing needs decoding.
-pub(super) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadText> {
+pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadText> {
     let special = |byte: u8| byte == b'\\' || byte < b' ';
     if !raw.bytes().any(special) {
         return Ok(raw);
@@ -57,7 +57,7 @@ pub(crate) fn quote(text: &str, out: &mut std::string::String) {
 }
 
 /// The character of the escape at `at`, and the escape's length.
-fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+pub(crate) fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     let plain = match raw.as_bytes().get(at + 1) {
         Some(b'"') => '"',
         Some(b'\\') => '\\',

@@ -11,8 +11,8 @@ const FENCE: &str = "```";
 pub(super) fn wrapped(source: &str) -> Option<Diagnostic> {
     let trimmed = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let start = u32::try_from(source.len() - trimmed.len()).ok()?;
-    if trimmed.starts_with(FENCE) {
-        return fenced(source, trimmed, start);
+    if let Some(fence) = fenced(source, "`; fn name(parameter: type) -> type`") {
+        return Some(fence);
     }
     let rest = trimmed.strip_prefix("fn ")?;
     rest.contains("->").then(|| {
@@ -29,9 +29,14 @@ pub(super) fn wrapped(source: &str) -> Option<Diagnostic> {
     })
 }
 
-/// A fence around the program: its first line goes, and its last where there is one.
-fn fenced(source: &str, trimmed: &str, start: u32) -> Option<Diagnostic> {
+/// A fence around a whole source: its first line goes, and its last where there is one.
+pub(crate) fn fenced(source: &str, expected: &str) -> Option<Diagnostic> {
+    let trimmed = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    if !trimmed.starts_with(FENCE) {
+        return None;
+    }
     let length = |text: &str| u32::try_from(text.len()).ok();
+    let start = u32::try_from(source.len() - trimmed.len()).ok()?;
     let first = trimmed.split_inclusive('\n').next()?;
     let open = Span::new(start, start + length(first)?);
     let mut edits = vec![Edit { span: open, text: String::new() }];
@@ -45,7 +50,7 @@ fn fenced(source: &str, trimmed: &str, start: u32) -> Option<Diagnostic> {
             Span::new(start, start + 3),
             "a Markdown fence is no part of a program",
         )
-        .expected("`; fn name(parameter: type) -> type`", "a fence")
+        .expected(expected, "a fence")
         .fix(fix),
     )
 }

@@ -291,20 +291,26 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
     fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
         let result = self.slot(node.slot);
+        // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
+        // the rest of a block stands in that arm or after it.
+        let (failure, err) = match &node.err {
+            Some(err) if completes(&err.body) => (failure, Some(err)),
+            Some(err) => {
+                let bind = self.registers.get(err.bind);
+                self.defer(failure, bind, result, Some(&err.body));
+                (Label::default(), None)
+            }
+            // Passed on; nothing jumps here where the call itself did so.
+            None => {
+                self.defer(failure, None, result, None);
+                (Label::default(), None)
+            }
+        };
         let success = match &node.ok {
             Some(arm) => self.arm(arm, result, then)?,
             None => End::Reached,
         };
-        let Some(err) = &node.err else {
-            // Passed on; nothing jumps here where the call itself did so.
-            self.defer(failure, None, result, None);
-            return Ok(success);
-        };
-        if !completes(&err.body) {
-            let bind = self.registers.get(err.bind);
-            self.defer(failure, bind, result, Some(&err.body));
-            return Ok(success);
-        }
+        let Some(err) = err else { return Ok(success) };
         let mut after = Label::default();
         if success == End::Reached {
             self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);

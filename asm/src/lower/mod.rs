@@ -131,7 +131,7 @@ impl<'a, 'c> Lowering<'a, 'c> {
         }
         let function = &self.file.functions[index];
         let name = self.tables.text(function.name.text)?;
-        let mut parameters = Vec::with_capacity(function.parameters.len());
+        let mut parameters = program::Parameters::default();
         for parameter in function.parameters {
             let field = self.tables.field(parameter.name.text)?;
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
@@ -152,7 +152,7 @@ impl<'a, 'c> Lowering<'a, 'c> {
         &mut self,
         code: &mut emit::Code,
         name: StringId,
-        parameters: Vec<program::Parameter>,
+        parameters: program::Parameters,
         output: ilo_spec::types::Output,
     ) -> Result<(), Problem> {
         let full = Full { what: "instructions", limit: u32::MAX as usize };

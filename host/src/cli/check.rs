@@ -28,36 +28,38 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let tools = tools_of(args.tools.as_deref())?;
+    let mut tools = tools_of(args.tools.as_deref())?;
+    let files: Vec<_> = args.files.iter().map(|file| (file, load::read(file, &args.limits))).collect();
+    let programs = files.iter().filter_map(|(_, bytes)| bytes.as_deref().ok());
+    load::connect(programs, &args.limits, &mut tools)?;
     let tools = args.tools.is_some().then_some(&tools);
     let mut all_right = true;
-    for file in &args.files {
-        all_right &= check(file, args, tools)?;
+    for (file, bytes) in files {
+        all_right &= match bytes {
+            Ok(bytes) => check(file, &bytes, args, tools)?,
+            Err(problem) => show(&[problem], args.json)?,
+        };
     }
     Ok(if all_right { Exit::Ok } else { Exit::Invalid })
 }
 
 /// Checks one file and says what is wrong with it.
-fn check(file: &Path, args: &Args, tools: Option<&Tools>) -> Result<bool, Refused> {
+fn check(file: &Path, bytes: &[u8], args: &Args, tools: Option<&Tools>) -> Result<bool, Refused> {
     let place = load::place(file);
-    let bytes = match load::read(file, &args.limits) {
-        Ok(bytes) => bytes,
-        Err(problem) => return show(&[problem], args.json),
-    };
     let missing = |names: Vec<&str>| {
         let problems = tools.map(|tools| tools.problems(names)).unwrap_or_default().into_iter();
         problems
             .map(|problem| Problem { place: format!("{place}: {}", problem.place), ..problem })
             .collect::<Vec<_>>()
     };
-    if load::is_bytecode(&bytes) {
-        return match load::load_bytecode(&bytes, &place, &args.limits) {
+    if load::is_bytecode(bytes) {
+        return match load::load_bytecode(bytes, &place, &args.limits) {
             Ok(program) => show(&missing(program.tools().collect()), args.json),
             Err(problem) => show(&[problem], args.json),
         };
     }
-    let (program, diagnostics) = load::build_source(&bytes, &args.limits, tools.map(Tools::catalog));
-    let source = String::from_utf8_lossy(&bytes);
+    let (program, diagnostics) = load::build_source(bytes, &args.limits, tools.map(Tools::catalog));
+    let source = String::from_utf8_lossy(bytes);
     if args.json {
         output::print(&json::lines(&place, &source, &diagnostics), Exit::Ok)?;
     } else {

@@ -2,17 +2,19 @@
 
 use super::{Refused, output};
 use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::called::called;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
 use ilo_asm::id;
 use ilo_host::file;
 use ilo_host::problem::{Problem, meant_or_all};
 use ilo_host::tools::Tools;
-use ilo_spec::decode::instruction_offsets;
+use ilo_spec::decode::{decode, instruction_offsets};
 use ilo_spec::encode::MAGIC;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_vm::{FunctionId, LoadError, Program};
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -42,10 +44,44 @@ pub(super) fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Reads, checks and verifies a program. A source is checked against the tools, where there are any; what is wrong with
-/// it, or only doubtful, is shown.
-pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>) -> Result<Program, Refused> {
+/// Starts the servers that programs call, so that they can be checked against their tools.
+pub(super) fn connect<'p>(
+    programs: impl IntoIterator<Item = &'p [u8]>,
+    limits: &FileLimits,
+    tools: &mut Tools,
+) -> Result<(), Refused> {
+    if tools.servers().next().is_none() {
+        return Ok(());
+    }
+    let mut names = BTreeSet::new();
+    for bytes in programs {
+        if is_bytecode(bytes) {
+            // What cannot be decoded calls nothing, and is refused where it is loaded.
+            names.extend(decode(bytes).iter().flat_map(|program| {
+                program.tools.iter().filter_map(|&name| program.strings.get(name)).map(str::to_owned)
+            }));
+        } else {
+            names.extend(called(bytes, &limits.reading(None)));
+        }
+    }
+    Ok(tools.connect(names.iter().map(String::as_str))?)
+}
+
+/// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked against the
+/// tools, where there are any; what is wrong with it, or only doubtful, is shown.
+pub(super) fn load_file(
+    path: &Path,
+    limits: &FileLimits,
+    tools: Option<&mut Tools>,
+) -> Result<Program, Refused> {
     let (bytes, place) = (read(path, limits)?, place(path));
+    let tools = match tools {
+        Some(tools) => {
+            connect([bytes.as_slice()], limits, tools)?;
+            Some(&*tools)
+        }
+        None => None,
+    };
     if is_bytecode(&bytes) {
         return Ok(load_bytecode(&bytes, &place, limits)?);
     }
@@ -58,14 +94,21 @@ pub(super) fn load_file(path: &Path, limits: &FileLimits, tools: Option<&Tools>)
     Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
 }
 
+impl FileLimits {
+    /// How sources are read.
+    fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
+        let reading = id::Options { source: self.max_source, ..id::Options::default() };
+        Options { reading, catalog, ..Options::default() }
+    }
+}
+
 /// Builds a source, where it has no errors.
 pub(super) fn build_source(
     bytes: &[u8],
     limits: &FileLimits,
     catalog: Option<&Catalog>,
 ) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    let reading = id::Options { source: limits.max_source, ..id::Options::default() };
-    build_bytes(bytes, &Options { reading, catalog, ..Options::default() })
+    build_bytes(bytes, &limits.reading(catalog))
 }
 
 /// Verifies bytecode.

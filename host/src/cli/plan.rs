@@ -21,8 +21,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&tools))?;
+    let mut tools = tools_of(args.tools.as_deref())?;
+    let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&mut tools))?;
     let function = load::function(&program, args.function.as_deref())?;
     if args.tools.is_some() {
         let problems = tools.problems(program.tools());

@@ -129,8 +129,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         let message = "standard input cannot be both the program and its input";
         return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
-    let tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&tools))?;
+    let mut tools = tools_of(args.tools.as_deref())?;
+    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools))?;
     let function = load::function(&program, args.function.as_deref())?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;

@@ -17,7 +17,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let tools = Tools::from_file(&args.tools)?;
+    let mut tools = Tools::from_file(&args.tools)?;
+    tools.connect_all()?;
     if args.json {
         let list = Data::List(tools.iter().map(entry).collect());
         let catalogue = Data::Record(vec![("tools".to_owned(), list)]);
@@ -25,15 +26,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     let mut rows = vec![["tool", "arguments", "from"].map(str::to_owned).to_vec()];
     rows.extend(tools.iter().map(|tool| vec![tool.name.clone(), arguments(tool), tool.source.to_string()]));
-    let mut text = output::table(&rows);
-    let servers: Vec<&str> = tools.servers().collect();
-    if !servers.is_empty() {
-        let names = servers.join(", ");
-        text += "\nnot asked for their tools, since MCP servers are not in this version: ";
-        text += &names;
-        text.push('\n');
-    }
-    output::print(&text, Exit::Ok)
+    output::print(&output::table(&rows), Exit::Ok)
 }
 
 /// The tool as MCP lists it, with where it comes from.

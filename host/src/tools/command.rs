@@ -19,9 +19,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Environment that a program gets from ours; the tools file adds to it.
-const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
+pub(super) const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
 /// Bytes kept of the end of standard error, which is the message of a failure: a screenful.
-const ERRORS: usize = 4 << 10;
+pub(super) const ERRORS: usize = 4 << 10;
 /// How long output may still arrive after the program has ended, from what it left running.
 const GRACE: Duration = Duration::from_millis(200);
 /// The longest pause between two looks at whether the program has ended.

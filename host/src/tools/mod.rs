@@ -1,10 +1,13 @@
 //! The table of tools: what a name leads to, and the one place where a call's limits are kept.
 //!
-//! A kind of provider has a file of its own; a host adds its own kind through [`Provider`]. Nothing here knows
-//! programs.
+//! A kind of provider has a file of its own; a host adds its own kind through [`Provider`]. Which MCP servers are started is
+//! in `servers`. Nothing here knows programs.
 
 pub(crate) mod command;
+mod mcp;
 pub(crate) mod mock;
+pub(crate) mod server;
+mod servers;
 
 use crate::config;
 use crate::data::Data;
@@ -14,8 +17,10 @@ use crate::problem::{MOST, Problem, did_you_mean};
 use ilo_asm::catalog::{self, Catalog, Lookup, server_and_tool};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One call that a provider answers.
@@ -69,7 +74,7 @@ pub enum Source {
     Mock,
     /// A program, by its command line.
     Command(String),
-    /// A tool of an MCP server, as `mcp://server/tool`. Servers are not called in this version.
+    /// A tool of an MCP server, as `mcp://server/tool`.
     Server(String),
     /// The program that embeds this library.
     Host,
@@ -102,7 +107,10 @@ pub struct Tool {
     pub timeout: Option<Duration>,
     /// Where it comes from.
     pub source: Source,
-    provider: Option<Box<dyn Provider>>,
+    /// Its arguments' names here and on its server, where they differ.
+    pub(crate) renames: Vec<(String, String)>,
+    /// Who answers; a server's tool has none before its server is started.
+    provider: Option<Arc<dyn Provider>>,
 }
 
 impl std::fmt::Debug for Tool {
@@ -136,9 +144,63 @@ impl Tool {
             read_only: false,
             timeout: None,
             source,
-            provider,
+            renames: Vec::new(),
+            provider: provider.map(Arc::from),
         }
     }
+
+    /// Becomes another name of a server's tool: what this entry does not say itself is as that tool says.
+    fn take_from(&mut self, found: &Tool) {
+        self.provider.clone_from(&found.provider);
+        if self.description.is_none() {
+            self.description.clone_from(&found.description);
+        }
+        if self.output_schema.is_none() {
+            self.output_schema.clone_from(&found.output_schema);
+        }
+        if self.input_schema.is_none() {
+            let own = |name: &str| {
+                self.renames.iter().find(|(_, theirs)| theirs == name).map(|(own, _)| own.as_str())
+            };
+            self.input_schema = found.input_schema.clone().map(|schema| renamed_schema(schema, own));
+        }
+    }
+
+    /// The arguments under the names that the provider knows.
+    fn arguments<'d>(&self, arguments: &'d Data) -> Cow<'d, Data> {
+        let Data::Record(fields) = arguments else { return Cow::Borrowed(arguments) };
+        if self.renames.is_empty() {
+            return Cow::Borrowed(arguments);
+        }
+        let theirs =
+            |name: &str| self.renames.iter().find(|(own, _)| own == name).map(|(_, theirs)| theirs.clone());
+        let fields =
+            fields.iter().map(|(name, value)| (theirs(name).unwrap_or_else(|| name.clone()), value.clone()));
+        Cow::Owned(Data::Record(fields.collect()))
+    }
+}
+
+/// A schema of arguments with other names for them; a name without another stays.
+fn renamed_schema<'n>(schema: Data, own: impl Fn(&str) -> Option<&'n str>) -> Data {
+    let rename = |name: String| own(&name).map_or(name, str::to_owned);
+    let Data::Record(fields) = schema else { return schema };
+    let fields = fields.into_iter().map(|(key, value)| {
+        let value = match (key.as_str(), value) {
+            ("properties", Data::Record(properties)) => {
+                Data::Record(properties.into_iter().map(|(name, value)| (rename(name), value)).collect())
+            }
+            ("required", Data::List(names)) => {
+                let renamed = names.into_iter().map(|name| match name {
+                    Data::Text(name) => Data::Text(rename(name)),
+                    other => other,
+                });
+                Data::List(renamed.collect())
+            }
+            (_, other) => other,
+        };
+        (key, value)
+    });
+    Data::Record(fields.collect())
 }
 
 /// How long a call may take and how large its answer may be.
@@ -166,7 +228,7 @@ impl Default for CallLimits {
 #[derive(Debug, Default)]
 pub struct Tools {
     entries: BTreeMap<String, Tool>,
-    servers: BTreeSet<String>,
+    servers: servers::Servers,
     catalog: Catalog,
 }
 
@@ -199,18 +261,18 @@ impl Tools {
         if replaced.is_none() {
             self.catalog.insert(signature);
         } else {
-            self.catalog = Catalog::default();
-            self.servers.iter().for_each(|server| self.catalog.insert_server(server));
-            for tool in self.entries.values() {
-                self.catalog.insert(tool.signature());
-            }
+            self.list_again();
         }
         replaced
     }
 
-    pub(crate) fn add_server(&mut self, name: String) {
-        self.catalog.insert_server(&name);
-        self.servers.insert(name);
+    /// Makes the catalogue anew.
+    fn list_again(&mut self) {
+        self.catalog = Catalog::default();
+        self.servers.list(&mut self.catalog);
+        for tool in self.entries.values() {
+            self.catalog.insert(tool.signature());
+        }
     }
 
     /// The signatures of the tools, which programs are checked against, and what each name in a program leads to.
@@ -225,7 +287,7 @@ impl Tools {
 
     /// The servers that the file names.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
-        self.servers.iter().map(String::as_str)
+        self.servers.names()
     }
 
     /// The tool that answers for a name.
@@ -236,7 +298,7 @@ impl Tools {
         }
     }
 
-    /// What is in the way of calling these tools: names that lead to nothing, and tools that only a server has. The
+    /// What is in the way of calling these tools: names that lead to nothing, and tools of servers not started. The
     /// first hundred are told.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
         names.into_iter().filter_map(|name| self.problem(name)).take(MOST).collect()
@@ -245,15 +307,12 @@ impl Tools {
     fn problem(&self, name: &str) -> Option<Problem> {
         let place = format!("tool `{name}`");
         let later = |server: &str| {
-            let why = format!(
-                "the MCP server `{server}` would answer it, and MCP servers are not in this version; \
-                 give it a `mock` or a `command` under `tools`"
-            );
+            let why = format!("the MCP server `{server}` would answer it, and is not started");
             Some(Problem::new(Code::BadUsage, place.clone(), why))
         };
         match self.catalog.lookup(name) {
-            Lookup::Found(tool) => match self.entries.get(&tool.name).map(|tool| &tool.source) {
-                Some(Source::Server(target)) => {
+            Lookup::Found(tool) => match self.entries.get(&tool.name) {
+                Some(Tool { source: Source::Server(target), provider: None, .. }) => {
                     later(server_and_tool(target).map_or(target, |(server, _)| server))
                 }
                 _ => None,
@@ -270,7 +329,7 @@ impl Tools {
                     None => String::new(),
                 };
                 let near = did_you_mean(name, self.entries.keys().map(String::as_str));
-                let why = if self.entries.is_empty() && self.servers.is_empty() {
+                let why = if self.entries.is_empty() && self.servers().next().is_none() {
                     "no tools are given; name a tools file with `--tools`".to_owned()
                 } else {
                     format!("the tools file has no such tool{near}{hint}")
@@ -301,9 +360,10 @@ impl Tools {
         };
         let allowed = tool.timeout.unwrap_or(limits.timeout);
         let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        let arguments = tool.arguments(arguments);
         let request = Request {
             tool: &tool.name,
-            arguments,
+            arguments: &arguments,
             deadline,
             bounds: limits.bounds,
             interrupt: &limits.interrupt,

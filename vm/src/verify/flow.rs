@@ -1,16 +1,20 @@
 //! The pass over the code: operands, registers that are set, loops and jumps.
 
+use super::look::Look;
 use super::{Entry, Facts, Result, Rule, VerifyError, index};
 use crate::set::Set;
 use crate::value::at;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{Back, LoopBase, Out, Role};
 use ilo_spec::program::{Function, Program};
 
-/// Registers set on every jump to an instruction, and where the first of these jumps stands.
+/// The registers that every jump to an instruction sets, and where the first of these jumps stands.
+#[derive(Clone, Copy)]
 struct Merge<S> {
     set: S,
+    /// [`NOWHERE`] where nothing jumps there.
     from: u32,
 }
 
@@ -25,27 +29,15 @@ struct Open<S> {
     /// What is set when it ends.
     after: S,
     /// Fuel of what is around it so far.
-    around: u32,
-}
-
-/// What an instruction's operands say, beside what is checked at once.
-#[derive(Default)]
-struct Uses {
-    window: Option<u8>,
-    length: usize,
-    write: Option<u8>,
-    jump: Option<u16>,
-    /// One past the field that is read, or 0.
-    field: u16,
+    around: u64,
 }
 
 /// What is kept from function to function, so that none allocates for itself.
 struct Areas<S> {
-    /// For each instruction of the function, one more than its place in `merges`; 0 where nothing jumps there.
-    targets: Vec<u32>,
+    /// The jumps to each instruction of the function that is still to come; nowhere else is anything.
     merges: Vec<Merge<S>>,
     loops: Vec<Open<S>>,
-    /// What each loop of the function overwrites in passing, in the order of the code.
+    /// What each loop within the outermost overwrites in passing, in the order of the code.
     clobbers: Vec<S>,
     /// While these are found out: where each open loop ends, and its place among them.
     clobbering: Vec<(usize, usize)>,
@@ -53,13 +45,7 @@ struct Areas<S> {
 
 impl<S> Default for Areas<S> {
     fn default() -> Areas<S> {
-        Areas {
-            targets: Vec::new(),
-            merges: Vec::new(),
-            loops: Vec::new(),
-            clobbers: Vec::new(),
-            clobbering: Vec::new(),
-        }
+        Areas { merges: Vec::new(), loops: Vec::new(), clobbers: Vec::new(), clobbering: Vec::new() }
     }
 }
 
@@ -71,30 +57,37 @@ struct Place {
     fields: u16,
 }
 
-struct Flow<'p, S> {
+pub(super) struct Flow<'p, S> {
     program: &'p Program,
     facts: &'p mut Facts,
     areas: &'p mut Areas<S>,
     place: &'p mut Place,
     next_clobber: usize,
+    /// Registers of the function.
+    pub(super) all: S,
     /// Registers of open loops.
-    locked: S,
+    pub(super) locked: S,
     /// What is set here.
-    state: S,
+    pub(super) state: S,
     /// Whether anything comes from the instruction before.
-    live: bool,
+    pub(super) live: bool,
     /// The `next` of the innermost open loop.
     next: u32,
     function: &'p Function,
     pc: u32,
+    /// The last instruction that a jump came to.
+    arrived: u32,
     /// Fuel so far of the innermost open loop, else of the function.
-    cost: u32,
+    pub(super) cost: u64,
     extent: u32,
     depth: u32,
 }
 
-/// No `next`: there are fewer instructions.
-const NO_LOOP: u32 = u32::MAX;
+/// No `next`, no jump: there are fewer instructions.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// What the pass returns; an error is large and rare.
+type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 
 /// Checks the code of every function; gives one past the highest field that is read.
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
@@ -104,11 +97,12 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     let mut place = Place { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
         place.caller = id;
-        if function.registers <= 64 {
-            Flow::new(program, facts, &mut few, &mut place, function).function()?;
+        let checked = if function.registers <= 64 {
+            Flow::new(program, facts, &mut few, &mut place, function).function()
         } else {
-            Flow::new(program, facts, &mut many, &mut place, function).function()?;
-        }
+            Flow::new(program, facts, &mut many, &mut place, function).function()
+        };
+        checked.map_err(|error| *error)?;
     }
     let found = at(place.next_map);
     if found == program.maps.len() {
@@ -126,71 +120,100 @@ impl<'p, S: Set> Flow<'p, S> {
         place: &'p mut Place,
         function: &'p Function,
     ) -> Flow<'p, S> {
-        let mut state = S::default();
-        for (register, _) in (0..=255).zip(&function.parameters) {
-            state.add(register);
+        let length = at(function.end - function.start);
+        if areas.merges.len() < length {
+            areas.merges.resize(length, Merge { set: S::default(), from: NOWHERE });
         }
-        areas.targets.clear();
-        areas.targets.resize(at(function.end - function.start), 0);
-        areas.merges.clear();
         Flow {
             program,
             facts,
             areas,
             place,
             next_clobber: 0,
+            all: S::first(function.registers.into()),
             locked: S::default(),
-            state,
+            state: S::first(function.parameters.len()),
             live: true,
-            next: NO_LOOP,
+            next: NOWHERE,
             function,
             pc: function.start,
+            arrived: NOWHERE,
             cost: 0,
             extent: function.registers.into(),
             depth: 0,
         }
     }
 
-    fn error<T>(&self, rule: Rule) -> Result<T> {
-        Err(VerifyError::at(self.pc, rule))
+    #[cold]
+    fn error<T>(&self, rule: Rule) -> Checked<T> {
+        Err(Box::new(VerifyError::at(self.pc, rule)))
     }
 
-    fn check(&self, result: core::result::Result<(), Rule>) -> Result<()> {
+    fn check(&self, result: core::result::Result<(), Rule>) -> Checked {
         result.or_else(|rule| self.error(rule))
     }
 
-    fn function(&mut self) -> Result<()> {
+    fn function(&mut self) -> Checked {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
-        self.clobbers(code);
+        // What every instruction changes stays out of `self`, and so in registers of the machine.
+        let mut look = Look::new(self.program, function, self.place.caller);
+        look.take(self);
         for (place, op) in code.iter().enumerate() {
             // As many as there are instructions.
             self.pc = function.start + u32::try_from(place).unwrap_or(u32::MAX);
-            if self.areas.targets[place] != 0 {
+            if self.areas.merges[place].from != NOWHERE {
+                look.give(self);
                 self.arrive(place)?;
+                look.take(self);
             }
             if self.pc == self.next {
+                look.give(self);
                 self.end_loop(op)?;
+                look.take(self);
                 continue;
             }
-            if !self.live {
+            if !look.live {
                 return self.error(Rule::Unreachable);
             }
-            self.step(op)?;
+            look.begin();
+            op.visit(&mut look);
+            if !look.is_right() {
+                self.state = look.before;
+                self.explain(op)?;
+                look.window.map_or(Ok(()), |first| self.window(first, look.length))?;
+            }
+            if look.apart {
+                look.give(self);
+                self.apart(op)?;
+                look.take(self);
+            } else if look.jump != NOWHERE {
+                self.jump(look.jump, &look.state)?;
+            }
         }
-        if self.live || self.next != NO_LOOP {
+        look.give(self);
+        if self.live || self.next != NOWHERE {
             return self.error(Rule::RunsOff);
         }
-        let (start, cost, extent, depth) = (function.start, self.cost, self.extent, self.depth);
+        self.place.fields = self.place.fields.max(look.fields);
+        let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
     }
 
-    /// Finds out what the bodies of loops overwrite without setting it: frames of callees and state of inner loops.
+    /// The fuel so far of the innermost open loop, else of the function.
+    fn cost(&self) -> Checked<u32> {
+        u32::try_from(self.cost).or_else(|_| self.error(Rule::TooDeep))
+    }
+
+    /// Finds out what the body of an outermost loop and of all within it overwrite without setting it: frames of callees
+    /// and state of inner loops.
     ///
     /// A register of these is not set when a second pass through the body begins. Nothing is checked here; whatever is
     /// wrong is found when the instruction's turn comes.
+    #[inline(never)]
     fn clobbers(&mut self, code: &[Op]) {
+        self.next_clobber = 0;
         let Areas { clobbers, clobbering: open, .. } = &mut *self.areas;
         clobbers.clear();
         open.clear();
@@ -230,141 +253,70 @@ impl<'p, S: Set> Flow<'p, S> {
     }
 
     /// Joins what comes from the instruction before with the jumps to this one.
-    #[inline(never)]
-    fn arrive(&mut self, place: usize) -> Result<()> {
-        let Some(merge) = self.areas.targets[place].checked_sub(1) else { return Ok(()) };
-        let merge = &self.areas.merges[at(merge)];
-        // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
-        if self.areas.loops.last().is_some_and(|open| merge.from < open.pc) {
-            return self.error(Rule::EntersLoop { to: self.pc });
-        }
+    fn arrive(&mut self, place: usize) -> Checked {
+        self.arrived = self.pc;
+        let merge = &mut self.areas.merges[place];
+        let from = core::mem::replace(&mut merge.from, NOWHERE);
         if self.live {
             self.state.meet(&merge.set);
         } else {
             self.state = merge.set;
             self.live = true;
         }
+        // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
+        if self.areas.loops.last().is_some_and(|open| from < open.pc) {
+            return self.error(Rule::EntersLoop { to: self.pc });
+        }
         Ok(())
     }
 
-    /// Records a jump forward.
+    /// Records a jump forward from where these registers are set.
     #[inline]
-    fn jump(&mut self, by: u16) -> Result<()> {
+    fn jump(&mut self, by: u32, set: &S) -> Checked {
         let to = u64::from(self.pc) + 1 + u64::from(by);
         let end = self.function.end;
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
             return self.error(Rule::Jump { to, end });
         };
-        let Areas { targets, merges, .. } = &mut *self.areas;
-        let slot = &mut targets[at(place - self.function.start)];
-        match slot.checked_sub(1) {
-            None => {
-                merges.push(Merge { set: self.state, from: self.pc });
-                // No more than there are instructions and cases in a function.
-                *slot = u32::try_from(merges.len()).unwrap_or(u32::MAX);
-            }
-            Some(merge) => merges[at(merge)].set.meet(&self.state),
+        let merge = &mut self.areas.merges[at(place - self.function.start)];
+        if merge.from == NOWHERE {
+            *merge = Merge { set: *set, from: self.pc };
+        } else {
+            merge.set.meet(set);
         }
         Ok(())
     }
 
-    #[inline]
-    fn step(&mut self, op: &Op) -> Result<()> {
-        let uses = self.operands(op)?;
-        self.spend(op)?;
-        if let Op::Invoke { function, .. } = *op {
-            self.invoke(function.0, uses.window.unwrap_or(0))?;
-        }
-        if let Some(register) = uses.write {
-            self.state.add(register);
-        }
-        self.place.fields = self.place.fields.max(uses.field);
+    /// What loops, switches and calls of functions ask for beside their operands.
+    #[inline(never)]
+    fn apart(&mut self, op: &Op) -> Checked {
         match *op {
-            Op::For { base, to, .. } => return self.begin_loop(base, to.0, true),
-            Op::Each { base, to, .. } => return self.begin_loop(base, to.0, false),
-            Op::Next { .. } => return self.error(Rule::Loop),
-            Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base)?,
-            Op::Collect { base, .. } => self.collects(base)?,
-            Op::Switch { map, .. } => self.switch(map.0)?,
-            Op::Tool { fail, .. } | Op::Invoke { fail, .. } if fail.0 == 0 => {}
-            _ => {
-                if let Some(by) = uses.jump {
-                    self.jump(by)?;
+            Op::For { base, to, .. } => self.begin_loop(base, to.0, true),
+            Op::Each { base, to, .. } => self.begin_loop(base, to.0, false),
+            Op::Next { .. } => self.error(Rule::Loop),
+            Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base),
+            Op::Collect { base, .. } => self.collects(base),
+            Op::Switch { map, .. } => self.switch(map.0),
+            Op::Invoke { dst, first, function, fail } => {
+                self.invoke(function.0, first.0)?;
+                self.state.add(dst.0);
+                if fail.0 == 0 {
+                    Ok(())
+                } else {
+                    {
+                        let set = self.state;
+                        self.jump(fail.0.into(), &set)
+                    }
                 }
             }
-        }
-        self.live = !op.ends();
-        Ok(())
-    }
-
-    /// Checks every operand on its own.
-    #[inline(always)]
-    fn operands(&self, op: &Op) -> Result<Uses> {
-        let mut uses = Uses::default();
-        let mut right = true;
-        op.roles(|_, role| right &= self.is_right(role, &mut uses));
-        if !right {
-            self.explain(op)?;
-        }
-        if let Some(first) = uses.window {
-            self.window(first, uses.length)?;
-        }
-        Ok(uses)
-    }
-
-    /// Whether an operand is right; what is wrong with one is found by [`Flow::operand`].
-    #[inline(always)]
-    fn is_right(&self, role: Role, uses: &mut Uses) -> bool {
-        let p = self.program;
-        match role {
-            Role::Read(register) => self.state.has(register),
-            Role::Write(register) => {
-                uses.write = Some(register);
-                u16::from(register) < self.function.registers && !self.locked.has(register)
-            }
-            Role::Forward(by) | Role::OnFail(by) => {
-                uses.jump = Some(by);
-                true
-            }
-            Role::Number(id) => usize::from(id) < p.numbers.len(),
-            Role::Field(id) => {
-                uses.field = id.saturating_add(1);
-                id < p.fields
-            }
-            Role::Window(first) => {
-                uses.window = Some(first);
-                true
-            }
-            Role::Count(count) => {
-                uses.length = count.into();
-                true
-            }
-            Role::Loop(base) => u16::from(base) + 3 <= self.function.registers,
-            Role::Str(id) => at(id) < p.strings.len(),
-            Role::Map(id) => at(id) < p.maps.len(),
-            Role::Shape(id) => p.shapes.get(usize::from(id)).is_some_and(|shape| {
-                uses.length = shape.len();
-                true
-            }),
-            Role::Call(id) => p.calls.get(usize::from(id)).is_some_and(|call| {
-                uses.length = p.shapes[usize::from(call.shape.0)].len();
-                true
-            }),
-            Role::Function(id) => {
-                let callee = p.functions.get(usize::from(id)).filter(|_| usize::from(id) < self.place.caller);
-                callee.is_some_and(|callee| {
-                    uses.length = callee.parameters.len();
-                    true
-                })
-            }
-            Role::Back(_) | Role::Immediate(_) => true,
+            _ => Ok(()),
         }
     }
 
     /// The first operand that is wrong.
     #[cold]
     #[inline(never)]
-    fn explain(&self, op: &Op) -> Result<()> {
+    fn explain(&self, op: &Op) -> Checked {
         let mut result = Ok(());
         op.roles(|_, role| {
             if result.is_ok() {
@@ -374,7 +326,7 @@ impl<'p, S: Set> Flow<'p, S> {
         result
     }
 
-    fn operand(&self, role: Role) -> Result<()> {
+    fn operand(&self, role: Role) -> Checked {
         let p = self.program;
         match role {
             Role::Read(register) => self.read(register),
@@ -396,12 +348,12 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
-    fn register(&self, first: u8, count: usize) -> Result<()> {
+    fn register(&self, first: u8, count: usize) -> Checked {
         let (found, limit) = (usize::from(first) + count, usize::from(self.function.registers));
         if found > limit { self.error(Rule::Register { found, limit }) } else { Ok(()) }
     }
 
-    fn read(&self, register: u8) -> Result<()> {
+    fn read(&self, register: u8) -> Checked {
         if self.state.has(register) {
             return Ok(());
         }
@@ -412,23 +364,13 @@ impl<'p, S: Set> Flow<'p, S> {
         self.error(Rule::Unset { register })
     }
 
-    fn window(&self, first: u8, length: usize) -> Result<()> {
+    fn window(&self, first: u8, length: usize) -> Checked {
         self.register(first, length)?;
         (first..=255).take(length).try_for_each(|register| self.read(register))
     }
 
-    /// Adds the fuel of an instruction to its loop or function.
-    #[inline]
-    fn spend(&mut self, op: &Op) -> Result<()> {
-        match self.cost.checked_add(op.cost().into()) {
-            Some(sum) => self.cost = sum,
-            None => return self.error(Rule::TooDeep),
-        }
-        Ok(())
-    }
-
     /// The callee's frame overwrites the caller's registers from the window on.
-    fn invoke(&mut self, function: u16, first: u8) -> Result<()> {
+    fn invoke(&mut self, function: u16, first: u8) -> Checked {
         self.facts.called[usize::from(function)] = true;
         let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
@@ -444,7 +386,7 @@ impl<'p, S: Set> Flow<'p, S> {
         Ok(())
     }
 
-    fn begin_loop(&mut self, LoopBase(base): LoopBase, to: u16, collects: bool) -> Result<()> {
+    fn begin_loop(&mut self, LoopBase(base): LoopBase, to: u16, collects: bool) -> Checked {
         let next = self.pc + 1 + u32::from(to);
         let code = &self.program.code;
         let item = match code.get(at(next)) {
@@ -469,22 +411,27 @@ impl<'p, S: Set> Flow<'p, S> {
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });
         }
+        if self.areas.loops.is_empty() {
+            self.clobbers(&code[at(self.pc)..at(next)]);
+        }
         let after = self.state.without(&self.areas.clobbers[self.next_clobber]);
         self.next_clobber += 1;
         let around = core::mem::take(&mut self.cost);
         self.areas.loops.push(Open { next, pc: self.pc, base, collects, after, around });
         self.next = next;
-        // An empty body falls into its `next`, which takes the state from the loop.
+        // The body comes next. An empty one falls into its `next`, which takes the state from the loop.
+        self.live = true;
         self.state = after;
         self.state.add(item);
         Ok(())
     }
 
-    fn end_loop(&mut self, op: &Op) -> Result<()> {
-        self.spend(op)?;
+    fn end_loop(&mut self, op: &Op) -> Checked {
+        self.cost += u64::from(op.cost());
+        let pass = self.cost()?;
         let Some(open) = self.areas.loops.pop() else { return self.error(Rule::Loop) };
-        self.next = self.areas.loops.last().map_or(NO_LOOP, |around| around.next);
-        let cost = core::mem::replace(&mut self.cost, open.around);
+        self.next = self.areas.loops.last().map_or(NOWHERE, |around| around.next);
+        self.cost = open.around;
         for register in (open.base..=255).take(3) {
             self.locked.remove(register);
         }
@@ -492,7 +439,7 @@ impl<'p, S: Set> Flow<'p, S> {
         if loops.len() <= at(open.pc) {
             loops.resize(at(open.pc) + 1, 0);
         }
-        loops[at(open.pc)] = cost;
+        loops[at(open.pc)] = pass;
         if let Some(Op::Collect { base, .. }) = self.program.code.get(at(self.pc) + 1)
             && (base.0 != open.base || !open.collects || self.pc + 1 >= self.function.end)
         {
@@ -504,23 +451,22 @@ impl<'p, S: Set> Flow<'p, S> {
         Ok(())
     }
 
-    fn yields(&self, base: LoopBase) -> Result<()> {
+    fn yields(&self, base: LoopBase) -> Checked {
         let found = self.areas.loops.iter().rev().find(|open| open.base == base.0);
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
     /// `end_loop` has checked a collect that follows a `next`; nothing may jump to it either.
-    fn collects(&self, base: LoopBase) -> Result<()> {
+    fn collects(&self, base: LoopBase) -> Checked {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
         let follows = before.and_then(|before| self.program.code.get(before));
-        let jumped = self.areas.targets[at(self.pc - self.function.start)] != 0;
         match follows {
-            Some(Op::Next { base: of, .. }) if of.0 == base.0 && !jumped => Ok(()),
+            Some(Op::Next { base: of, .. }) if of.0 == base.0 && self.arrived != self.pc => Ok(()),
             _ => self.error(Rule::Collect),
         }
     }
 
-    fn switch(&mut self, map: u32) -> Result<()> {
+    fn switch(&mut self, map: u32) -> Checked {
         if map != self.place.next_map {
             return self.error(Rule::MapOrder { found: map, expected: self.place.next_map });
         }
@@ -528,7 +474,8 @@ impl<'p, S: Set> Flow<'p, S> {
         let program = self.program;
         let map = &program.maps[at(map)];
         for by in map.cases.iter().map(|&(_, by)| by).chain(map.default) {
-            self.jump(by)?;
+            let set = self.state;
+            self.jump(by.into(), &set)?;
         }
         Ok(())
     }

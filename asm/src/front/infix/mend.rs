@@ -1,0 +1,182 @@
+//! What is said about an expression that cannot be read, or is in the words of another language.
+//!
+//! All of it is apart from reading, so that the frames of the readers, which recurse, stay small.
+
+use super::{COMPARISON, Reader, Token};
+use crate::diagnostic::Diagnostic;
+use crate::front::operator::{self, Form, LIST, Operator};
+use crate::front::reference::{INPUT, name_end};
+use crate::id::shorten;
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+impl Reader<'_, '_, '_> {
+    /// Reports an operator of another language.
+    pub(super) fn foreign(&mut self, from: usize, to: usize, meant: &str) {
+        let shown = self.words.get(from, to);
+        let wrong = Diagnostic::new(
+            Code::UnknownOperator,
+            self.words.part(from, to),
+            format!("`{shown}` is no operator"),
+        )
+        .expected(format!("`{meant}`"), format!("`{shown}`"))
+        .nearest(Some(meant))
+        .help(format!("write `{meant}`"));
+        let word = meant.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let beside = |at: Option<u8>| {
+            word && at.is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'('))
+        };
+        let before = if beside(from.checked_sub(1).and_then(|at| self.words.byte(at))) { " " } else { "" };
+        let after = if beside(self.words.byte(to)) { " " } else { "" };
+        let wrong = self.words.mend(wrong, from, to, &format!("{before}{meant}{after}"));
+        self.diagnostics.push(wrong);
+    }
+
+    pub(super) fn no_bang(&mut self, from: usize, to: usize) {
+        let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is no operator")
+            .expected("`not`", "`!`")
+            .nearest(Some("not"));
+        // `not` takes in the comparison that `!` does not.
+        let wrong = if matches!(self.between(), Some((_, COMPARISON..))) {
+            wrong.help("write `(not $x)`")
+        } else {
+            self.words.mend(wrong.help("write `not $x`"), from, to, "not ")
+        };
+        self.diagnostics.push(wrong);
+    }
+
+    pub(super) fn lone_plus(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
+        let wrong = self.words.mend(wrong.help("leave it out"), self.from, self.to, "");
+        self.diagnostics.push(wrong);
+    }
+
+    pub(super) fn chained(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "comparisons do not chain");
+        self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
+    }
+
+    /// Reports a word that is no value.
+    pub(super) fn no_value<T>(&mut self, word: &str) -> Option<T> {
+        let (from, to) = (self.from, self.to);
+        let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
+        if called || operator::find(word).is_some() {
+            let near = operator::near(word).map(|near| near.spelling);
+            let wrong = match operator::find(word) {
+                Some(found) if found.form == Form::Function => self
+                    .wrong(Code::BadExpression, format!("`{word}` takes its operands in parentheses"))
+                    .help(format!("write `{}`", example(found))),
+                Some(_) => self.wrong(Code::BadExpression, format!("a value is missing before `{word}`")),
+                None => self
+                    .wrong(Code::UnknownOperator, format!("there is no function `{}`", shorten(word)))
+                    .nearest(near)
+                    .help(format!("there are {LIST}; what a tool computes is a step with `call`")),
+            };
+            self.diagnostics.push(wrong);
+            return None;
+        }
+        // A dotted word is a reference without its `$`; a word alone may as well be a text without its quotes.
+        let text = self.words.text;
+        let mut end = to;
+        while self.words.byte(end) == Some(b'.') {
+            let Some(after) = name_end(text, end + 1) else { break };
+            end = after;
+        }
+        let whole = self.words.get(from, end);
+        let meant = whole.strip_prefix(INPUT).filter(|rest| rest.starts_with('.')).unwrap_or(whole);
+        let wrong = Diagnostic::new(
+            Code::BadExpression,
+            self.words.part(from, end),
+            format!("`{}` is neither a reference nor a literal", shorten(whole)),
+        );
+        let wrong = if end > to {
+            self.words.mend(wrong.help(format!("write `${meant}`")), from, end, &format!("${meant}"))
+        } else {
+            wrong.help(format!("write `${word}` for a value, `'{word}'` for a text"))
+        };
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    pub(super) fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
+        let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
+        let wrong = Diagnostic::new(Code::OperandCount, span, message);
+        self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
+    }
+
+    pub(super) fn too_deep<T>(&mut self) -> Option<T> {
+        let limit = self.nesting;
+        let wrong = self
+            .wrong(Code::TooDeep, "this expression is nested too deeply")
+            .expected(format!("at most {limit} levels here"), "one more")
+            .help("bind parts of it in steps of their own");
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    /// What the token is called.
+    pub(super) fn found(&self) -> String {
+        match self.token {
+            Token::End => "the end of the expression".to_owned(),
+            _ => format!("`{}`", shorten(self.words.get(self.from, self.to))),
+        }
+    }
+
+    pub(super) fn refuse<T>(&mut self, message: &str, expected: &str) -> Option<T> {
+        if !matches!(self.token, Token::Bad) {
+            let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found());
+            self.diagnostics.push(wrong);
+        }
+        None
+    }
+
+    /// Reports what stands behind an expression.
+    pub(super) fn left_over<T>(&mut self) -> Option<T> {
+        let symbol = match self.token {
+            Token::Bad => return None,
+            Token::Word(text) | Token::Symbol(text) => text,
+            _ => "",
+        };
+        let code = match symbol {
+            "" | "(" | ")" | "," | "[" | "]" | "?" | ":" | ";" => Code::BadExpression,
+            _ => Code::UnknownOperator,
+        };
+        let near = operator::near(symbol).filter(|_| code == Code::UnknownOperator);
+        let help = match symbol {
+            "?" | ":" => "there is no `a ? b : c`: use a step with `if`, `then` and `else`".to_owned(),
+            "??" => "there is no default by `??`: use a step with `if`, `then` and `else`".to_owned(),
+            "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
+            "//" => "write `($a - $a % $b) / $b`".to_owned(),
+            "not" => "write `not has($record, 'field')`, or `not` before a comparison".to_owned(),
+            "(" => "only functions take parentheses: `len($list)`".to_owned(),
+            ")" => "remove it, or open it before".to_owned(),
+            "'" | "\"" => "write the operator between the values".to_owned(),
+            _ => match near {
+                Some(Operator { form: Form::Function, .. }) => {
+                    format!("write `{}`", near.map_or("", example))
+                }
+                Some(near) => format!("write `{}`", near.spelling),
+                None => format!("the operators are {LIST}"),
+            },
+        };
+        let message = if code == Code::UnknownOperator {
+            format!("`{}` is no operator", shorten(symbol))
+        } else {
+            "something stands behind the expression".to_owned()
+        };
+        let wrong = self.wrong(code, message).expected("an operator or the end", self.found());
+        self.diagnostics.push(wrong.nearest(near.map(|near| near.spelling)).help(help));
+        None
+    }
+}
+
+/// How a function is written.
+fn example(function: &Operator) -> &'static str {
+    match function.spelling {
+        "len" => "len($list)",
+        "at" => "at($list, 0)",
+        "has" => "has($record, 'field')",
+        "append" => "append($list, $x)",
+        _ => "concat($a, $b)",
+    }
+}

@@ -1,0 +1,514 @@
+//! What is no JSON: where it stands, and what to write instead.
+
+use super::scalar::word_byte;
+use super::{Reader, Want, offset};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::front::tree::{Kind, Node, Style, Text, shorten};
+use crate::id;
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// How many openers a message points to.
+const POINTED: usize = 3;
+/// How many brackets a mend closes.
+const CLOSED: usize = 8;
+
+/// A bracket as a message shows it.
+const fn closer(record: bool) -> &'static str {
+    if record { "}" } else { "]" }
+}
+
+const fn opener(record: bool) -> &'static str {
+    if record { "{" } else { "[" }
+}
+
+fn insert(title: &str, at: u32, text: &str) -> Fix {
+    Fix { title: title.to_owned(), edits: vec![Edit { span: Span::at(at), text: text.to_owned() }] }
+}
+
+impl<'a> Reader<'a, '_> {
+    /// What stands here, for a message.
+    fn found(&self) -> String {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let word = rest.bytes().take_while(|&byte| word_byte(byte)).count();
+        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        match rest.get(..length) {
+            None | Some("") => "the end".to_owned(),
+            Some("\"") => "a text".to_owned(),
+            Some(text) => format!("`{}`", shorten(text)),
+        }
+    }
+
+    /// The place of the byte that is here.
+    fn here(&self) -> Span {
+        Span::new(offset(self.at), offset(self.at + 1))
+    }
+
+    pub(super) fn missing_comma(&mut self) {
+        let (at, found) = (self.last, self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, Span::at(at), "a comma is missing")
+                .expected("`,`", found)
+                .fix(insert("write `,`", at, ","))
+        });
+    }
+
+    pub(super) fn missing_colon(&mut self) {
+        let (at, found) = (self.last, self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, Span::at(at), "a `:` is missing after this key")
+                .expected("`:`", found)
+                .fix(insert("write `:`", at, ":"))
+        });
+    }
+
+    pub(super) fn missing_key(&mut self) {
+        let (place, found) = (self.here(), self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a record holds keys with values")
+                .expected("`\"key\": value`", found)
+                .help("write a key in double quotes and `:` before the value, or `[` and `]` around a list")
+        });
+    }
+
+    /// A key without its value: null, so that the key is still seen.
+    pub(super) fn missing_value(&mut self, place: Span) {
+        let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a value is missing here")
+                .expected("a value", found)
+                .help("write the value; `null` where there is none")
+        });
+        self.value(Node { kind: Kind::Null, span: Span::at(place.start) });
+    }
+
+    pub(super) fn extra_comma(&mut self, span: Span) {
+        let top = self.at_top();
+        self.report(Code::BadJson, || {
+            let message =
+                if top { "documents follow each other without a comma" } else { "a comma too many" };
+            Diagnostic::new(Code::BadJson, span, message).expected("a value", "`,`").replace(span, "")
+        });
+    }
+
+    /// What must not stand before a bracket that closes.
+    pub(super) fn before_close(&mut self) {
+        if let (Some(comma), Want::Key | Want::Value) = (self.comma, self.want) {
+            let place = self.here();
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, comma, "a comma after the last element")
+                    .expected("another element, or no comma", "`,`")
+                    .related(place, "it ends here")
+                    .replace(comma, "")
+            });
+        } else if self.want == Want::Colon || (self.want == Want::Value && self.in_record()) {
+            self.missing_value(self.here());
+        }
+        self.comma = None;
+    }
+
+    /// A bracket that closes where nothing is open.
+    pub(super) fn stray_close(&mut self) {
+        let place = self.here();
+        if !self.lost {
+            let found = self.found();
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, place, "this closes nothing")
+                    .expected("the end, or another document", found)
+                    .replace(place, "")
+            });
+        }
+        self.last = place.end;
+    }
+
+    /// A bracket that closes another kind than the innermost that is open.
+    pub(super) fn wrong_close(&mut self, record: bool) {
+        let place = self.here();
+        let Some(inner) = self.frames.last().copied() else { return };
+        let right = closer(inner.record);
+        let outer = self.frames.iter().rev().nth(1).copied();
+        let next = self.significant(self.at + 1);
+        let open = Span::new(inner.open, inner.open + 1);
+        let lost = std::mem::replace(&mut self.lost, true);
+        // What follows says which bracket is wrong: one too many, one missing, or this one of the wrong kind.
+        let fits_both = match self.frames.len() {
+            2 => matches!(next, None | Some(b'{' | b'[')),
+            _ => matches!(next, None | Some(b',' | b'}' | b']')),
+        };
+        let stray = next == right.as_bytes().first().copied();
+        let missing = !stray && outer.is_some_and(|outer| outer.record == record) && fits_both;
+        if !lost {
+            let last = self.last;
+            self.report(Code::BadJson, || {
+                let message = format!("`{}` does not close this `{}`", closer(record), opener(inner.record));
+                let wrong = Diagnostic::new(Code::BadJson, place, message)
+                    .expected(format!("`{right}`"), format!("`{}`", closer(record)))
+                    .related(open, "it is open since here");
+                if stray {
+                    wrong.replace(place, "")
+                } else if missing {
+                    wrong.fix(insert(&format!("write `{right}`"), last, right))
+                } else {
+                    wrong.replace(place, right)
+                }
+            });
+        }
+        self.lost = lost;
+        if stray {
+            self.at += 1;
+            return;
+        }
+        self.before_close();
+        if missing {
+            self.pop(self.last);
+        } else {
+            self.at += 1;
+            self.pop(place.end);
+        }
+    }
+
+    /// The next byte that is no blank.
+    fn significant(&self, from: usize) -> Option<u8> {
+        let rest = self.source.as_bytes().get(from..self.end).unwrap_or_default();
+        rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    /// Whether the brace here begins the next document although this one is open: both stand at the start of a line.
+    pub(super) fn begins_document(&self) -> bool {
+        let starts_line = |at: usize| {
+            at.checked_sub(1).is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))
+        };
+        let open = self.frames.first().filter(|frame| frame.record).map(|frame| frame.open as usize);
+        open.is_some_and(starts_line) && starts_line(self.at)
+    }
+
+    /// The end of a document with brackets that are open.
+    pub(super) fn cut_off(&mut self, end: usize) {
+        if std::mem::replace(&mut self.lost, true) {
+            return;
+        }
+        let open: Vec<_> = self.frames.iter().rev().copied().collect();
+        let whole = matches!(self.want, Want::Next | Want::FirstKey | Want::FirstValue);
+        let at = self.last;
+        self.report(Code::BadJson, || {
+            let count = open.len();
+            let brackets = if count == 1 { "a bracket is" } else { "brackets are" };
+            let message = format!("the document ends while {brackets} open");
+            let closers: String = open.iter().map(|frame| closer(frame.record)).collect();
+            let place = Span::at(offset(end));
+            let mut wrong = Diagnostic::new(Code::BadJson, place, message)
+                .expected(format!("`{}`", shorten(&closers)), "the end");
+            for frame in open.iter().take(POINTED) {
+                wrong = wrong.related(Span::new(frame.open, frame.open + 1), "this is not closed");
+            }
+            if whole && count <= CLOSED {
+                wrong.fix(insert(&format!("write `{closers}`"), at, &closers))
+            } else {
+                wrong.help("the text is cut off: write the rest of it")
+            }
+        });
+    }
+
+    pub(super) fn stray_colon(&mut self) {
+        let place = self.here();
+        if self.at_top() {
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, place, "a key stands in a record")
+                    .expected("`{` before the key", "`:`")
+                    .help("write `{` and `}` around the keys and values")
+            });
+            self.at += 1;
+            self.documents.pop();
+            self.skip_prose();
+            return;
+        }
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a `:` stands between a key and its value only")
+                .expected("`,`", "`:`")
+                .help("write `{` and `}` around keys and values")
+        });
+        self.at += 1;
+        self.want = if self.in_record() { Want::Value } else { self.want };
+        if self.want == Want::Next {
+            self.want = Want::Value;
+        }
+    }
+
+    /// Text around the documents: reported once, up to the next line that begins with a bracket.
+    pub(super) fn prose(&mut self) {
+        let start = self.at;
+        self.skip_prose();
+        let text = self.source.get(start..self.at).unwrap_or("");
+        let kept = text.trim_end();
+        let span = Span::new(offset(start), offset(start + kept.len()));
+        if self.lost {
+            return;
+        }
+        let shown = shorten(kept.lines().next().unwrap_or(""));
+        self.report(Code::UnexpectedText, || {
+            let message = if kept.starts_with("```") {
+                "a Markdown fence is no part of a program"
+            } else {
+                "text that is no JSON stands beside the documents"
+            };
+            Diagnostic::new(Code::UnexpectedText, span, message)
+                .expected("JSON documents and nothing else", format!("`{shown}`"))
+                .replace(span, "")
+        });
+    }
+
+    fn skip_prose(&mut self) {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let begins = |line: &str| line.trim_start_matches([' ', '\t']).starts_with(['{', '[']);
+        if !self.lines_end {
+            let mut at = self.at;
+            for (index, line) in rest.split_inclusive('\n').enumerate() {
+                if index > 0 && begins(line) {
+                    self.at = at;
+                    return;
+                }
+                at += line.len();
+            }
+            self.lines_end = true;
+        }
+        self.at += rest.find('{').filter(|&at| at > 0).unwrap_or(rest.len());
+    }
+
+    /// A word, or a character, that JSON does not have.
+    pub(super) fn foreign(&mut self, word: &str) {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let Some(first) = rest.chars().next() else { return };
+        if rest.starts_with("//") || rest.starts_with("/*") || first == '#' {
+            return self.comment(rest);
+        }
+        if matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{a0}' | '\u{2028}' | '\u{2029}')
+            || first.is_whitespace()
+        {
+            return self.invisible(first);
+        }
+        if self.at_top() {
+            return self.prose();
+        }
+        if matches!(first, '\'' | '`' | '‘' | '“' | '’' | '”') {
+            return self.other_quotes(rest, first);
+        }
+        if let Some(meant) = word_meant(word).filter(|_| !matches!(self.want, Want::Key | Want::FirstKey)) {
+            return self.word_for(word, meant);
+        }
+        if first.is_alphanumeric() || matches!(first, '_' | '$') {
+            return self.unquoted(rest);
+        }
+        self.odd(rest, first);
+    }
+
+    /// `True`, `None`, `undefined` and the like.
+    fn word_for(&mut self, word: &str, meant: &'static str) {
+        let span = Span::new(offset(self.at), offset(self.at + word.len()));
+        self.ready();
+        self.at += word.len();
+        let nan = meant.is_empty();
+        let code = if nan { Code::NumberRange } else { Code::BadJson };
+        self.report(code, || {
+            let wrong = Diagnostic::new(code, span, format!("JSON has no `{word}`"));
+            if nan {
+                wrong.expected("a finite number", format!("`{word}`"))
+            } else {
+                wrong.expected(format!("`{meant}`"), format!("`{word}`")).replace(span, meant)
+            }
+        });
+        let kind = match meant {
+            "true" => Kind::Bool(true),
+            "false" => Kind::Bool(false),
+            _ => Kind::Null,
+        };
+        self.value(Node { kind, span });
+    }
+
+    /// A text or key without quotes.
+    fn unquoted(&mut self, rest: &str) {
+        let key =
+            matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
+        let mut length = 0;
+        let mut braces = 0_usize;
+        for (at, c) in rest.char_indices() {
+            match c {
+                '{' if rest.get(..at).is_some_and(|before| before.ends_with('$')) => braces += 1,
+                '}' if braces > 0 => braces -= 1,
+                ',' | '{' | '}' | '[' | ']' | '"' | '\n' | '\r' => break,
+                ':' if key => break,
+                '/' | '#' if rest.get(..at).is_some_and(|before| before.ends_with([' ', '\t'])) => break,
+                _ => {}
+            }
+            length = at + c.len_utf8();
+        }
+        let text = rest.get(..length).unwrap_or("").trim_end();
+        self.ready();
+        let span = Span::new(offset(self.at), offset(self.at + text.len()));
+        self.at += text.len().max(1);
+        self.bare_text(span);
+    }
+
+    /// A key or text that lacks its quotes.
+    pub(super) fn bare_text(&mut self, span: Span) {
+        let text = self.source.get(span.range()).unwrap_or("");
+        let what = if matches!(self.want, Want::Key | Want::FirstKey) { "a key" } else { "a text" };
+        self.report(Code::BadJson, || {
+            let mut quoted = String::new();
+            id::quote(text, &mut quoted);
+            Diagnostic::new(Code::BadJson, span, format!("{what} stands in double quotes"))
+                .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
+                .replace(span, quoted)
+        });
+        let kind = Kind::Text(Text { text, style: Style::Double, start: Some(span.start) });
+        self.text(Node { kind, span });
+    }
+
+    /// A text in quotes of another kind.
+    fn other_quotes(&mut self, rest: &str, first: char) {
+        let ends = |c: char| match first {
+            '“' | '”' => matches!(c, '“' | '”'),
+            '‘' | '’' => matches!(c, '‘' | '’'),
+            _ => c == first,
+        };
+        let mut escaped = false;
+        let mut inner = String::new();
+        let mut close = None;
+        for (at, c) in rest.char_indices().skip(1) {
+            match c {
+                '\n' | '\r' => break,
+                _ if escaped => {
+                    escaped = false;
+                    inner.extend((!ends(c)).then_some('\\'));
+                    inner.push(c);
+                }
+                '\\' => escaped = true,
+                '"' => inner.push_str("\\\""),
+                _ if ends(c) => {
+                    close = Some(at + c.len_utf8());
+                    break;
+                }
+                _ => inner.push(c),
+            }
+        }
+        self.ready();
+        let length = close.unwrap_or_else(|| rest.lines().next().unwrap_or("").trim_end().len().max(1));
+        let span = Span::new(offset(self.at), offset(self.at + length));
+        self.at += length;
+        self.lost |= close.is_none();
+        self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
+        self.report(Code::BadString, || {
+            let wrong = Diagnostic::new(Code::BadString, span, "a text stands in double quotes")
+                .expected("`\"`", format!("`{first}`"));
+            match close {
+                Some(_) => wrong.replace(span, format!("\"{inner}\"")),
+                None => wrong.help("write the text in double quotes"),
+            }
+        });
+        let text = id::decode(&inner, self.arena).unwrap_or("");
+        let text = &*self.arena.alloc_str(text);
+        let kind = Kind::Text(Text { text, style: Style::Double, start: None });
+        self.text(Node { kind, span });
+    }
+
+    /// A comment, which JSON does not have.
+    fn comment(&mut self, rest: &str) {
+        let line = rest.lines().next().unwrap_or("").trim_end().len();
+        let block = rest.starts_with("/*");
+        let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
+        let span = Span::new(offset(self.at), offset(self.at + end.unwrap_or(rest.len())));
+        self.at += end.unwrap_or(rest.len());
+        self.lost |= end.is_none();
+        self.report(Code::BadJson, || {
+            let wrong = Diagnostic::new(Code::BadJson, span, "JSON has no comments")
+                .expected("JSON without comments", "a comment");
+            match end {
+                Some(_) => wrong.replace(span, ""),
+                None => wrong.help("remove it; it is never closed"),
+            }
+        });
+    }
+
+    /// A blank or mark that cannot be seen.
+    fn invisible(&mut self, first: char) {
+        let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
+        self.at = span.end as usize;
+        self.report(Code::BadCharacter, || {
+            let name = format!("U+{:04X}", u32::from(first));
+            Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is no part of JSON"))
+                .expected("a blank, a tab or a line break", name)
+                .replace(span, if first.is_whitespace() { " " } else { "" })
+        });
+    }
+
+    /// Characters that begin nothing, as one; with `;` for a comma and `=` for a colon.
+    fn odd(&mut self, rest: &str, first: char) {
+        let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
+        let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
+        let text = rest.get(..run).unwrap_or("");
+        let (span, want) = (Span::new(offset(self.at), offset(self.at + run)), self.want);
+        self.at += run;
+        let meant = match (want, first) {
+            (Want::Next, ';') => ",",
+            (Want::Colon, '=') => ":",
+            _ => "",
+        };
+        self.report(Code::BadCharacter, || {
+            let shown = shorten(text);
+            let wrong = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` is no part of JSON"));
+            if meant.is_empty() {
+                wrong.expected("JSON", format!("`{shown}`")).help("put quotes around a text")
+            } else {
+                wrong.expected(format!("`{meant}`"), format!("`{shown}`")).replace(span, meant)
+            }
+        });
+        match meant {
+            "," => self.want = if self.in_record() { Want::Key } else { Want::Value },
+            ":" => self.want = Want::Value,
+            _ => {}
+        }
+    }
+
+    pub(super) fn bad_escape(&mut self, span: Span, what: &'static str) {
+        let text = self.source.get(span.range()).unwrap_or("");
+        let after = self.source.get(span.end as usize..).unwrap_or("");
+        let hex =
+            after.get(..2).filter(|digits| text == "\\x" && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        self.report(Code::BadString, || {
+            let wrong = Diagnostic::new(Code::BadString, span, what)
+                .expected("an escape of JSON", format!("`{}`", shorten(text)));
+            match (text, hex) {
+                ("\\'" | "\\`", _) => wrong.replace(span, text.trim_start_matches('\\')),
+                (_, Some(digits)) => {
+                    wrong.replace(Span::new(span.start, span.end + 2), format!("\\u00{digits}"))
+                }
+                _ => wrong.help("write `\\\\` for a backslash"),
+            }
+        });
+    }
+
+    pub(super) fn raw_control(&mut self, span: Span, byte: u8) {
+        self.report(Code::BadString, || {
+            let mut escape = String::new();
+            id::quote(char::from(byte).encode_utf8(&mut [0; 4]), &mut escape);
+            let escape = escape.trim_matches('"').to_owned();
+            let message = match byte {
+                b'\n' | b'\r' => "a text ends in the line in which it begins",
+                _ => "a control character in a text is escaped",
+            };
+            Diagnostic::new(Code::BadString, span, message)
+                .expected(format!("`{escape}`"), format!("the byte {byte:#04x}"))
+                .replace(span, escape)
+        });
+    }
+}
+
+/// What a word of another language means; an empty text where JSON has nothing for it.
+fn word_meant(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "None" | "nil" | "Null" | "NULL" | "undefined" | "Nil" | "NIL" => "null",
+        "NaN" | "nan" | "Infinity" | "inf" | "Inf" => "",
+        _ => return None,
+    })
+}

@@ -1,0 +1,269 @@
+//! Texts with references in them: `Dear $c.name`, `Send failed: ${err}`.
+//!
+//! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
+//! [`Template::whole`] tells; everything else is joined to a text.
+
+use super::reference::{Reference, Words, name_end};
+use super::tree::Node;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use bumpalo::Bump;
+use bumpalo::collections::String as ArenaString;
+use ilo_spec::error::Code;
+use smallvec::SmallVec;
+
+/// Which references a text may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sigil {
+    /// `$name.field`, `$.input` and `${…}`: tool calling, workflow, MCP.
+    Dollar,
+    /// `${…}` alone: constrained.
+    Braces,
+}
+
+/// A text taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Template<'a> {
+    /// Texts and references in order: no two texts beside each other, no empty text.
+    pub parts: &'a [Part<'a>],
+    /// What other languages would take for a reference, and is text here.
+    pub foreign: &'a [Foreign<'a>],
+}
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// Text as it reads, `$$` undone, and its place.
+    Text(&'a str, Span),
+    /// A reference.
+    Reference(Reference<'a>),
+}
+
+/// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is one.
+///
+/// It is text. Where its name is in scope, [`Foreign::warning`] says what was probably meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreign<'a> {
+    /// What it would refer to.
+    pub reference: Reference<'a>,
+    /// From its first byte in the text to one past its last.
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Template<'a> {
+    /// The one reference that the text is.
+    pub fn whole(&self) -> Option<Reference<'a>> {
+        match self.parts {
+            [Part::Reference(reference)] => Some(*reference),
+            _ => None,
+        }
+    }
+
+    /// The text, where no reference is in it.
+    pub fn text(&self) -> Option<&'a str> {
+        match self.parts {
+            [] => Some(""),
+            [Part::Text(text, _)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl Foreign<'_> {
+    /// The warning that this text is no reference; `node` is the one that the template was read from.
+    pub fn warning(&self, node: &Node<'_>) -> Diagnostic {
+        let arena = Bump::new();
+        let meant = format!("${{{}}}", self.reference);
+        let span = node.part(self.from..self.to);
+        let shown = node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("");
+        let wrong =
+            Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, no reference"))
+                .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
+                .help(format!("write `{meant}`"));
+        match Words::of(node, &arena) {
+            Some(words) => words.mend(wrong, self.from, self.to, &meant),
+            None => wrong,
+        }
+    }
+}
+
+/// A reference as a whole text of the notation with this sigil has it: `$.a`, `$a.b`, `${a.0["b c"]}`; `a.b` in the
+/// constrained notation.
+pub fn written(reference: &Reference<'_>, sigil: Sigil) -> String {
+    let inside = reference.to_string();
+    let dotted = !inside.contains('[');
+    match sigil {
+        Sigil::Dollar if dotted => format!("${inside}"),
+        Sigil::Braces if dotted && !inside.starts_with('.') => inside,
+        _ => format!("${{{inside}}}"),
+    }
+}
+
+/// Takes the text of a node apart; a node that is no text has no parts.
+///
+/// A `${` that is no reference is reported and stays text. Time and memory are linear in the text.
+pub fn template<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    arena: &'a Bump,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
+    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
+    template_of(&words, sigil, diagnostics)
+}
+
+/// As [`template`], of words.
+pub(super) fn template_of<'a>(
+    words: &Words<'_, 'a>,
+    sigil: Sigil,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
+    let plain = || -> Template<'a> {
+        let part = Part::Text(words.text, words.part(0, words.text.len()));
+        Template { parts: words.arena.alloc_slice_copy(&[part]), foreign: &[] }
+    };
+    if words.text.is_empty() {
+        return Template { parts: &[], foreign: &[] };
+    }
+    if !words.text.bytes().any(|byte| matches!(byte, b'$' | b'{')) {
+        return plain();
+    }
+    if sigil == Sigil::Dollar
+        && words.text.starts_with('$')
+        && let Some((reference, end)) = words.dollar(0, true)
+        && end == words.text.len()
+    {
+        return Template { parts: words.arena.alloc_slice_copy(&[Part::Reference(reference)]), foreign: &[] };
+    }
+    let mut reader = Reader {
+        words,
+        sigil,
+        diagnostics,
+        parts: SmallVec::new(),
+        foreign: SmallVec::new(),
+        text: Run::default(),
+    };
+    reader.read();
+    let Reader { parts, foreign, .. } = reader;
+    Template { parts: words.arena.alloc_slice_copy(&parts), foreign: words.arena.alloc_slice_copy(&foreign) }
+}
+
+/// Text between references: a range of the source text, and a copy from where a `$$` was in it.
+#[derive(Default)]
+struct Run<'a> {
+    from: usize,
+    copied: Option<ArenaString<'a>>,
+    /// Up to where it was copied.
+    done: usize,
+}
+
+struct Reader<'r, 'n, 'a> {
+    words: &'r Words<'n, 'a>,
+    sigil: Sigil,
+    diagnostics: &'r mut Diagnostics,
+    parts: SmallVec<[Part<'a>; 8]>,
+    foreign: SmallVec<[Foreign<'a>; 2]>,
+    text: Run<'a>,
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn read(&mut self) {
+        let mut at = 0;
+        loop {
+            let rest = self.words.text.as_bytes().get(at..).unwrap_or_default();
+            let Some(next) = rest.iter().position(|byte| matches!(byte, b'$' | b'{')) else { break };
+            at += next;
+            at = if self.words.byte(at) == Some(b'{') { self.brace(at) } else { self.dollar(at) };
+        }
+        self.end_text(self.words.text.len());
+    }
+
+    /// Goes over what begins with `$`; gives back where to go on.
+    fn dollar(&mut self, at: usize) -> usize {
+        match self.words.byte(at + 1) {
+            Some(b'$') => {
+                self.escaped(at);
+                return at + 2;
+            }
+            Some(b'{') => {
+                return match self.words.braced(at) {
+                    Ok((reference, end)) => self.reference(at, reference, end),
+                    Err(read) => {
+                        let (wrong, end) = self.words.bad_braced(at, read);
+                        self.diagnostics.push(wrong);
+                        end
+                    }
+                };
+            }
+            Some(b'(') => return self.look_alike(at, at + 2, ")"),
+            _ => {}
+        }
+        let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
+        if self.sigil == Sigil::Braces {
+            self.foreign.push(Foreign { reference, from: at, to: end });
+            return end;
+        }
+        if let Some((wrong, end)) = self.words.bracket(at, end) {
+            self.diagnostics.push(wrong);
+            return end;
+        }
+        self.reference(at, reference, end)
+    }
+
+    /// Goes over what begins with `{`.
+    fn brace(&mut self, at: usize) -> usize {
+        if self.words.byte(at + 1) == Some(b'{') {
+            self.look_alike(at, at + 2, "}}")
+        } else {
+            self.look_alike(at, at + 1, "}")
+        }
+    }
+
+    /// A name and fields between brackets of another language: noted, and text.
+    fn look_alike(&mut self, at: usize, inside: usize, close: &str) -> usize {
+        let start = self.words.blanks(inside);
+        // A `$` before the name, or the byte before the name in its place, which the reader of references steps over.
+        let sigil = if self.words.byte(start) == Some(b'$') { start } else { start - 1 };
+        if (name_end(self.words.text, sigil + 1).is_some() || self.words.byte(sigil + 1) == Some(b'.'))
+            && let Some((reference, end)) = self.words.dollar(sigil, true)
+        {
+            let end = self.words.blanks(end);
+            if self.words.get(end, self.words.text.len()).starts_with(close) {
+                self.foreign.push(Foreign { reference, from: at, to: end + close.len() });
+                return end + close.len();
+            }
+        }
+        at + 1
+    }
+
+    fn reference(&mut self, at: usize, reference: Reference<'a>, end: usize) -> usize {
+        self.end_text(at);
+        self.parts.push(Part::Reference(reference));
+        self.text.from = end;
+        end
+    }
+
+    /// `$$`: what stands before it and one `$` are copied.
+    fn escaped(&mut self, at: usize) {
+        let from = if self.text.copied.is_some() { self.text.done } else { self.text.from };
+        let arena = self.words.arena;
+        let copied = self.text.copied.get_or_insert_with(|| ArenaString::new_in(arena));
+        copied.push_str(self.words.get(from, at + 1));
+        self.text.done = at + 2;
+    }
+
+    /// Ends the text that stands before `at`.
+    fn end_text(&mut self, at: usize) {
+        let text = match self.text.copied.take() {
+            Some(mut copied) => {
+                copied.push_str(self.words.get(self.text.done, at));
+                copied.into_bump_str()
+            }
+            None => self.words.get(self.text.from, at),
+        };
+        if !text.is_empty() {
+            self.parts.push(Part::Text(text, self.words.part(self.text.from, at)));
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Why the scanner stopped, and the mend: mostly quotes around a value that YAML reads otherwise than it looks.
+//!
+//! Works on the one line in which the scanner stopped. A mend is offered where there is one; the edit of a mend touches
+//! the value alone.
+
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::front::tree::{self, shorten};
+use crate::id;
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// What is wrong at the place where the scanner stopped, with mends where there are some.
+pub(super) fn explain(source: &str, at: usize, info: &str) -> Vec<Diagnostic> {
+    let line = Line::around(source, at);
+    if info.starts_with("recursion limit") {
+        return vec![tree::too_deep(Span::at(offset(at)))];
+    }
+    if info.starts_with("tabs disallowed")
+        || (info.contains("tab") && line.text.trim_start_matches(' ').starts_with('\t'))
+    {
+        return vec![tabs(source, &line)];
+    }
+    let found = line.mends(info);
+    if found.is_empty() { vec![plain(at, info)] } else { found }
+}
+
+/// An error of the scanner in our words.
+fn plain(at: usize, info: &str) -> Diagnostic {
+    let (message, help) = match info {
+        "mapping values are not allowed in this context" => (
+            "a key cannot stand here",
+            "the line above has a value already, or lacks its `:`; what belongs to a key is indented below it",
+        ),
+        "simple key expected" | "simple key expect ':'" => {
+            ("this line has no `:`", "write `key: value`, or `- ` before an element of a list")
+        }
+        "block sequence entries are not allowed in this context" => {
+            ("a list cannot begin here", "write each element on its own line below the key, after `- `")
+        }
+        "while parsing a block mapping, did not find expected key"
+        | "while parsing a block collection, did not find expected '-' indicator" => (
+            "this line belongs to nothing above it",
+            "indent it as the keys or elements beside it, by blanks",
+        ),
+        "misplaced bracket" => ("this bracket closes nothing", "remove it, or put quotes around the text"),
+        "unexpected eof" => ("the text ends too early", "write the rest of it"),
+        _ if info.contains("flow") => {
+            ("a list or record in brackets is not complete", "close it, or put quotes around the text")
+        }
+        _ if info.contains("quoted scalar") => (
+            "a text in quotes that cannot be read",
+            "in double quotes a backslash begins an escape; in single quotes it stands for itself",
+        ),
+        _ => (info, "put quotes around a text that is not meant as YAML"),
+    };
+    Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
+}
+
+/// Lines that begin with a tab: one error, one mend for all.
+fn tabs(source: &str, line: &Line<'_>) -> Diagnostic {
+    let blanks = line.text.len() - line.text.trim_start_matches([' ', '\t']).len();
+    let tab = line.text.find('\t').unwrap_or(0);
+    let mut edits = Vec::new();
+    let mut start = line.start;
+    for text in source.get(line.start..).unwrap_or("").split_inclusive('\n') {
+        let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
+        let first = start == line.start;
+        for (at, _) in text.get(..indent).unwrap_or("").match_indices('\t') {
+            if text.starts_with('\t') || first {
+                let span = Span::new(offset(start + at), offset(start + at + 1));
+                edits.push(Edit { span, text: "  ".to_owned() });
+            }
+        }
+        start += text.len();
+    }
+    let span = Span::new(offset(line.start + tab), offset(line.start + blanks.max(tab + 1)));
+    Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line")
+        .expected("blanks", "a tab")
+        .fix(Fix { title: "write two blanks for each tab".to_owned(), edits })
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A line and where it begins.
+struct Line<'s> {
+    text: &'s str,
+    start: usize,
+}
+
+/// What is wrong with a value, and how it is written instead.
+struct Wrong {
+    message: String,
+    instead: String,
+}
+
+impl Wrong {
+    fn quote(value: &str, message: String) -> Wrong {
+        Wrong { message, instead: quoted(value) }
+    }
+}
+
+/// A text in quotes: in double ones, or where it has such itself in single ones.
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains(['"', '\\']) && !text.contains('\'') {
+        return format!("'{text}'");
+    }
+    let mut out = String::new();
+    id::quote(text, &mut out);
+    out
+}
+
+impl<'s> Line<'s> {
+    fn around(source: &'s str, at: usize) -> Line<'s> {
+        let before = source.get(..at).unwrap_or(source);
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let text = source.get(start..).unwrap_or("").split('\n').next().unwrap_or("");
+        Line { text: text.trim_end(), start }
+    }
+
+    fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Diagnostic {
+        let start = self.start + at;
+        let span = Span::new(offset(start), offset(start + value.len()));
+        Diagnostic::new(Code::QuoteIt, span, wrong.message)
+            .expected(format!("`{}`", shorten(&wrong.instead)), format!("`{}`", shorten(value)))
+            .replace(span, wrong.instead)
+    }
+
+    fn mends(&self, info: &str) -> Vec<Diagnostic> {
+        let (at, value) = self.value();
+        let flow = value.starts_with(['{', '[']);
+        if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
+            let from = self.content();
+            let pieces = Flow::new(self.text.get(from..).unwrap_or("")).pieces();
+            if let (true, Some(pieces)) = (!flow || !pieces.as_ref().is_some_and(|p| p.goes_on), &pieces) {
+                let wrong = pieces.wrong.iter().map(|&(start, value)| {
+                    let message = match value.contains("${") {
+                        true => "in brackets YAML takes the brace of `${` for a record: quote it".to_owned(),
+                        false => "in brackets YAML reads this otherwise than it looks: quote it".to_owned(),
+                    };
+                    self.diagnostic(from + start, value, Wrong::quote(value, message))
+                });
+                let wrong: Vec<_> = wrong.collect();
+                if !wrong.is_empty() {
+                    return wrong;
+                }
+            }
+            if flow && pieces.is_some_and(|pieces| pieces.goes_on) {
+                let message = format!("a text cannot begin with `{}` in YAML: quote it", &value[..1]);
+                return vec![self.diagnostic(at, value, Wrong::quote(value, message))];
+            }
+        }
+        problem(value, info).map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
+    }
+
+    /// Where the line begins behind its indent and the dashes of lists.
+    fn content(&self) -> usize {
+        let mut rest = self.text.trim_start_matches([' ', '\t']);
+        while let Some(after) = rest.strip_prefix("- ") {
+            rest = after.trim_start_matches(' ');
+        }
+        self.text.len() - rest.len()
+    }
+
+    /// The value of the line's key, or all of it: where it begins, and its text without a comment.
+    fn value(&self) -> (usize, &'s str) {
+        let from = self.content();
+        let content = self.text.get(from..).unwrap_or("");
+        let mut colons = content.match_indices(':').map(|(at, _)| at + 1);
+        let quote = content.chars().next().filter(|c| matches!(c, '"' | '\''));
+        // The key's own quotes, where it has some.
+        let key = quote.and_then(|quote| content.get(1..)?.find(quote)).map_or(0, |at| at + 2);
+        let ends = |at: &usize| {
+            let before = content.get(..*at - 1).unwrap_or("");
+            let after = content.get(*at..).unwrap_or("");
+            *at > key && !before.contains(['{', '[']) && (after.is_empty() || after.starts_with([' ', '\t']))
+        };
+        let start =
+            colons.find(ends).filter(|_| !content.starts_with(['{', '[']) && (quote.is_none() || key > 0));
+        let value = content.get(start.unwrap_or(0)..).unwrap_or("");
+        let trimmed = value.trim_start();
+        let at = self.text.len() - trimmed.len();
+        let length = if trimmed.starts_with(['"', '\'']) { None } else { trimmed.find(" #") };
+        (at, trimmed.get(..length.unwrap_or(trimmed.len())).unwrap_or("").trim_end())
+    }
+}
+
+/// What YAML trips over in a value outside brackets.
+fn problem(value: &str, info: &str) -> Option<Wrong> {
+    let first = value.chars().next()?;
+    let alone = value.get(first.len_utf8()..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '));
+    let start = || Some(Wrong::quote(value, format!("a text cannot begin with `{first}` in YAML: quote it")));
+    match first {
+        '@' | '`' | '%' | '*' | '&' | '!' | ',' | ']' | '}' => start(),
+        '|' | '>' => {
+            let header = value
+                .trim_start_matches(['|', '>', '+', '-'])
+                .trim_start_matches(|c: char| c.is_ascii_digit());
+            if header.is_empty() { None } else { start() }
+        }
+        '?' | ':' if alone => start(),
+        '-' if value == "-" => start(),
+        '-' if alone => None,
+        '"' | '\'' => quotes(value, first, info),
+        _ if value.contains(": ") || value.ends_with(':') => {
+            Some(Wrong::quote(value, "YAML takes `: ` in a text for the end of a key: quote it".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A value that begins with a quote: one inside it, none at its end, or text behind it.
+fn quotes(value: &str, quote: char, info: &str) -> Option<Wrong> {
+    let inside = value.get(1..).unwrap_or("");
+    let mut places = inside.match_indices(quote).map(|(at, _)| at).filter(|&at| {
+        let backslashes = inside.get(..at).unwrap_or("").bytes().rev().take_while(|&b| b == b'\\').count();
+        quote == '\'' || backslashes % 2 == 0
+    });
+    match (places.next(), places.next_back()) {
+        (None, _)
+            if info.contains("indentation")
+                || info.contains("end of stream")
+                || info.contains("document") =>
+        {
+            let message = "this text is not closed".to_owned();
+            Some(Wrong { message, instead: format!("{value}{quote}") })
+        }
+        (Some(_), Some(last)) if last + 1 == inside.len() && info.contains("trailing") => {
+            let body = inside.get(..last).unwrap_or("");
+            let instead = if quote == '\'' {
+                format!("'{}'", body.replace('\'', "''"))
+            } else {
+                let bare = body.replace("\\\"", "\"").replace('"', "\\\"");
+                format!("\"{bare}\"")
+            };
+            Some(Wrong { message: "a quote inside a text ends it: escape it".to_owned(), instead })
+        }
+        (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
+            Some(Wrong::quote(value, "text behind a text in quotes: quote all of it".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A reader of a line that stands in brackets, in whole or in part.
+struct Flow<'s> {
+    text: &'s str,
+    at: usize,
+    depth: usize,
+    after_colon: bool,
+}
+
+/// What it finds.
+struct Pieces<'s> {
+    /// The values that need quotes, with their places.
+    wrong: Vec<(usize, &'s str)>,
+    /// Whether text follows behind the last bracket.
+    goes_on: bool,
+}
+
+impl<'s> Flow<'s> {
+    fn new(text: &'s str) -> Flow<'s> {
+        Flow { text, at: 0, depth: 0, after_colon: false }
+    }
+
+    /// The pieces of the line; `None` where a text in quotes does not end in it.
+    fn pieces(mut self) -> Option<Pieces<'s>> {
+        let mut pieces = Pieces { wrong: Vec::new(), goes_on: false };
+        while let Some(c) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            match c {
+                ' ' | '\t' => self.at += 1,
+                '{' | '[' => {
+                    self.depth += 1;
+                    self.at += 1;
+                    self.after_colon = false;
+                }
+                '}' | ']' => {
+                    self.at += 1;
+                    self.depth = self.depth.saturating_sub(1);
+                    let after = self.text.get(self.at..).unwrap_or("").trim_start();
+                    let ends = after.is_empty() || after.starts_with([',', '#', '}', ']', ':']);
+                    if self.depth == 0 && !ends {
+                        pieces.goes_on = true;
+                        return Some(pieces);
+                    }
+                }
+                ',' => {
+                    self.at += 1;
+                    self.after_colon = false;
+                }
+                ':' => {
+                    self.at += 1;
+                    self.after_colon = true;
+                }
+                '"' | '\'' => {
+                    let rest = self.text.get(self.at + 1..).unwrap_or("");
+                    self.at += rest.find(c)? + 2;
+                }
+                '#' => break,
+                _ => {
+                    let (start, value) = self.plain();
+                    let first = value.chars().next().unwrap_or(' ');
+                    if value.contains("${") || value.contains(": ") || "@`%*&!|>".contains(first) {
+                        pieces.wrong.push((start, value));
+                    }
+                }
+            }
+        }
+        Some(pieces)
+    }
+
+    /// The plain text that is here.
+    fn plain(&mut self) -> (usize, &'s str) {
+        let start = self.at;
+        let rest = self.text.get(start..).unwrap_or("");
+        let mut reference = false;
+        let mut before = ' ';
+        let mut length = rest.len();
+        for (at, c) in rest.char_indices() {
+            let after = rest.get(at + c.len_utf8()..).unwrap_or("");
+            let colon = c == ':' && !self.after_colon && (after.is_empty() || after.starts_with(' '));
+            match c {
+                '{' if before == '$' => reference = true,
+                '}' if reference => reference = false,
+                ',' | '{' | '}' | '[' | ']' if !reference => {
+                    length = at;
+                    break;
+                }
+                '#' if before == ' ' => {
+                    length = at;
+                    break;
+                }
+                _ if colon && !reference => {
+                    length = at;
+                    break;
+                }
+                _ => {}
+            }
+            before = c;
+        }
+        // At least one character, so that reading goes on.
+        length = length.max(rest.chars().next().map_or(0, char::len_utf8));
+        self.at = start + length;
+        (start, rest.get(..length).unwrap_or("").trim_end())
+    }
+}

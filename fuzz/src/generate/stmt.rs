@@ -1,0 +1,562 @@
+//! Blocks and statements, written with what is known of slots, so that nearly all of them pass the checks.
+
+use super::Generator;
+use super::kind::Kind;
+use super::scope::{Slot, Slots, join};
+
+/// What the value of a block is for.
+#[derive(Clone, Debug)]
+pub(super) enum Want {
+    /// Nothing reads it.
+    Nothing,
+    /// Each path to its end has one.
+    Value(Kind),
+    /// Some path to its end has one.
+    Maybe(Kind),
+}
+
+/// A block that was written.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// Each line with the number of indents before it.
+    pub(super) lines: Vec<(usize, String)>,
+    /// How many statements it has.
+    count: usize,
+    level: usize,
+    /// No path reaches its end.
+    ends: bool,
+}
+
+impl Block {
+    fn new(level: usize) -> Block {
+        Block { lines: Vec::new(), count: 0, level, ends: false }
+    }
+
+    fn line(&mut self, text: String) {
+        self.lines.push((self.level, text));
+    }
+
+    /// A statement of one line.
+    fn statement(&mut self, text: String) {
+        self.line(text);
+        self.count += 1;
+    }
+}
+
+impl Generator<'_> {
+    /// A block in which slots are what they are now. Afterwards they are what its end makes of them.
+    pub(super) fn block(&mut self, want: &Want, level: usize) -> Block {
+        let mut block = Block::new(level);
+        let most = if level > 3 { 2 } else { 5 };
+        for _ in 0..self.choices.below(most) {
+            if block.ends || self.budget == 0 {
+                break;
+            }
+            self.budget -= 1;
+            self.statement(&mut block);
+        }
+        if !block.ends {
+            self.finish(want, &mut block);
+        }
+        block
+    }
+
+    /// A block on a path by itself: what is known of slots at its end, and what was known here stays.
+    fn branch(&mut self, want: &Want, level: usize) -> (Block, Option<Slots>) {
+        let before = self.scope.slots.clone();
+        let block = self.block(want, level);
+        let after = self.leave(before, block.ends);
+        (block, after)
+    }
+
+    /// Goes back to what was known before a path was written.
+    fn leave(&mut self, before: Slots, ends: bool) -> Option<Slots> {
+        let after = std::mem::replace(&mut self.scope.slots, before);
+        self.scope.slots.resize(after.len(), Slot::Unset);
+        (!ends).then_some(after)
+    }
+
+    /// Goes on where these paths meet.
+    fn meet(&mut self, a: Option<Slots>, b: Option<Slots>, block: &mut Block) {
+        match join(a, b) {
+            Some(slots) => self.scope.slots = slots,
+            None => block.ends = true,
+        }
+    }
+
+    /// A slot to bind: a new one, or one that may be bound anew.
+    fn target(&mut self) -> usize {
+        if self.scope.slots.len() > 40 || self.choices.chance(60) {
+            let free: Vec<usize> =
+                (0..self.scope.slots.len()).filter(|&slot| self.scope.slots[slot] != Slot::Checked).collect();
+            if !free.is_empty() {
+                return *self.choices.pick(&free);
+            }
+        }
+        self.scope.fresh()
+    }
+
+    fn bind_expr(&mut self, kind: &Kind, block: &mut Block) {
+        let depth = 1 + self.choices.below(3);
+        let text = self.text_of(kind, depth, true);
+        let slot = self.target();
+        block.statement(format!("LET {slot} {text}"));
+        self.scope.bind(slot, kind.clone());
+    }
+
+    fn statement(&mut self, block: &mut Block) {
+        match self.choices.weighted(&[8, 4, 4, 3, 5, 3, 2, 3, 2, 2, 1, 1, 1]) {
+            0 => {
+                let kind = Kind::choose(&mut self.choices, 2);
+                self.bind_expr(&kind, block);
+            }
+            1 => self.rebind(block),
+            2 => self.when(&Want::Nothing, "", block),
+            3 => self.loop_over(&Want::Nothing, "", block),
+            4 => self.checked(&Want::Nothing, None, block),
+            5 => self.bind_control(block),
+            6 => {
+                let mut text = String::new();
+                if self.choices.chance(128) {
+                    text.push_str("UNDO ");
+                }
+                self.any_call(2, &mut text);
+                block.statement(text);
+            }
+            7 => {
+                let mut text = String::new();
+                let kind = self.any_call(2, &mut text);
+                let slot = self.target();
+                block.statement(format!("LET {slot} {text}"));
+                self.scope.bind(slot, kind);
+            }
+            8 => self.accumulate(block),
+            9 => self.guard(block),
+            10 => {
+                let text = self.text_of(&Kind::Any, 2, true);
+                block.statement(text);
+            }
+            11 => self.doubled(block),
+            _ => self.carried(block),
+        }
+    }
+
+    /// Binds a slot anew to something of its kind.
+    fn rebind(&mut self, block: &mut Block) {
+        let plain: Vec<(usize, Kind)> = (0_usize..)
+            .zip(&self.scope.slots)
+            .filter_map(|(slot, state)| match state {
+                Slot::Plain(kind) => Some((slot, kind.clone())),
+                _ => None,
+            })
+            .collect();
+        if plain.is_empty() {
+            return self.bind_expr(&Kind::Number, block);
+        }
+        let (slot, kind) = self.choices.pick(&plain).clone();
+        let text = self.text_of(&kind, 2, true);
+        block.statement(format!("LET {slot} {text}"));
+    }
+
+    fn bind_control(&mut self, block: &mut Block) {
+        let slot = self.target();
+        let prefix = format!("LET {slot} ");
+        let before = block.count;
+        let kind = match self.choices.below(3) {
+            0 => {
+                let kind = Kind::choose(&mut self.choices, 2);
+                self.when(&Want::Value(kind.clone()), &prefix, block);
+                kind
+            }
+            1 => {
+                let item = Kind::choose(&mut self.choices, 1);
+                let kind = Kind::list(item);
+                self.loop_over(&Want::Value(kind.clone()), &prefix, block);
+                kind
+            }
+            _ => {
+                let kind = Kind::choose(&mut self.choices, 2);
+                self.checked(&Want::Value(kind.clone()), Some(slot), block);
+                kind
+            }
+        };
+        if !block.ends && block.count > before && self.scope.slots[slot] != Slot::Checked {
+            self.scope.bind(slot, kind);
+        }
+    }
+
+    /// IF, with ELSE or without.
+    fn when(&mut self, want: &Want, prefix: &str, block: &mut Block) {
+        let mut condition = String::new();
+        self.truth(2, false, &mut condition);
+        let level = block.level + 1;
+        let (then, after_then) = self.branch(want, level);
+        let other = match want {
+            Want::Nothing => self.choices.chance(110).then_some(Want::Nothing),
+            Want::Value(_) => Some(want.clone()),
+            Want::Maybe(kind) => match self.choices.below(3) {
+                0 => None,
+                1 => Some(Want::Nothing),
+                _ => Some(Want::Value(kind.clone())),
+            },
+        };
+        block.line(format!("{prefix}IF {condition} {}", then.count));
+        block.lines.extend(then.lines);
+        let after_else = match other {
+            None => Some(self.scope.slots.clone()),
+            Some(want) => {
+                self.scope.has_else = true;
+                let (otherwise, after) = self.branch(&want, level);
+                block.line(format!("ELSE {}", otherwise.count));
+                block.lines.extend(otherwise.lines);
+                after
+            }
+        };
+        block.count += 1;
+        self.meet(after_then, after_else, block);
+    }
+
+    /// FOR; where a list is wanted, its block gives the items.
+    fn loop_over(&mut self, want: &Want, prefix: &str, block: &mut Block) {
+        let mut list = String::new();
+        let item = self.list(1, &mut list);
+        let slot = self.target();
+        let before = self.scope.slots.clone();
+        self.scope.bind(slot, item);
+        let body = match want {
+            Want::Value(Kind::List(kind)) | Want::Maybe(Kind::List(kind)) => {
+                if self.choices.chance(90) {
+                    Want::Maybe((**kind).clone())
+                } else {
+                    Want::Value((**kind).clone())
+                }
+            }
+            _ => Want::Nothing,
+        };
+        let inner = self.block(&body, block.level + 1);
+        let after = self.leave(before, inner.ends);
+        block.line(format!("{prefix}FOR {slot} {list} {}", inner.count));
+        block.lines.extend(inner.lines);
+        block.count += 1;
+        let none = Some(self.scope.slots.clone());
+        self.meet(after, none, block);
+    }
+
+    /// A call whose result a MATCH takes apart, at once or a little later.
+    fn checked(&mut self, want: &Want, bound: Option<usize>, block: &mut Block) {
+        let slot = self.scope.fresh();
+        let mut call = String::new();
+        let kind = self.any_call(2, &mut call);
+        block.statement(format!("LET {slot} {call}"));
+        self.scope.slots[slot] = Slot::Checked;
+        self.scope.open += 1;
+        while !block.ends && self.budget > 0 && self.choices.chance(30) {
+            self.budget -= 1;
+            self.statement(block);
+        }
+        if block.ends {
+            self.scope.open -= 1;
+            return;
+        }
+        if bound.is_none() && self.choices.chance(16) {
+            return self.matched_in_branches(want, slot, &kind, block);
+        }
+        let prefix = bound.map_or_else(String::new, |bound| format!("LET {bound} "));
+        self.matched(want, slot, &kind, &prefix, block);
+        self.scope.open -= 1;
+    }
+
+    /// An IF whose branches each begin with the MATCH.
+    fn matched_in_branches(&mut self, want: &Want, slot: usize, kind: &Kind, block: &mut Block) {
+        let mut condition = String::new();
+        self.truth(1, false, &mut condition);
+        let mut paths = Vec::new();
+        self.scope.has_else = true;
+        for _ in 0..2 {
+            let before = self.scope.slots.clone();
+            let mut branch = Block::new(block.level + 1);
+            self.matched(want, slot, kind, "", &mut branch);
+            let after = self.leave(before, branch.ends);
+            paths.push((branch, after));
+        }
+        self.scope.open -= 1;
+        let mut after = Vec::new();
+        for (word, (branch, slots)) in [format!("IF {condition}"), "ELSE".to_owned()].iter().zip(paths) {
+            block.line(format!("{word} {}", branch.count));
+            block.lines.extend(branch.lines);
+            after.push(slots);
+        }
+        block.count += 1;
+        let (last, first) = (after.pop().flatten(), after.pop().flatten());
+        self.meet(first, last, block);
+    }
+
+    fn matched(&mut self, want: &Want, slot: usize, kind: &Kind, prefix: &str, block: &mut Block) {
+        let only = match want {
+            Want::Value(_) => self.choices.weighted(&[5, 2]),
+            _ => self.choices.weighted(&[5, 2, 2]),
+        };
+        // In an arm, this slot waits no longer.
+        self.scope.slots[slot] = Slot::Unset;
+        self.scope.open -= 1;
+        let level = block.level + 1;
+        let mut arms = Vec::new();
+        let mut after = [None, None];
+        if only != 1 {
+            let (arm, slots) = self.failure_arm(want, level);
+            arms.push(arm);
+            after[0] = slots;
+        }
+        if only == 2 {
+            after[1] = Some(self.scope.slots.clone());
+            if let Some(slots) = &mut after[1] {
+                slots[slot] = Slot::Plain(kind.clone());
+            }
+        } else {
+            let (arm, slots) = self.success_arm(want, slot, kind, level);
+            arms.push(arm);
+            after[1] = slots;
+        }
+        self.scope.open += 1;
+        block.line(format!("{prefix}MATCH {slot} {}", arms.len()));
+        if self.choices.chance(80) {
+            arms.reverse();
+        }
+        block.lines.extend(arms.into_iter().flatten());
+        block.count += 1;
+        let [failure, success] = after;
+        self.meet(failure, success, block);
+    }
+
+    fn success_arm(
+        &mut self,
+        want: &Want,
+        slot: usize,
+        kind: &Kind,
+        level: usize,
+    ) -> (Vec<(usize, String)>, Option<Slots>) {
+        let before = self.scope.slots.clone();
+        let bind = if self.choices.chance(40) { slot } else { self.target() };
+        self.scope.bind(bind, kind.clone());
+        let body = if matches!(want, Want::Nothing) && self.choices.chance(60) {
+            Block::new(level + 1)
+        } else {
+            self.block(want, level + 1)
+        };
+        let after = self.leave(before, body.ends);
+        let mut lines = vec![(level, format!("OK {bind} {}", body.count))];
+        lines.extend(body.lines);
+        (lines, after)
+    }
+
+    fn failure_arm(&mut self, want: &Want, level: usize) -> (Vec<(usize, String)>, Option<Slots>) {
+        let before = self.scope.slots.clone();
+        let bind = self.target();
+        self.scope.bind(bind, Kind::Text);
+        let body = if self.choices.chance(150) {
+            let mut body = Block::new(level + 1);
+            self.roll_back(&mut body);
+            self.fail(&mut body);
+            body
+        } else {
+            self.block(want, level + 1)
+        };
+        let after = self.leave(before, body.ends);
+        let mut lines = vec![(level, format!("ERR {bind} {}", body.count))];
+        lines.extend(body.lines);
+        (lines, after)
+    }
+
+    /// Calls that undo something, in each of the forms.
+    fn roll_back(&mut self, block: &mut Block) {
+        for _ in 0..self.choices.below(3) {
+            let mut text = String::new();
+            match self.choices.below(4) {
+                0 | 1 => {}
+                2 => text.push_str("UNDO "),
+                _ => {
+                    let slot = self.target();
+                    text = format!("LET {slot} ");
+                    let kind = self.any_call(1, &mut text);
+                    block.statement(text);
+                    if self.choices.chance(60) {
+                        self.scope.bind(slot, kind);
+                    } else {
+                        self.scope.slots[slot] = Slot::Unset;
+                    }
+                    continue;
+                }
+            }
+            self.any_call(1, &mut text);
+            block.statement(text);
+        }
+    }
+
+    /// Ends the function with a failure.
+    fn fail(&mut self, block: &mut Block) {
+        let (word, kind) = match &self.scope.err {
+            Some(kind) if !self.choices.chance(40) => ("RET_ERR", kind.clone()),
+            _ => ("FAIL", Kind::Text),
+        };
+        let text = self.text_of(&kind, 2, true);
+        block.statement(format!("{word} {text}"));
+        block.ends = true;
+    }
+
+    /// Ends the function.
+    fn end(&mut self, block: &mut Block) {
+        if self.scope.open > 0 || self.choices.chance(40) {
+            return self.fail(block);
+        }
+        let word = if self.scope.err.is_some() { "RET_OK" } else { "RET" };
+        let kind = self.scope.ok.clone();
+        let depth = 1 + self.choices.below(2);
+        let text = self.text_of(&kind, depth, true);
+        block.statement(format!("{word} {text}"));
+        block.ends = true;
+    }
+
+    /// An IF that ends the function.
+    fn guard(&mut self, block: &mut Block) {
+        let mut condition = String::new();
+        self.truth(2, false, &mut condition);
+        let before = self.scope.slots.clone();
+        let mut body = Block::new(block.level + 1);
+        if self.choices.chance(70) {
+            self.roll_back(&mut body);
+            self.fail(&mut body);
+        } else {
+            self.end(&mut body);
+        }
+        self.leave(before, true);
+        block.line(format!("IF {condition} {}", body.count));
+        block.lines.extend(body.lines);
+        block.count += 1;
+    }
+
+    /// A slot that a loop carries from pass to pass.
+    fn accumulate(&mut self, block: &mut Block) {
+        let kind = match self.choices.below(4) {
+            0 => Kind::list(Kind::Number),
+            1 => Kind::Number,
+            2 => Kind::Text,
+            _ => Kind::list(Kind::choose(&mut self.choices, 1)),
+        };
+        let slot = self.scope.fresh();
+        block.statement(match kind {
+            Kind::Number => format!("LET {slot} LIT 1 0"),
+            Kind::Text => format!("LET {slot} LIT 0 \"\""),
+            _ => format!("LET {slot} LIST 0"),
+        });
+        self.scope.bind(slot, kind.clone());
+        let mut list = String::new();
+        let item = self.list(1, &mut list);
+        let item_slot = self.scope.fresh();
+        let before = self.scope.slots.clone();
+        self.scope.bind(item_slot, item);
+        let mut body = Block::new(block.level + 1);
+        if self.choices.chance(80) && self.budget > 0 {
+            self.budget -= 1;
+            self.statement(&mut body);
+        }
+        if !body.ends {
+            let more = match &kind {
+                Kind::List(item) => format!("APPEND REF {slot} {}", self.text_of(&item.clone(), 1, true)),
+                Kind::Text => format!("CONCAT REF {slot} {}", self.text_of(&Kind::Any, 1, true)),
+                _ => format!("ADD REF {slot} {}", self.text_of(&Kind::Number, 1, true)),
+            };
+            body.statement(format!("LET {slot} {more}"));
+            if self.choices.chance(60) && self.budget > 0 {
+                self.budget -= 1;
+                self.statement(&mut body);
+            }
+        }
+        let after = self.leave(before, body.ends);
+        block.line(format!("FOR {item_slot} {list} {}", body.count));
+        block.lines.extend(body.lines);
+        block.count += 1;
+        let none = Some(self.scope.slots.clone());
+        self.meet(after, none, block);
+    }
+
+    /// A product that is looked at: what the machine has one instruction for.
+    fn doubled(&mut self, block: &mut Block) {
+        let slot = self.scope.fresh();
+        let factor = self.text_of(&Kind::Number, 0, false);
+        let mut by = String::new();
+        self.literal_number(&mut by);
+        let mut least = String::new();
+        self.literal_number(&mut least);
+        block.statement(format!("LET {slot} MUL {factor} {by}"));
+        self.scope.bind(slot, Kind::Number);
+        let (then, after) = self.branch(&Want::Nothing, block.level + 1);
+        block.line(format!("IF GTE REF {slot} {least} {}", then.count));
+        block.lines.extend(then.lines);
+        block.count += 1;
+        let without = Some(self.scope.slots.clone());
+        self.meet(after, without, block);
+    }
+
+    /// A result that each pass of a loop takes from the one before and leaves to the next.
+    fn carried(&mut self, block: &mut Block) {
+        let slot = self.scope.fresh();
+        let callee_text = |this: &mut Self| {
+            let mut call = String::new();
+            let kind = this.any_call(1, &mut call);
+            (format!("LET {slot} {call}"), kind)
+        };
+        let (first, kind) = callee_text(self);
+        block.statement(first);
+        let mut list = String::new();
+        let item = self.list(0, &mut list);
+        let item_slot = self.scope.fresh();
+        let before = self.scope.slots.clone();
+        self.scope.slots[slot] = Slot::Checked;
+        self.scope.open += 1;
+        self.scope.bind(item_slot, item);
+        let mut body = Block::new(block.level + 1);
+        self.matched(&Want::Nothing, slot, &Kind::Any, "", &mut body);
+        if !body.ends {
+            let (again, _) = callee_text(self);
+            body.statement(again);
+        }
+        self.scope.open -= 1;
+        self.leave(before, body.ends);
+        block.line(format!("FOR {item_slot} {list} {}", body.count));
+        block.lines.extend(body.lines);
+        block.count += 1;
+        self.scope.slots[slot] = Slot::Checked;
+        self.scope.open += 1;
+        self.matched(&Want::Nothing, slot, &kind, "", block);
+        self.scope.open -= 1;
+    }
+
+    /// What stands last in a block.
+    fn finish(&mut self, want: &Want, block: &mut Block) {
+        match want {
+            Want::Nothing => match self.choices.weighted(&[10, 2, 1]) {
+                0 => {}
+                1 => {
+                    let text = self.text_of(&Kind::Any, 1, true);
+                    block.statement(text);
+                }
+                _ => self.end(block),
+            },
+            Want::Maybe(kind) => match self.choices.weighted(&[3, 4, 1]) {
+                0 | 2 => self.finish(&Want::Value(kind.clone()), block),
+                _ => self.when(want, "", block),
+            },
+            Want::Value(kind) => match self.choices.weighted(&[9, 2, 2, 2, 1]) {
+                1 if block.level < 5 => self.when(want, "", block),
+                2 if block.level < 5 => self.checked(want, None, block),
+                3 if matches!(kind, Kind::List(_)) => self.loop_over(want, "", block),
+                4 => self.end(block),
+                _ => {
+                    let depth = 1 + self.choices.below(3);
+                    let text = self.text_of(kind, depth, true);
+                    block.statement(text);
+                }
+            },
+        }
+    }
+}

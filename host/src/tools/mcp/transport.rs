@@ -1,0 +1,143 @@
+//! The two ways to a server: a program's standard streams, and streamable HTTP.
+//!
+//! A program gets the closed environment of every tool, a process group of its own, and its standard error is read and
+//! only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
+
+use super::link::{Watcher, cannot_open};
+use crate::tools::command::{ENVIRONMENT, ERRORS};
+use crate::tools::server::{Server, Way};
+use process_wrap::tokio::CommandWrap;
+use rmcp::RoleClient;
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncReadExt;
+use tokio::process::ChildStderr;
+
+/// How long is waited for the last words of a server that went away.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// The end of what a server says on standard error.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    bytes: Vec<u8>,
+    /// Whether more may come.
+    open: bool,
+}
+
+impl Tail {
+    fn said_so_far(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        let kept = &mut self.said_so_far().bytes;
+        kept.extend_from_slice(bytes);
+        let surplus = kept.len().saturating_sub(ERRORS);
+        kept.drain(..surplus);
+    }
+
+    /// `; it said: …` with the last lines, where a server that went away said something.
+    pub(super) fn said(&self) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        while self.said_so_far().open && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let kept = self.said_so_far();
+        let text = String::from_utf8_lossy(&kept.bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        match lines.get(lines.len().saturating_sub(3)..) {
+            Some(last @ [_, ..]) => format!("; it said: {}", last.join(" / ")),
+            _ => String::new(),
+        }
+    }
+
+    /// Reads all that is said, in a task of its own.
+    fn listen(&self, mut to: ChildStderr) {
+        self.said_so_far().open = true;
+        let tail = self.clone();
+        tokio::spawn(async move {
+            let mut buffer = [0; 4 << 10];
+            while let Ok(count @ 1..) = to.read(&mut buffer).await {
+                tail.add(buffer.get(..count).unwrap_or_default());
+            }
+            tail.said_so_far().open = false;
+        });
+    }
+}
+
+type Service = RunningService<RoleClient, Watcher>;
+
+/// Opens a server in its way.
+pub(super) async fn open(
+    server: &Server,
+    watcher: Watcher,
+    lifecycle: ClientLifecycleMode,
+    errors: &Tail,
+) -> Result<Service, String> {
+    let opened = match &server.way {
+        Way::Program { program, arguments, folder, environment } => {
+            let child = spawn(program, arguments, folder, environment, errors)?;
+            watcher.serve_with_lifecycle(child, lifecycle).await
+        }
+        Way::Http { url, headers } => watcher.serve_with_lifecycle(http(url, headers)?, lifecycle).await,
+    };
+    opened.map_err(|error| cannot_open(&error))
+}
+
+fn spawn(
+    program: &str,
+    arguments: &[String],
+    folder: &PathBuf,
+    environment: &[(String, String)],
+    errors: &Tail,
+) -> Result<TokioChildProcess, String> {
+    let mut command = CommandWrap::with_new(program, |command| {
+        command.args(arguments).current_dir(folder).env_clear();
+        for name in ENVIRONMENT {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+    });
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    let spawned = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn();
+    let (child, said) = spawned.map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    said.into_iter().for_each(|said| errors.listen(said));
+    Ok(child)
+}
+
+fn http(
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    // Once a process: a second provider would be refused, and the first one serves.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    if url.starts_with("http://") {
+        // Without TLS no certificates are needed, and a machine may have none.
+        builder = builder.tls_certs_only([]);
+    }
+    let client = builder.build().map_err(|error| format!("no HTTP client: {error}"))?;
+    let mut named = HashMap::new();
+    for (name, value) in headers {
+        let bad = format!("the header `{name}` cannot be sent");
+        let name: http::HeaderName = name.parse().map_err(|_| bad.clone())?;
+        named.insert(name, value.parse().map_err(|_| bad)?);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(named);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}

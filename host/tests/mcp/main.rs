@@ -1,0 +1,215 @@
+//! MCP servers that misbehave: each ends in one clear failure or error within its limits.
+//!
+//! The binary of the tests is the server as well, so that nothing else need be built or found.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
+
+mod hostile;
+
+use ilo_host::Tools;
+use ilo_host::data::Data;
+use ilo_host::data::read::{Bounds, read};
+use ilo_host::interrupt::Interrupt;
+use ilo_host::tools::{CallLimits, Failure};
+use libtest_mimic::{Arguments, Trial};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What makes this binary the server instead of its tests.
+const SERVE: &str = "serve-hostile";
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(SERVE) {
+        return hostile::serve(arguments.next().unwrap_or_default());
+    }
+    macro_rules! trials {
+        ($($test:ident)*) => {
+            vec![$(Trial::test(stringify!($test), || { $test(); Ok(()) })),*]
+        };
+    }
+    let trials = trials![
+        a_server_that_cannot_be_used_is_refused_before_anything_runs
+        what_does_no_harm_is_passed_over
+        content_becomes_a_value
+        what_goes_wrong_in_a_call_is_its_failure
+        an_answer_past_the_limit_is_a_fault
+        a_tool_that_changed_gets_no_call
+        a_call_after_the_servers_end_fails_at_once
+        an_interrupt_ends_a_call
+        only_servers_that_are_named_are_started
+        a_short_name_takes_the_servers_schema_under_its_own_names
+        http_that_leads_elsewhere_is_not_followed
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn tools(scenario: &str, timeout: u64) -> Tools {
+    let program = serde_json::to_string(&std::env::current_exe().unwrap()).unwrap();
+    let text = format!(
+        r#"{{"mcpServers": {{"h": {{"command": {program}, "args": ["{SERVE}", "{scenario}"], "timeout": {timeout}}}}},
+            "tools": {{"say": {{"mcp": "mcp://h/echo", "args": {{"words": "text"}}}}}}}}"#
+    );
+    Tools::from_text("tools.json", &text, Path::new(".")).unwrap()
+}
+
+fn call(tools: &Tools, name: &str, argument: &str, timeout: u64) -> Result<Data, Failure> {
+    let arguments = Data::Record(vec![(argument.to_owned(), Data::from("hello"))]);
+    let limits = CallLimits { timeout: Duration::from_millis(timeout), ..CallLimits::default() };
+    tools.call(name, &arguments, &limits, Instant::now() + Duration::from_mins(1))
+}
+
+#[track_caller]
+fn refused(scenario: &str, timeout: u64, expected: &str) {
+    let problems = tools(scenario, timeout).connect_all().unwrap_err();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told, [format!("error[bad-usage]: server `h`: {expected}")], "{scenario}");
+}
+
+fn a_server_that_cannot_be_used_is_refused_before_anything_runs() {
+    refused("dies-at-start", 20_000, "ended before it answered; it said: no licence found");
+    refused("dies-in-list", 20_000, "does not list its tools: the server has ended");
+    refused("silent", 300, "did not start and list its tools within 300 ms (`timeout`)");
+    refused("pages-for-ever", 60_000, "lists more than 10000 tools, or as many pages");
+    refused("page-to-itself", 20_000, "lists its tools without end: a page leads to itself");
+    refused("two-of-a-name", 20_000, "lists two tools named `echo`");
+}
+
+#[track_caller]
+fn answers(scenario: &str, expected: &str) {
+    let mut tools = tools(scenario, 20_000);
+    tools.connect(["say"]).unwrap();
+    let answer = call(&tools, "mcp://h/echo", "text", 20_000).unwrap();
+    assert_eq!(answer.to_json(), expected, "{scenario}");
+}
+
+fn what_does_no_harm_is_passed_over() {
+    answers("none", r#""hello""#);
+    answers("answers-twice", r#""hello""#);
+    answers("wrong-id", r#""hello""#);
+    answers("noise", r#""hello""#);
+    answers("bad-utf8", r#""hello""#);
+    answers("floods-standard-error", r#""hello""#);
+    answers("refers-away", r#""hello""#);
+    answers("dies-after-call", r#""hello""#);
+}
+
+fn content_becomes_a_value() {
+    answers("image", r#"{"type":"image","mimeType":"image/png","size":5}"#);
+    answers("structured", r#"{"text":"hello","n":9007199254740993}"#);
+}
+
+#[track_caller]
+fn fails(scenario: &str, timeout: u64, expected: &str) {
+    let mut tools = tools(scenario, 20_000);
+    tools.connect(["say"]).unwrap();
+    let failure = call(&tools, "mcp://h/echo", "text", timeout).unwrap_err();
+    let Failure::Failed(Data::Text(message)) = failure else { panic!("{scenario}: {failure:?}") };
+    assert!(message.contains(expected), "{scenario}: {message}");
+}
+
+fn what_goes_wrong_in_a_call_is_its_failure() {
+    let late = "tool `mcp://h/echo` took longer than its limit of";
+    fails("dies-in-call", 20_000, "server `h` has ended, and whether it did this is not known");
+    fails("never-answers", 300, late);
+    fails("huge", 1_000, late);
+    fails("deep", 1_000, late);
+    fails("is-error", 20_000, "no such text");
+    fails("protocol-error", 20_000, "text is too plain");
+    fails("no-result", 20_000, "response type");
+    fails("integer-beyond-64-bits", 20_000, "18446744073709551615 does not fit 64 bits");
+}
+
+fn an_answer_past_the_limit_is_a_fault() {
+    let mut tools = tools("large", 20_000);
+    tools.connect(["say"]).unwrap();
+    let failure = call(&tools, "say", "words", 20_000).unwrap_err();
+    assert!(matches!(failure, Failure::Limit(..)), "{failure:?}");
+}
+
+fn a_tool_that_changed_gets_no_call() {
+    let mut tools = tools("changes-its-tool", 20_000);
+    tools.connect(["say"]).unwrap();
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    let failure = call(&tools, "say", "words", 20_000).unwrap_err();
+    let message = "server `h` has changed its tool `echo` since it was checked";
+    assert_eq!(failure, Failure::text(message));
+}
+
+fn a_call_after_the_servers_end_fails_at_once() {
+    let mut tools = tools("dies-after-call", 20_000);
+    tools.connect(["say"]).unwrap();
+    call(&tools, "say", "words", 20_000).unwrap();
+    for _ in 0..3 {
+        let failure = call(&tools, "say", "words", 20_000).unwrap_err();
+        let Failure::Failed(Data::Text(message)) = failure else { panic!("{failure:?}") };
+        assert!(message.starts_with("server `h` has ended"), "{message}");
+    }
+}
+
+fn an_interrupt_ends_a_call() {
+    let mut tools = tools("never-answers", 20_000);
+    tools.connect(["say"]).unwrap();
+    let interrupt = Interrupt::default();
+    let limits = CallLimits { interrupt: interrupt.clone(), ..CallLimits::default() };
+    let until = Instant::now() + Duration::from_mins(1);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(50));
+            interrupt.set();
+        });
+        let arguments = Data::Record(vec![("words".to_owned(), Data::from("x"))]);
+        assert_eq!(tools.call("say", &arguments, &limits, until), Err(Failure::Interrupted));
+    });
+}
+
+fn only_servers_that_are_named_are_started() {
+    let text = r#"{"mcpServers": {"gone": {"command": "no-such-program-anywhere"}},
+        "tools": {"say": {"mock": {"returns": 1}}}}"#;
+    let mut tools = Tools::from_text("tools.json", text, Path::new(".")).unwrap();
+    tools.connect(["say", "mcp://other/x"]).unwrap();
+    let problems = tools.connect(["mcp://gone/x"]).unwrap_err();
+    let told = problems.first().unwrap().to_string();
+    assert!(
+        told.starts_with("error[bad-usage]: server `gone`: cannot start `no-such-program-anywhere`"),
+        "{told}"
+    );
+}
+
+fn a_short_name_takes_the_servers_schema_under_its_own_names() {
+    let mut tools = tools("none", 20_000);
+    tools.connect(["say"]).unwrap();
+    let schema = tools.get("say").unwrap().input_schema.clone().unwrap();
+    let expected = r#"{"properties":{"words":{"type":"string"}},"required":["words"],"type":"object"}"#;
+    assert!(schema.fits(&read(expected.as_bytes(), &Bounds::default()).unwrap()));
+    assert_eq!(call(&tools, "say", "words", 20_000), Ok(Data::from("hello")));
+    assert_eq!(call(&tools, "echo", "text", 20_000), Ok(Data::from("hello")));
+}
+
+fn http_that_leads_elsewhere_is_not_followed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut buffer = [0; 4096];
+            let count = stream.read(&mut buffer).unwrap_or(0);
+            let asked = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            // What follows the redirect would be answered so that the test sees it.
+            let answer = if asked.contains(" /secret ") {
+                "HTTP/1.1 500 followed\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfollowed"
+            } else {
+                "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            };
+            drop(stream.write_all(answer.as_bytes()));
+        }
+    });
+    let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}", "timeout": 3000}}}}}}"#);
+    let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+    let problems = tools.connect_all().unwrap_err();
+    let told = problems.first().unwrap().to_string();
+    assert!(told.contains("server `w`") && !told.contains("followed"), "{told}");
+}

@@ -1,0 +1,168 @@
+//! One look at each instruction and its operands.
+//!
+//! It only says whether all of them are right. Which is wrong, and how, is found by a second, slower look.
+
+use super::flow::{Flow, NOWHERE};
+use crate::set::Set;
+use crate::value::at;
+use ilo_spec::isa::Visitor;
+use ilo_spec::operand::Role;
+use ilo_spec::program::{Function, Program};
+
+/// What changes from instruction to instruction, and what the operands of the last one ask for.
+pub(super) struct Look<'p, S> {
+    program: &'p Program,
+    caller: usize,
+    registers: u16,
+    /// Registers that may be written.
+    free: S,
+    /// Registers that are set before the instruction, and behind it.
+    pub(super) before: S,
+    pub(super) state: S,
+    /// Whether anything comes from the instruction before.
+    pub(super) live: bool,
+    /// Fuel so far of the innermost open loop, else of the function.
+    cost: u64,
+    /// One past the highest field that was read.
+    pub(super) fields: u16,
+    /// The bits of all registers but windows and those of loops.
+    named: u8,
+    /// Whether every operand is right, were no register too high.
+    right: bool,
+    /// The first register of the window, and how many it has.
+    pub(super) window: Option<u8>,
+    pub(super) length: usize,
+    /// How far it may jump, or [`NOWHERE`].
+    pub(super) jump: u32,
+    /// Whether there is more to it than its operands.
+    pub(super) apart: bool,
+}
+
+impl<'p, S: Set> Look<'p, S> {
+    pub(super) fn new(program: &'p Program, function: &Function, caller: usize) -> Look<'p, S> {
+        Look {
+            program,
+            caller,
+            registers: function.registers,
+            free: S::default(),
+            before: S::default(),
+            state: S::default(),
+            live: true,
+            cost: 0,
+            fields: 0,
+            named: 0,
+            right: true,
+            window: None,
+            length: 0,
+            jump: NOWHERE,
+            apart: false,
+        }
+    }
+
+    /// Takes what something else may have changed.
+    #[inline(always)]
+    pub(super) fn take(&mut self, flow: &Flow<'p, S>) {
+        self.free = flow.all.without(&flow.locked);
+        (self.state, self.live, self.cost) = (flow.state, flow.live, flow.cost);
+    }
+
+    /// Hands on what the looks have changed.
+    #[inline(always)]
+    pub(super) fn give(&self, flow: &mut Flow<'p, S>) {
+        (flow.state, flow.live, flow.cost) = (self.state, self.live, self.cost);
+    }
+
+    /// The next instruction.
+    #[inline(always)]
+    pub(super) fn begin(&mut self) {
+        self.before = self.state;
+        (self.named, self.right, self.apart) = (0, true, false);
+        (self.window, self.length, self.jump) = (None, 0, NOWHERE);
+    }
+
+    /// Whether nothing is wrong with the operands, as far as that can be told at once.
+    #[inline(always)]
+    pub(super) fn is_right(&self) -> bool {
+        let window = self.window.is_none_or(|first| self.before.has_window(first, self.length));
+        self.right && S::can_have(self.named) && window
+    }
+}
+
+impl<S: Set> Visitor for Look<'_, S> {
+    #[inline(always)]
+    fn instruction(&mut self, cost: u8, ends: bool) {
+        self.cost += u64::from(cost);
+        self.live = !ends;
+    }
+
+    #[inline(always)]
+    fn operand(&mut self, role: Role) {
+        let p = self.program;
+        self.right &= match role {
+            Role::Read(register) => {
+                self.named |= register;
+                self.before.has_low(register)
+            }
+            Role::Write(register) => {
+                self.named |= register;
+                self.state = self.state.and_low(register);
+                self.free.has_low(register)
+            }
+            Role::Forward(by) => {
+                self.jump = by.into();
+                true
+            }
+            Role::OnFail(by) => {
+                self.jump = if by == 0 { NOWHERE } else { by.into() };
+                true
+            }
+            Role::Number(id) => usize::from(id) < p.numbers.len(),
+            Role::Field(id) => {
+                self.fields = self.fields.max(id.saturating_add(1));
+                id < p.fields
+            }
+            Role::Window(first) => {
+                self.window = Some(first);
+                true
+            }
+            Role::Count(count) => {
+                self.length = count.into();
+                true
+            }
+            Role::Loop(base) => {
+                self.apart = true;
+                u16::from(base) + 3 <= self.registers
+            }
+            Role::Str(id) => at(id) < p.strings.len(),
+            Role::Map(id) => {
+                self.apart = true;
+                at(id) < p.maps.len()
+            }
+            Role::Shape(id) => match p.shapes.get(usize::from(id)) {
+                Some(shape) => {
+                    self.length = shape.len();
+                    true
+                }
+                None => false,
+            },
+            Role::Call(id) => match p.calls.get(usize::from(id)) {
+                Some(call) => {
+                    self.length = p.shapes[usize::from(call.shape.0)].len();
+                    true
+                }
+                None => false,
+            },
+            Role::Function(id) => {
+                self.apart = true;
+                match p.functions.get(usize::from(id)).filter(|_| usize::from(id) < self.caller) {
+                    Some(callee) => {
+                        self.length = callee.parameters.len();
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Role::Back(_) | Role::Immediate(_) => true,
+        };
+    }
+}
