@@ -21,5 +21,6 @@ pub mod graph;
 pub mod id;
 pub mod known;
 pub mod lower;
+mod pieces;
 pub mod print;
 pub mod span;

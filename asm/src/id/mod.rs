@@ -14,6 +14,7 @@ mod lexer;
 mod literal;
 mod mend;
 mod parser;
+mod pieces;
 mod registry;
 mod text;
 mod wrapping;
@@ -22,6 +23,7 @@ pub use format::format;
 pub(crate) use format::{name, parameter_name};
 pub(crate) use lexer::source_fits;
 pub(crate) use parser::shorten;
+pub(crate) use pieces::Pieces;
 pub(crate) use text::{decode, escape, quote};
 pub(crate) use wrapping::fenced;
 
