@@ -65,7 +65,9 @@ fn check_ends_with_0_or_2_and_tells_as_json() {
     assert_eq!(run(at, &["check", "-"], counted).0, 0, "a warning refuses nothing");
     assert_eq!(run(at, &["check", "--strict", "-"], counted).0, 2, "but where it is asked to");
     let (code, _, error) = run(at, &["check", "-"], "{\"fn\": \"f\"}");
-    assert!(code == 2 && error.contains("JSON"), "{error}");
+    assert!(code == 2 && error.contains("`out` is missing"), "{error}");
+    let (code, _, error) = run(at, &["check", "-"], "def f(): pass");
+    assert!(code == 2 && error.contains("unknown-notation") && error.contains("--from"), "{error}");
 }
 
 #[test]

@@ -30,7 +30,10 @@ fn catalog() -> Catalog {
 
 /// What is said of an example. Its notation is not told, unless it has lost what shows it.
 fn found(example: Example<'_>, catalog: Option<&Catalog>) -> Vec<String> {
-    let from = Notation::detect(example.source).is_none().then_some(example.notation);
+    said(example, Notation::detect(example.source).is_none().then_some(example.notation), catalog)
+}
+
+fn said(example: Example<'_>, from: Option<Notation>, catalog: Option<&Catalog>) -> Vec<String> {
     let (_, diagnostics) = build(example.source, &Options { from, catalog, ..Options::default() });
     diagnostics.as_slice().iter().map(|d| format!("{}: {}", d.code, d.message)).collect()
 }
@@ -69,7 +72,10 @@ fn wrong_examples_are_wrong_and_right_ones_right() {
     let mut problems = Vec::new();
     for &code in Code::ALL {
         let Some(page) = explain(code.as_str()) else { continue };
-        let found = |example: Example<'_>| found(example, Some(&catalog));
+        let found = |example: Example<'_>| match code {
+            Code::UnknownNotation => said(example, None, Some(&catalog)),
+            _ => found(example, Some(&catalog)),
+        };
         let has = |found: &[String]| found.iter().any(|found| found.starts_with(&format!("{code}: ")));
         // A fault is met when the program runs; its wrong example builds. What a code shares with a fault is shown as an
         // error of the text.
