@@ -29,7 +29,6 @@ use doc::Doc;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use names::Names;
-use std::borrow::Cow;
 use uses::Uses;
 use words::Words;
 
@@ -52,8 +51,8 @@ struct Printer<'p, 'a> {
     function: &'p Function<'a>,
     names: Names<'a>,
     uses: Uses<'a>,
-    /// The names of steps so far.
-    labels: HashSet<Cow<'a, str>>,
+    /// Steps are being made that stand in a list without names.
+    in_list: bool,
     /// The slots of the failures of the handlers around, the nearest last.
     failures: Vec<Slot>,
     diagnostics: &'p mut Diagnostics,
