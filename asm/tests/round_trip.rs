@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-
 use bumpalo::Bump;
 use ilo_asm::build::{Notation, Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
