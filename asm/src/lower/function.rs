@@ -134,8 +134,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// What a value bound to a slot is wanted for.
-    fn put(&mut self, slot: Slot) -> Then {
-        Then::Put(self.registers.get(slot).unwrap_or_else(|| self.code.take(1)))
+    fn put(&self, slot: Slot) -> Then {
+        self.registers.get(slot).map_or(Then::Drop, Then::Put)
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
@@ -293,9 +293,12 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
+        let mark = self.code.mark();
         let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
         self.call(matched.call, dst, on_fail)?;
+        // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
+        self.code.give_back(mark);
         self.arms(matched.node, failure, dst, matched.only_binds, then)
     }
 

@@ -28,6 +28,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             names,
             uses: Uses::of(function),
             in_list: false,
+            loop_start: None,
             failures: Vec::new(),
             diagnostics,
         };
@@ -150,7 +151,7 @@ impl<'a> Printer<'_, 'a> {
                     numbered(wanted, |name| free(name) && !slot(name))
                 }
             };
-            if let Some(own) = own.filter(|own| *own != key) {
+            if let Some(own) = own.filter(|own| step.says_so || *own != key) {
                 step.entries.insert(0, ("let".into(), Doc::Word(own)));
             }
             taken.insert(key.clone());

@@ -37,11 +37,12 @@ impl<'a> Printer<'_, 'a> {
             return;
         };
         let mut entries = self.call(handled.call);
+        let end = node.span.end;
         match (ending, &node.err) {
             (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
             (Ending::Gives(slot), Some(arm)) => {
                 entries.push((self.words.handler.into(), self.replacement(arm, Some(slot))));
-                out.push(Step::of(Some(slot), "send", entries));
+                out.push(self.binding(Some(slot), end, "send", entries));
                 return;
             }
             (Ending::GoesOn, Some(arm)) => {
@@ -56,16 +57,16 @@ impl<'a> Printer<'_, 'a> {
             (_, None) => {}
         }
         let Some(ok) = &node.ok else {
-            return out.push(Step::of(self.read(node.slot), "send", entries));
+            return out.push(self.binding(self.read(node.slot), end, "send", entries));
         };
         if node.err.is_none() || self.is_one_name(node.slot, ok.bind) {
-            out.push(Step::of(self.read(ok.bind), "send", entries));
+            out.push(self.binding(self.read(ok.bind), end, "send", entries));
         } else {
             out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
             if self.read(ok.bind).is_some() {
                 let value = Expr { kind: ExprKind::Ref(node.slot), span: ok.bind_span };
                 let entries = self.bound(&value);
-                out.push(Step::of(Some(ok.bind), "", entries));
+                out.push(self.binding(Some(ok.bind), end, "", entries));
             }
         }
         match handled.bound {
@@ -127,9 +128,23 @@ impl<'a> Printer<'_, 'a> {
         Step::of(None, "end", self.bound(&nil))
     }
 
+    /// A step that binds a slot, if any, and ends there in the source.
+    pub(super) fn binding(
+        &self,
+        slot: Option<Slot>,
+        end: u32,
+        label: &'static str,
+        entries: Vec<Entry<'a>>,
+    ) -> Step<'a> {
+        let last = slot.and_then(|slot| self.uses.reads.get(&slot));
+        let from = self.loop_start.unwrap_or(end);
+        let says_so = last.is_some_and(|&last| last < from);
+        Step { says_so, ..Step::of(slot, label, entries) }
+    }
+
     /// The slot, where something reads it.
-    fn read(&self, slot: Slot) -> Option<Slot> {
-        self.uses.reads.contains(&slot).then_some(slot)
+    pub(super) fn read(&self, slot: Slot) -> Option<Slot> {
+        self.uses.reads.contains_key(&slot).then_some(slot)
     }
 
     /// The handler of an arm that does not go on.

@@ -6,8 +6,8 @@ use hashbrown::{HashMap, HashSet};
 /// What a function reads and calls.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'a> {
-    /// The slots that some expression reads.
-    pub(super) reads: HashSet<Slot>,
+    /// The slots that some expression reads, each with where it is read last.
+    pub(super) reads: HashMap<Slot, u32>,
     /// How often each slot is bound other than at the start of the function.
     pub(super) binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
@@ -77,7 +77,8 @@ impl<'a> Uses<'a> {
     fn expr(&mut self, expr: &Expr<'a>) {
         match expr.kind {
             ExprKind::Ref(slot) => {
-                self.reads.insert(slot);
+                let last = self.reads.entry(slot).or_default();
+                *last = expr.span.start.max(*last);
             }
             ExprKind::Call(call) => self.call(call),
             _ => expr.children(|child| self.expr(child)),
