@@ -53,11 +53,16 @@ impl Registers {
         Scan { facts, uses: &mut self.uses, order: &mut self.order }.block(&function.body);
         for slot in 0..parameters {
             self.give(slot);
+            // What is put into an input that nothing reads is put nowhere.
+            let used = self.uses[slot];
+            if !(used.read || used.matched) {
+                self.of[slot] = None;
+            }
         }
         for at in 0..self.order.len() {
             let index = self.order[at].0 as usize;
             let Some(&used) = self.uses.get(index) else { continue };
-            if self.of[index].is_some() || !(used.read || used.matched) {
+            if self.of[index].is_some() || !(used.read || used.matched) || index < parameters {
                 continue;
             }
             let shared = used.from.filter(|from| {

@@ -59,7 +59,7 @@ impl<'a> Printer<'_, 'a> {
         let Some(ok) = &node.ok else {
             return out.push(self.binding(self.read(node.slot), end, "send", entries));
         };
-        if node.err.is_none() || self.is_one_name(node.slot, ok.bind) {
+        if node.err.is_none() || self.uses.is_one(node.slot, ok.bind, self.function.parameters.len()) {
             out.push(self.binding(self.read(ok.bind), end, "send", entries));
         } else {
             out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
@@ -106,16 +106,6 @@ impl<'a> Printer<'_, 'a> {
             },
             _ => None,
         }
-    }
-
-    /// Whether the slot of a call and the one that its OK arm binds may have one name.
-    fn is_one_name(&self, call: Slot, bind: Slot) -> bool {
-        let parameters = self.function.parameters.len();
-        call == bind
-            || (self.uses.bindings(bind) == 1
-                && !self.uses.matched.contains(&bind)
-                && self.uses.bindings(call) == 1
-                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
 
     /// A step that does nothing, behind one that must not be the last.

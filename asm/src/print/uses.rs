@@ -28,6 +28,15 @@ impl<'a> Uses<'a> {
         self.binds.get(&slot).copied().unwrap_or_default()
     }
 
+    /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
+    pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
+        call == bind
+            || (self.bindings(bind) == 1
+                && !self.matched.contains(&bind)
+                && self.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    }
+
     fn bind(&mut self, slot: Slot) {
         *self.binds.entry(slot).or_default() += 1;
     }
