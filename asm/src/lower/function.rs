@@ -18,6 +18,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// What a block's value is wanted for.
@@ -48,6 +49,7 @@ struct Deferred<'c, 'a> {
     block: Option<&'c Block<'a>>,
     /// What its value is wanted for: to be returned, or nothing.
     then: Then,
+    aliases: Aliases,
     mark: u16,
 }
 
@@ -58,7 +60,11 @@ pub(super) struct Body<'a, 'c, 'l> {
     registers: Registers,
     pub(super) code: Code,
     deferred: VecDeque<Deferred<'c, 'a>>,
+    aliases: Aliases,
 }
+
+/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
+type Aliases = SmallVec<[(Slot, Reg); 2]>;
 
 /// Makes the code of a function of the file.
 pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
@@ -68,7 +74,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Cod
     registers.assign(function, facts);
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
-    let mut body = Body { lowering, facts, registers, code, deferred: VecDeque::new() };
+    let mut body =
+        Body { lowering, facts, registers, code, deferred: VecDeque::new(), aliases: Aliases::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -91,6 +98,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// The register of a slot that is read.
     pub(super) fn slot(&self, slot: Slot) -> Reg {
+        if let Some(&(_, register)) = self.aliases.iter().rev().find(|(alias, _)| *alias == slot) {
+            return register;
+        }
         self.registers.get(slot).unwrap_or(Reg(0))
     }
 
@@ -257,7 +267,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 let failed = self.registers.failed(node.slot);
                 self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
                 let result = self.slot(node.slot);
-                self.arms(node, failure, result, false, then)
+                self.arms(node, failure, result, (false, false), then)
             }
             Control::For(node) => self.for_(node, then),
         }
@@ -299,7 +309,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.call(matched.call, dst, on_fail)?;
         // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
         self.code.give_back(mark);
-        self.arms(matched.node, failure, dst, matched.only_binds, then)
+        self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
     /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
@@ -308,7 +318,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         node: &'c Match<'a>,
         failure: Label,
         result: Reg,
-        only_binds: bool,
+        (only_binds, alias): (bool, bool),
         then: Then,
     ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
@@ -316,6 +326,12 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
+            Some(err) if alias => {
+                self.aliases.push((err.bind, result));
+                self.defer(failure, None, result, Some(&err.body), then);
+                self.aliases.pop();
+                (Label::default(), None)
+            }
             Some(err) => {
                 let bind = self.registers.get(err.bind);
                 self.defer(failure, bind, result, Some(&err.body), then);
@@ -361,7 +377,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         if !entry.is_empty() {
             let mark = self.code.mark();
             let then = if matches!(then, Then::Return) { then } else { Then::Drop };
-            self.deferred.push_back(Deferred { entry, arm, from, block, then, mark });
+            let aliases = self.aliases.clone();
+            self.deferred.push_back(Deferred { entry, arm, from, block, then, aliases, mark });
         }
     }
 
@@ -369,6 +386,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
+        self.aliases = deferred.aliases;
         match deferred.block {
             Some(block) => {
                 self.take_result(deferred.arm, deferred.from);

@@ -3,6 +3,7 @@
 use super::Printer;
 use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail};
+use super::text::Root;
 use super::twins::{self, Handled, completes};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
 use crate::span::Span;
@@ -195,6 +196,9 @@ impl<'a> Printer<'_, 'a> {
 
     /// The handler of an arm that goes on, with a value where there is a slot for it.
     fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        if self.uses.bindings(arm.bind) > 1 && self.read(arm.bind).is_some() {
+            return self.named_failure(arm, slot);
+        }
         if arm.body.statements.is_empty() {
             return Doc::one("ignore", Doc::Bool(true));
         }
@@ -202,6 +206,17 @@ impl<'a> Printer<'_, 'a> {
         let doc = self.replacement_inside(arm, slot);
         self.failures.pop();
         doc
+    }
+
+    /// The handler of an arm that goes on and whose slot is bound elsewhere too: it is bound by name, since what follows
+    /// may read it.
+    fn named_failure(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        let failure = Root { name: self.words.failure, parameter: false };
+        let failure = vec![("expr".into(), Doc::word(self.words.reference(failure, &[])))];
+        let tail = if slot.is_some() { Tail::Bind } else { Tail::Drop };
+        let mut steps = vec![Step::of(Some(arm.bind), "", failure)];
+        self.list_of(|printer, steps| printer.steps(arm.body.statements, tail, steps), &mut steps);
+        Doc::one("then", self.list(steps))
     }
 
     fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
