@@ -38,7 +38,9 @@ impl<'a> Printer<'_, 'a> {
             return;
         };
         let mut entries = self.call(handled.call);
-        let end = node.span.end;
+        // What the handler reads is no read behind the step.
+        let last = node.err.and_then(|arm| arm.body.statements.last());
+        let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
         match (ending, &node.err) {
             (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
             (Ending::Gives(slot), Some(arm)) => {
@@ -143,7 +145,10 @@ impl<'a> Printer<'_, 'a> {
         if arm.body.statements.is_empty() {
             return vec![(self.words.handler.into(), Doc::one("skip", Doc::Bool(true)))];
         }
-        self.failures.push(arm.bind);
+        if !self.is_failure(arm) {
+            return vec![(self.words.handler.into(), self.named_failure(arm, Tail::Drop))];
+        }
+        self.failures.push(Some(arm.bind));
         let entries = self.handler_inside(arm);
         self.failures.pop();
         entries
@@ -196,13 +201,13 @@ impl<'a> Printer<'_, 'a> {
 
     /// The handler of an arm that goes on, with a value where there is a slot for it.
     fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
-        if self.uses.bindings(arm.bind) > 1 && self.read(arm.bind).is_some() {
-            return self.named_failure(arm, slot);
+        if !self.is_failure(arm) {
+            return self.named_failure(arm, if slot.is_some() { Tail::Bind } else { Tail::Drop });
         }
         if arm.body.statements.is_empty() {
             return Doc::one("ignore", Doc::Bool(true));
         }
-        self.failures.push(arm.bind);
+        self.failures.push(Some(arm.bind));
         let doc = self.replacement_inside(arm, slot);
         self.failures.pop();
         doc
@@ -210,13 +215,20 @@ impl<'a> Printer<'_, 'a> {
 
     /// The handler of an arm that goes on and whose slot is bound elsewhere too: it is bound by name, since what follows
     /// may read it.
-    fn named_failure(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+    fn named_failure(&mut self, arm: &Arm<'a>, tail: Tail) -> Doc<'a> {
+        self.failures.push(None);
         let failure = Root { name: self.words.failure, parameter: false };
         let failure = vec![("expr".into(), Doc::word(self.words.reference(failure, &[])))];
-        let tail = if slot.is_some() { Tail::Bind } else { Tail::Drop };
         let mut steps = vec![Step::of(Some(arm.bind), "", failure)];
         self.list_of(|printer, steps| printer.steps(arm.body.statements, tail, steps), &mut steps);
+        self.failures.pop();
         Doc::one("then", self.list(steps))
+    }
+
+    /// Whether the slot of an arm is the failure and nothing else: what reads it may say so.
+    fn is_failure(&self, arm: &Arm<'a>) -> bool {
+        let alone = self.uses.bindings(arm.bind) == 1 || self.read(arm.bind).is_none();
+        !twins::rebinds(&arm.body, arm.bind) && (alone || !completes(&arm.body))
     }
 
     fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {

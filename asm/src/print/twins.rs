@@ -134,3 +134,24 @@ pub(super) fn ends_binding(block: &Block<'_>, slot: Slot) -> bool {
             _ => false,
         }
 }
+
+/// Whether something in a block binds a slot.
+pub(super) fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
+    let control = |control: &Control<'_>| match control {
+        Control::If(node) => {
+            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
+        }
+        Control::Match(node) => {
+            let arms = [&node.err, &node.ok].into_iter().flatten();
+            arms.into_iter().any(|arm| arm.bind == slot || rebinds(&arm.body, slot))
+        }
+        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
+    };
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Let { slot: bound, value, .. } => {
+            *bound == slot || matches!(value, Bound::Control(node) if control(node))
+        }
+        StmtKind::Control(node) => control(node),
+        _ => false,
+    })
+}

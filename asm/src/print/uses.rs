@@ -1,5 +1,6 @@
 //! What a function reads and calls.
 
+use super::twins::{completes, rebinds};
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use hashbrown::{HashMap, HashSet};
 
@@ -12,6 +13,8 @@ pub(super) struct Uses<'a> {
     pub(super) binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
+    /// The slots of the ERR arms around that are the failure, and no name.
+    failures: Vec<Slot>,
     /// The name of what each call calls, in the order of the source.
     pub(super) calls: Vec<&'a str>,
 }
@@ -70,7 +73,16 @@ impl<'a> Uses<'a> {
             }
             Control::Match(node) => {
                 self.matched.insert(node.slot);
-                for arm in [&node.err, &node.ok].into_iter().flatten() {
+                if let Some(arm) = &node.err {
+                    self.bind(arm.bind);
+                    let alias = !completes(&arm.body) && !rebinds(&arm.body, arm.bind);
+                    self.failures.extend(alias.then_some(arm.bind));
+                    self.block(&arm.body);
+                    if alias {
+                        self.failures.pop();
+                    }
+                }
+                if let Some(arm) = &node.ok {
                     self.bind(arm.bind);
                     self.block(&arm.body);
                 }
@@ -85,6 +97,7 @@ impl<'a> Uses<'a> {
 
     fn expr(&mut self, expr: &Expr<'a>) {
         match expr.kind {
+            ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
             ExprKind::Ref(slot) => {
                 let last = self.reads.entry(slot).or_default();
                 *last = expr.span.start.max(*last);
