@@ -145,7 +145,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// What a value bound to a slot is wanted for.
     fn put(&self, slot: Slot) -> Then {
-        self.registers.get(slot).map_or(Then::Drop, Then::Put)
+        self.registers.bound(slot).map_or(Then::Drop, Then::Put)
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
@@ -220,7 +220,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return Ok(());
             }
         }
-        match self.registers.get(slot) {
+        match self.registers.bound(slot) {
             Some(register) => {
                 self.expr(value, Want::Into(register))?;
             }
@@ -333,7 +333,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 (Label::default(), None)
             }
             Some(err) => {
-                let bind = self.registers.get(err.bind);
+                let bind = self.registers.bound(err.bind);
                 self.defer(failure, bind, result, Some(&err.body), then);
                 (Label::default(), None)
             }
@@ -345,7 +345,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         };
         let success = match &node.ok {
             Some(arm) if only_binds => {
-                self.take_result(self.registers.get(arm.bind), result);
+                self.take_result(self.registers.bound(arm.bind), result);
                 End::Reached
             }
             Some(arm) => self.arm(arm, result, then)?,
@@ -363,7 +363,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
-        self.take_result(self.registers.get(arm.bind), result);
+        self.take_result(self.registers.bound(arm.bind), result);
         self.block(&arm.body, then)
     }
 
@@ -409,7 +409,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
         self.code.emit_at(op, node.list.span.start);
-        let item = self.registers.get(node.item).unwrap_or_else(|| self.code.take(1));
+        let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
         self.code.close_loop(start, base, item.write());

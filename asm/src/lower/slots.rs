@@ -91,9 +91,14 @@ impl Registers {
         }
     }
 
-    /// The register of a slot; `None` where nothing reads it.
+    /// The register of a slot; `None` where nothing reads or matches it.
     pub(super) fn get(&self, slot: Slot) -> Option<Reg> {
         self.of.get(slot.0 as usize).copied().flatten().map(Reg)
+    }
+
+    /// The register that what is bound to a slot goes to; `None` where nothing reads it.
+    pub(super) fn bound(&self, slot: Slot) -> Option<Reg> {
+        self.get(slot).filter(|_| self.uses.get(slot.0 as usize).is_some_and(|used| used.read))
     }
 
     /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
