@@ -44,10 +44,12 @@ const LISTS: &[&str] = &["list", "array"];
 /// Whether a comment is the header of a function.
 pub(super) fn is_header(source: &str, comment: Span) -> bool {
     // Most comments differ here already.
-    let mut cursor = Cursor::new(source, comment);
-    if !matches!(cursor.peek(), Some('f' | 'F' | 'd')) {
+    let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
+    let first = bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t'));
+    if !first.is_some_and(|first| matches!(first, b'f' | b'F' | b'd') || !first.is_ascii()) {
         return false;
     }
+    let mut cursor = Cursor::new(source, comment);
     let keyword = cursor.take(|c| c.is_ascii_alphabetic());
     let strict = match keyword {
         "fn" => false,
@@ -326,9 +328,12 @@ impl<'a> Reader<'_, 'a> {
             );
             return (Base::Any, Base::Any.name());
         }
+        if let Some(&(base, name)) = Base::ALL.iter().find(|&&(_, name)| name == word) {
+            return (base, name);
+        }
         let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
-        let synonym = SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
-        match exact.map(|&(base, _)| base).or(synonym.map(|&(_, base)| base)) {
+        let synonym = || SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
+        match exact.map(|&(base, _)| base).or_else(|| synonym().map(|&(_, base)| base)) {
             Some(base) => {
                 self.synonym(word, base.name(), span);
                 (base, base.name())
