@@ -72,6 +72,9 @@ pub(super) fn read<'a>(
         }
         reader.abandon();
         found.into_iter().for_each(|found| mends.push(found));
+        if mends.is_full() {
+            break;
+        }
         // The documents behind this one can still be read.
         if !edits.is_empty() {
             let Some(left) = left else { break };
