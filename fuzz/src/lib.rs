@@ -4,24 +4,27 @@
 //! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a program means;
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
+pub mod data;
 pub mod differential;
 pub mod generate;
+#[cfg(feature = "host")]
+mod outside;
 pub mod oracle;
 pub mod shrink;
 pub mod world;
 
+#[cfg(feature = "host")]
+pub use outside::{json, tools_file};
+
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build};
+use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
 use ilo_asm::{disasm, graph, id, print};
-use ilo_host::data::read::{Bounds, read};
-use ilo_host::tools::Tools;
 use ilo_spec::encode::encode;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
 use ilo_vm::{Datum, Limits, Run, Step};
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// Fuel of a run here: enough to go through loops, little enough to be quick.
@@ -29,16 +32,93 @@ const FUEL: u64 = 20_000;
 /// Memory of a run here, in bytes.
 const MEMORY: u64 = 1 << 20;
 
-/// Integer-ID text, all the way: read, mended, laid out, built, packed, listed, drawn, printed back, verified and run.
+/// Integer-ID text: laid out, and then as [`text`].
 ///
 /// # Panics
 /// When two ways through the code disagree.
 pub fn id_text(data: &[u8]) {
-    let Ok(source) = std::str::from_utf8(data) else { return };
-    let options = Options::default();
+    if let Ok(source) = std::str::from_utf8(data) {
+        layout(source, &Options { from: Some(Notation::Id), ..Options::default() });
+        text(source, Notation::Id);
+    }
+}
+
+/// A program in the notation of tool calls.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn tool_calling(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::ToolCalling);
+}
+
+/// A program in the notation for constrained decoding.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn constrained(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Constrained);
+}
+
+/// A workflow.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn workflow(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Workflow);
+}
+
+/// A composition of MCP tools.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn mcp(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Mcp);
+}
+
+/// A generated program, turned into every notation.
+///
+/// # Panics
+/// When what is read back has other code.
+pub fn convert(data: &[u8]) {
+    let source = generate::case(data).source;
+    if let (Some(program), _) = build(&source, &Options::default()) {
+        turned(&source, Notation::Id, &Program { debug: None, ..program });
+    }
+}
+
+/// A generated program against the oracle.
+///
+/// # Panics
+/// When they disagree.
+pub fn differential(data: &[u8]) {
+    let case = generate::case(data);
+    if let Err(what) = differential::compare(&case) {
+        panic!("{what}\n{case}");
+    }
+}
+
+/// A generated program's bytecode with some bytes changed: the first 8 bytes say where and to what.
+///
+/// # Panics
+/// When a verified program does not end within its limits.
+pub fn mutated(data: &[u8]) {
+    let Some((changes, rest)) = data.split_first_chunk::<8>() else { return };
+    let options = Options { strip: true, ..Options::default() };
+    let (Some(program), _) = build(&generate::case(rest).source, &options) else { return };
+    let mut bytes = encode(&program);
+    for change in changes.chunks_exact(4) {
+        // No change of a byte to what it is: each string is a case by itself.
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+        bytes[at] = if change[2] < 128 { bytes[at].wrapping_add(change[2] % 8) } else { change[3] };
+    }
+    bytecode(&bytes);
+}
+
+/// A source all the way: read, mended, built, packed, listed, drawn, printed in each notation, verified and run.
+fn text(source: &str, notation: Notation) {
+    let options = Options { from: Some(notation), ..Options::default() };
     let (program, diagnostics) = build(source, &options);
     let _ = fix::apply(source, diagnostics.as_slice());
-    layout(source, &options);
     let Some(program) = program else {
         assert!(diagnostics.has_errors(), "what is refused has an error");
         return;
@@ -47,17 +127,39 @@ pub fn id_text(data: &[u8]) {
     let bytes = encode(&program);
     assert_eq!(decode::decode(&bytes).as_ref(), Ok(&program), "what is packed is unpacked");
     let again = program.debug.as_ref().map_or("", |debug| debug.source.as_str());
-    let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
-    assert!(
-        printed.as_ref() == Some(&bare),
-        "printed and read back, the code is the same: {problems:?}\n{again}"
-    );
-    drawn(source);
+    same_code(again, Notation::Id, &bare);
+    turned(source, notation, &bare);
+    drawn(source, &options);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {
-        Ok(program) => run(&program, data),
+        Ok(program) => run(&program, source.as_bytes()),
         Err(error) => panic!("what the assembler makes is verified: {error}"),
     }
+}
+
+/// A source printed in each notation and read back has the same code, unless the notation has no words for it.
+fn turned(source: &str, from: Notation, bare: &Program) {
+    let arena = Bump::new();
+    let options = Options { from: Some(from), ..Options::default() };
+    let file = ilo_asm::build::read(source, &arena, &options, &mut Diagnostics::default());
+    for (to, _) in Notation::ALL {
+        let mut refused = Diagnostics::default();
+        let printed = print::print(&file, to, &mut refused);
+        if !refused.has_errors() {
+            same_code(&printed, to, bare);
+        }
+    }
+}
+
+fn same_code(source: &str, notation: Notation, bare: &Program) {
+    let reading = id::Options { source: limits::SOURCE, line: limits::SOURCE, ..id::Options::default() };
+    let options = Options { from: Some(notation), reading, strip: true, ..Options::default() };
+    let (printed, problems) = build(source, &options);
+    assert!(
+        printed.as_ref() == Some(bare),
+        "printed and read back, the code is the same: {:?}\n{source}",
+        problems.as_slice()
+    );
 }
 
 /// Laying a source out keeps its meaning, and laying it out again changes nothing.
@@ -68,19 +170,18 @@ fn layout(source: &str, options: &Options<'_>) {
     let mut diagnostics = Diagnostics::default();
     let again = id::format(&text, &reading, &mut diagnostics);
     assert_eq!(again.as_deref(), Some(text.as_str()), "a layout is its own layout");
-    let wide = Options { reading, strip: true, ..Options::default() };
+    let wide = Options { reading, strip: true, ..options.clone() };
     let (before, _) = build(source, &wide);
     let (after, _) = build(&text, &wide);
     assert!(before == after, "a layout means what its source means");
 }
 
-fn drawn(source: &str) {
+fn drawn(source: &str, options: &Options<'_>) {
     let arena = Bump::new();
-    let file = ilo_asm::build::read(source, &arena, &Options::default(), &mut Diagnostics::default());
+    let file = ilo_asm::build::read(source, &arena, options, &mut Diagnostics::default());
     for (format, _) in graph::Format::ALL {
         assert!(!graph::graph(&file, format).is_empty());
     }
-    assert!(!print::id(&file).is_empty());
 }
 
 /// Bytecode: refused, or verified and run to an end.
@@ -93,27 +194,6 @@ pub fn bytecode(data: &[u8]) {
     }
     if let Ok(program) = ilo_vm::Program::load(data) {
         run(&program, data);
-    }
-}
-
-/// JSON that comes in as an input or a tool's result: refused, or read and written again as the same.
-///
-/// # Panics
-/// When what was written does not read back as it was.
-pub fn json(bytes: &[u8]) {
-    let bounds = Bounds::default();
-    if let Ok(value) = read(bytes, &bounds) {
-        let text = value.to_json();
-        let again = read(text.as_bytes(), &Bounds { bytes: usize::MAX, ..bounds });
-        assert_eq!(again.as_ref(), Ok(&value), "{text}");
-    }
-}
-
-/// A tools file: refused with problems, or understood.
-pub fn tools_file(bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = Tools::from_text("tools.json", text, Path::new("."));
-        let _ = Tools::from_text("tools.toml", text, Path::new("."));
     }
 }
 

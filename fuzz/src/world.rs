@@ -1,7 +1,7 @@
 //! The tools of a generated program, answering.
 
 use crate::generate::Tool;
-use ilo_host::data::Data;
+use crate::data::Data;
 
 /// How far each tool's answers have been used.
 #[derive(Clone, Debug)]

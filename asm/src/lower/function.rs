@@ -45,8 +45,16 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-    block: Option<&'c Block<'a>>,
+    behind: Behind<'c, 'a>,
     mark: u16,
+}
+
+/// What stands behind the function.
+enum Behind<'c, 'a> {
+    /// A block that never falls through.
+    Block(&'c Block<'a>),
+    /// The failure is passed on, from this place.
+    Fail(u32),
 }
 
 /// A function being made.
@@ -251,7 +259,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
         let mut otherwise = Label::default();
-        self.branch(&node.condition, true, &mut otherwise)?;
+        self.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
         match &node.otherwise {
             None => {
@@ -263,7 +271,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-                self.defer(otherwise, None, Reg(0), Some(block));
+                self.defer(otherwise, None, Reg(0), Behind::Block(block));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -297,12 +305,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             Some(err) if completes(&err.body) => (failure, Some(err)),
             Some(err) => {
                 let bind = self.registers.get(err.bind);
-                self.defer(failure, bind, result, Some(&err.body));
+                self.defer(failure, bind, result, Behind::Block(&err.body));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-                self.defer(failure, None, result, None);
+                let at = self.registers.call(node.slot).unwrap_or(node.span.start);
+                self.defer(failure, None, result, Behind::Fail(at));
                 (Label::default(), None)
             }
         };
@@ -332,10 +341,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
-            self.deferred.push_back(Deferred { entry, arm, from, block, mark });
+            self.deferred.push_back(Deferred { entry, arm, from, behind, mark });
         }
     }
 
@@ -343,13 +352,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
-        match deferred.block {
-            Some(block) => {
+        match deferred.behind {
+            Behind::Block(block) => {
                 self.take_result(deferred.arm, deferred.from);
                 let end = self.block(block, Then::Drop)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
-            None => self.code.emit(Op::Fail { src: deferred.from.read() }),
+            Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
@@ -364,7 +373,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let start = self.code.here();
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
-        self.code.emit_at(op, node.list.span.start);
+        self.code.emit_at(op, node.span.start);
         let item = self.registers.get(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;

@@ -23,6 +23,8 @@ struct Use {
     from: Option<Slot>,
     /// A call bound to it is matched elsewhere than right behind.
     apart: bool,
+    /// How many calls that a MATCH takes are bound to it, and the place of the last one.
+    calls: (u32, u32),
 }
 
 /// The registers of a function's slots. Used for one function after another, so that its lists are allocated once.
@@ -92,6 +94,11 @@ impl Registers {
     pub(super) fn failed(&self, slot: Slot) -> Reg {
         Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
     }
+
+    /// The place of the one call whose result a slot holds; `None` where it can be that of several.
+    pub(super) fn call(&self, slot: Slot) -> Option<u32> {
+        self.uses.get(slot.0 as usize).filter(|used| used.calls.0 == 1).map(|used| used.calls.1)
+    }
 }
 
 /// A call and the MATCH right behind it.
@@ -131,10 +138,14 @@ impl Scan<'_> {
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                     self.expr(value);
-                    let facts = match value.kind {
-                        ExprKind::Call(call) => self.facts.calls[call.id.0 as usize],
-                        _ => CallFacts::default(),
+                    let (facts, at) = match value.kind {
+                        ExprKind::Call(call) => (self.facts.calls[call.id.0 as usize], call.span.start),
+                        _ => (CallFacts::default(), 0),
                     };
+                    if facts.checked {
+                        let calls = &mut self.uses[slot.0 as usize].calls;
+                        *calls = (calls.0 + 1, at);
+                    }
                     if facts.checked && matched_call(statement, next).is_none() {
                         self.uses[slot.0 as usize].apart = true;
                     }

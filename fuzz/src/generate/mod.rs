@@ -11,7 +11,7 @@ mod stmt;
 mod words;
 
 use choices::Choices;
-use ilo_host::data::Data;
+use crate::data::Data;
 use kind::Kind;
 use scope::Scope;
 use std::collections::BTreeSet;
