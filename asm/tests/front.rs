@@ -22,7 +22,10 @@ fn told(diagnostics: &Diagnostics) -> String {
 #[test]
 fn the_complete_example_is_the_same_program_in_every_notation() {
     // As printed it has a count that is off, and calls the recipient `email`.
-    let id = NOTIFY.replace("OK 5 4", "OK 5 3").replace("CALL 1 3 1 ", "CALL 1 3 5 ").replace("4=body", "4=body 5=to");
+    let id = NOTIFY
+        .replace("OK 5 4", "OK 5 3")
+        .replace("CALL 1 3 1 ", "CALL 1 3 5 ")
+        .replace("4=body", "4=body 5=to");
     let wanted = bytes(&id, Notation::Id);
     let sources = [
         (Notation::ToolCalling, include_str!("front/notify.tool-calling.json")),

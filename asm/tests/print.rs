@@ -62,6 +62,8 @@ fn an_example_comes_back_up_to_layout() {
             ("mcp://users/get-user", "mcp://email/send-email")
         };
         let source = NOTIFY.replace("USER", user).replace("GET", get).replace("SEND", send);
+        // In this notation an example may have no name, and then has this one.
+        let source = if server.is_empty() { source } else { source.replace("fn notify", "fn main") };
         assert_eq!(squeezed(&printed(&source, notation)), squeezed(expected), "{notation}");
     }
 }

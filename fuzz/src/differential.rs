@@ -1,12 +1,12 @@
 //! The real way through against the oracle: the same program, input and answers must come to the same.
 
+use crate::data::Data;
 use crate::generate::Case;
 use crate::oracle::{self, Ending, Report};
 use crate::world::World;
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build, read};
 use ilo_asm::diagnostic::Diagnostics;
-use crate::data::Data;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Number;
 use ilo_vm::{Call, Datum, Limits, Outcome, Program, Run, Status, Step};

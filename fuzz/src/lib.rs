@@ -4,22 +4,24 @@
 //! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a program means;
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
+pub mod conversion;
 pub mod data;
 pub mod differential;
 pub mod generate;
+pub mod oracle;
 #[cfg(feature = "host")]
 mod outside;
-pub mod oracle;
 pub mod shrink;
 pub mod world;
 
+pub use conversion::conversion;
 #[cfg(feature = "host")]
 pub use outside::{json, tools_file};
 
 use bumpalo::Bump;
 use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::{disasm, graph, id, print};
+use ilo_asm::{disasm, graph, id};
 use ilo_spec::encode::encode;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::program::Program;
@@ -75,17 +77,6 @@ pub fn mcp(data: &[u8]) {
     text(std::str::from_utf8(data).unwrap_or_default(), Notation::Mcp);
 }
 
-/// A generated program, turned into every notation.
-///
-/// # Panics
-/// When what is read back has other code.
-pub fn convert(data: &[u8]) {
-    let source = generate::case(data).source;
-    if let (Some(program), _) = build(&source, &Options::default()) {
-        turned(&source, Notation::Id, &Program { debug: None, ..program });
-    }
-}
-
 /// A generated program against the oracle.
 ///
 /// # Panics
@@ -127,39 +118,23 @@ fn text(source: &str, notation: Notation) {
     let bytes = encode(&program);
     assert_eq!(decode::decode(&bytes).as_ref(), Ok(&program), "what is packed is unpacked");
     let again = program.debug.as_ref().map_or("", |debug| debug.source.as_str());
-    same_code(again, Notation::Id, &bare);
-    turned(source, notation, &bare);
+    let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
+    assert!(
+        printed.as_ref() == Some(&bare),
+        "what bytecode carries reads back to the same: {:?}\n{again}",
+        problems.as_slice()
+    );
+    for (to, _) in Notation::ALL {
+        if let Err(what) = conversion::turn(source, notation, to) {
+            panic!("{notation} to {to}\n{source}\n{what}");
+        }
+    }
     drawn(source, &options);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {
         Ok(program) => run(&program, source.as_bytes()),
         Err(error) => panic!("what the assembler makes is verified: {error}"),
     }
-}
-
-/// A source printed in each notation and read back has the same code, unless the notation has no words for it.
-fn turned(source: &str, from: Notation, bare: &Program) {
-    let arena = Bump::new();
-    let options = Options { from: Some(from), ..Options::default() };
-    let file = ilo_asm::build::read(source, &arena, &options, &mut Diagnostics::default());
-    for (to, _) in Notation::ALL {
-        let mut refused = Diagnostics::default();
-        let printed = print::print(&file, to, &mut refused);
-        if !refused.has_errors() {
-            same_code(&printed, to, bare);
-        }
-    }
-}
-
-fn same_code(source: &str, notation: Notation, bare: &Program) {
-    let reading = id::Options { source: limits::SOURCE, line: limits::SOURCE, ..id::Options::default() };
-    let options = Options { from: Some(notation), reading, strip: true, ..Options::default() };
-    let (printed, problems) = build(source, &options);
-    assert!(
-        printed.as_ref() == Some(bare),
-        "printed and read back, the code is the same: {:?}\n{source}",
-        problems.as_slice()
-    );
 }
 
 /// Laying a source out keeps its meaning, and laying it out again changes nothing.

@@ -1,7 +1,7 @@
 //! The tools of a generated program, answering.
 
-use crate::generate::Tool;
 use crate::data::Data;
+use crate::generate::Tool;
 
 /// How far each tool's answers have been used.
 #[derive(Clone, Debug)]

@@ -7,6 +7,8 @@
 mod case;
 #[path = "support/constructs.rs"]
 mod constructs;
+#[path = "support/convert.rs"]
+mod convert;
 
 use case::{Case, Source};
 use ilo_asm::build::{Notation, Options, build};
@@ -195,7 +197,7 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
         return refused(case, source, start);
     }
     let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
-    if Notation::detect(source.text) != Some(notation) && !case.options().contains(&"--from") {
+    if Notation::detect(source.text) != Some(notation) {
         return Err(format!("  detected as {:?}", Notation::detect(source.text)));
     }
     let outcome: Value =

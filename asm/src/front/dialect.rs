@@ -41,6 +41,7 @@ pub(super) enum Key {
     Skip,
     Ignore,
     Continue,
+    Fail,
     Meta,
     Name,
     Input,
@@ -89,6 +90,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Skip, ["skip"; 4]),
     Words(Key::Ignore, ["ignore"; 4]),
     Words(Key::Continue, ["continue"; 4]),
+    Words(Key::Fail, ["raise"; 4]),
     Words(Key::Meta, ["", "", "", "meta"]),
     Words(Key::Name, ["function", "fn", "name", "name"]),
     Words(Key::Input, ["input", "in", "input", "input"]),
@@ -178,7 +180,7 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 }
 
 /// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes behind them.
-pub(super) const STEPS: [Form; 16] = [
+pub(super) const STEPS: [Form; 18] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let]),
     form(Key::Call, &[], &[Key::Let, Key::Args, Key::Handler, Key::Compensate]),
     form(
@@ -199,6 +201,8 @@ pub(super) const STEPS: [Form; 16] = [
     form(Key::Value, &[], &[Key::Let]),
     form(Key::Skip, &[], &[]),
     form(Key::Err, &[], &[]),
+    form(Key::Fail, &[], &[]),
+    form(Key::Compensate, &[], &[]),
 ];
 
 /// What a record that handles a failure may have.
@@ -303,7 +307,7 @@ fn spellings(key: Key) -> [&'static str; 4] {
 }
 
 /// Whether a word begins a step in one of the notations.
-pub(super) fn begins_step(word: &str) -> bool {
+pub(crate) fn begins_step(word: &str) -> bool {
     STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
 }
 

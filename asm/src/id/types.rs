@@ -79,14 +79,15 @@ impl<'a> TypeReader<'_, 'a> {
             let ok = self.ty("the function's type");
             return OutputName { ok, err: None, span: ok.span };
         }
-        if self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT") {
+        let bracket = ahead.peek().filter(|c| matches!(c, '<' | '[' | '('));
+        let other = self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT");
+        if other && bracket.is_none() {
             let span = ahead.since(start);
             self.diagnostics.push(
                 Diagnostic::new(Code::TypeSynonym, span, "this is read as `result`").replace(span, "result"),
             );
         }
         self.cursor = ahead;
-        let bracket = self.cursor.peek().filter(|c| matches!(c, '<' | '[' | '('));
         if bracket.is_some() {
             self.bracketed_result(start);
         }

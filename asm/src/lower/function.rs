@@ -6,12 +6,12 @@
 
 use super::emit::{Code, Label, Reg};
 use super::expr::Want;
-use super::slots::{Registers, matched_call};
+use super::slots::{Matched, Registers, matched_call};
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, Match, Parameter, Slot, Stmt,
-    StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, File, For, Function, If, Literal, Match,
+    Parameter, Slot, Stmt, StmtKind,
 };
 use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
@@ -45,7 +45,13 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
+<<<<<<< HEAD
     behind: Behind<'c, 'a>,
+=======
+    block: Option<&'c Block<'a>>,
+    /// What its value is wanted for: to be returned, or nothing.
+    then: Then,
+>>>>>>> main
     mark: u16,
 }
 
@@ -59,22 +65,27 @@ enum Behind<'c, 'a> {
 
 /// A function being made.
 pub(super) struct Body<'a, 'c, 'l> {
-    lowering: &'l mut Lowering<'a, 'c>,
+    file: &'l File<'l>,
+    numbers: &'l [u16],
+    tables: &'l mut Tables,
     facts: &'c Facts,
     registers: Registers,
     pub(super) code: Code,
     deferred: VecDeque<Deferred<'c, 'a>>,
 }
 
-/// Makes the code of a function of the file.
-pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
-    let function = &lowering.file.functions[index];
-    let facts = &lowering.checked.functions[index];
+/// Makes the code of a function, given what checking learnt of it.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    function: &Function<'_>,
+    facts: &Facts,
+) -> Result<Code, Problem> {
     let mut registers = core::mem::take(&mut lowering.registers);
     registers.assign(function, facts);
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
-    let mut body = Body { lowering, facts, registers, code, deferred: VecDeque::new() };
+    let Lowering { file, numbers, tables, .. } = &mut *lowering;
+    let mut body = Body { file, numbers, tables, facts, registers, code, deferred: VecDeque::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -90,9 +101,9 @@ pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Cod
 
 type Lowered<T> = Result<T, Full>;
 
-impl<'a, 'c> Body<'a, 'c, '_> {
-    pub(super) fn tables(&mut self) -> &mut Tables<'a> {
-        &mut self.lowering.tables
+impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
+    pub(super) fn tables(&mut self) -> &mut Tables {
+        self.tables
     }
 
     /// The register of a slot that is read.
@@ -105,10 +116,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// The number and the parameters of the function that a call goes to.
-    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'c [Parameter<'a>])> {
+    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'l [Parameter<'l>])> {
         let index = self.facts_of(call).function? as usize;
-        let number = *self.lowering.numbers.get(index)?;
-        Some((number, self.lowering.file.functions.get(index)?.parameters))
+        let number = *self.numbers.get(index)?;
+        Some((number, self.file.functions.get(index)?.parameters))
     }
 
     fn facts_of(&self, call: &Call<'a>) -> CallFacts {
@@ -126,7 +137,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                         None if after.len() == 1 => then,
                         None => Then::Drop,
                     };
-                    (self.call_and_match(matched.call, matched.node, then)?, 2)
+                    (self.call_and_match(&matched, then)?, 2)
                 }
                 None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
             };
@@ -168,6 +179,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
             (Then::Drop, ExprKind::Call(call)) if self.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
                 self.expr(value, Want::Any)?;
             }
@@ -215,8 +227,14 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return Ok(());
             }
         }
-        let want = self.registers.get(slot).map_or(Want::Any, Want::Into);
-        self.expr(value, want)?;
+        match self.registers.get(slot) {
+            Some(register) => {
+                self.expr(value, Want::Into(register))?;
+            }
+            None => {
+                self.give(value, Then::Drop)?;
+            }
+        }
         Ok(())
     }
 
@@ -238,7 +256,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.call(call, dst, Some(&mut failed))?;
         self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
         self.code.bind(failed);
-        let tool = self.tables().text(call.tool.text)?;
+        // A function goes by its own name, whatever the notation puts before it.
+        let name = self.facts_of(call).function.and_then(|index| self.file.functions.get(index as usize));
+        let name = name.map_or(call.tool.text, |function| function.name.text);
+        let tool = self.tables().text(name)?;
         self.code.emit(Op::Note { src: dst.read(), tool });
         self.code.bind(after);
         Ok(())
@@ -251,7 +272,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 let mut failure = Label::default();
                 let failed = self.registers.failed(node.slot);
                 self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
-                self.arms(node, failure, then)
+                let result = self.slot(node.slot);
+                self.arms(node, failure, result, false, then)
             }
             Control::For(node) => self.for_(node, then),
         }
@@ -271,7 +293,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
+<<<<<<< HEAD
                 self.defer(otherwise, None, Reg(0), Behind::Block(block));
+=======
+                self.defer(otherwise, None, Reg(0), Some(block), then);
+>>>>>>> main
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -285,37 +311,53 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
     }
 
-    fn call_and_match(&mut self, call: &Call<'a>, node: &'c Match<'a>, then: Then) -> Lowered<End> {
+    fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
-        let dst = self.slot(node.slot);
-        if node.err.is_none() {
-            self.call(call, dst, None)?;
-        } else {
-            self.call(call, dst, Some(&mut failure))?;
-        }
-        self.arms(node, failure, then)
+        let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
+        let on_fail = matched.node.err.is_some().then_some(&mut failure);
+        self.call(matched.call, dst, on_fail)?;
+        self.arms(matched.node, failure, dst, matched.only_binds, then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
-    fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
-        let result = self.slot(node.slot);
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
+    fn arms(
+        &mut self,
+        node: &'c Match<'a>,
+        failure: Label,
+        result: Reg,
+        only_binds: bool,
+        then: Then,
+    ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
-        // the rest of a block stands in that arm or after it.
+        // the rest of a block stands in that arm or after it. A value that is returned ends its arm, as RET does.
+        let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
-            Some(err) if completes(&err.body) => (failure, Some(err)),
+            Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
             Some(err) => {
                 let bind = self.registers.get(err.bind);
+<<<<<<< HEAD
                 self.defer(failure, bind, result, Behind::Block(&err.body));
+=======
+                self.defer(failure, bind, result, Some(&err.body), then);
+>>>>>>> main
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
+<<<<<<< HEAD
                 let at = self.registers.call(node.slot).unwrap_or(node.span.start);
                 self.defer(failure, None, result, Behind::Fail(at));
+=======
+                self.defer(failure, None, result, None, then);
+>>>>>>> main
                 (Label::default(), None)
             }
         };
         let success = match &node.ok {
+            Some(arm) if only_binds => {
+                self.take_result(self.registers.get(arm.bind), result);
+                End::Reached
+            }
             Some(arm) => self.arm(arm, result, then)?,
             None => End::Reached,
         };
@@ -341,10 +383,18 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
     }
 
+<<<<<<< HEAD
     fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
             self.deferred.push_back(Deferred { entry, arm, from, behind, mark });
+=======
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
+        if !entry.is_empty() {
+            let mark = self.code.mark();
+            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
+            self.deferred.push_back(Deferred { entry, arm, from, block, then, mark });
+>>>>>>> main
         }
     }
 
@@ -355,7 +405,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         match deferred.behind {
             Behind::Block(block) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, Then::Drop)?;
+                let end = self.block(block, deferred.then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
             Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
@@ -405,7 +455,7 @@ fn is_number(expr: &Expr<'_>) -> bool {
 }
 
 /// Whether some path reaches the end of a block.
-fn completes(block: &Block<'_>) -> bool {
+pub(super) fn completes(block: &Block<'_>) -> bool {
     block.statements.iter().all(|statement| match statement.kind {
         StmtKind::Return(..) | StmtKind::Fail(_) => false,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {

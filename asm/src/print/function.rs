@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::names::{Names, unique};
+use super::names::{Names, numbered};
 use super::steps::{Step, Tail};
 use super::twins::Twins;
 use super::uses::Uses;
@@ -11,6 +11,7 @@ use super::{json, yaml};
 use crate::ast::{File, TypeName};
 use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
+use crate::front::{UNNAMED, begins_step};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -26,11 +27,12 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             function,
             names,
             uses: Uses::of(function),
-            labels: HashSet::new(),
+            in_list: false,
             failures: Vec::new(),
             diagnostics,
         };
-        let doc = printer.function(file.functions.len() > 1);
+        let unnamed = file.functions.len() == 1 && function.name.text == UNNAMED;
+        let doc = printer.function(!unnamed);
         match words.notation {
             Notation::Constrained => {
                 json::minified(&doc, &mut out);
@@ -51,7 +53,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
 }
 
 impl<'a> Printer<'_, 'a> {
-    fn function(&mut self, several: bool) -> Doc<'a> {
+    fn function(&mut self, named: bool) -> Doc<'a> {
         let name = Doc::word(self.function.name.text);
         let input = self.function.parameters.iter();
         let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.ty(&p.ty)))).collect();
@@ -71,7 +73,7 @@ impl<'a> Printer<'_, 'a> {
         match self.words.notation {
             Notation::Mcp => {
                 let mut meta: Vec<Entry<'a>> = Vec::new();
-                meta.extend(several.then_some(("name".into(), name)));
+                meta.extend(named.then_some(("name".into(), name)));
                 meta.extend(tools.map(|tools| ("tools".into(), tools)));
                 meta.push(("input".into(), Doc::Record(input)));
                 meta.push(("output".into(), output));
@@ -132,26 +134,27 @@ impl<'a> Printer<'_, 'a> {
         Doc::List(steps.into_iter().map(record).collect())
     }
 
-    /// Steps as a record of names.
+    /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds nothing has a
+    /// name that no slot has, so that nothing refers to it.
     pub(super) fn named(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
+        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
         for mut step in steps {
-            let own: Cow<'a, str> = match step.slot {
-                Some(slot) => self.names.get(slot).clone(),
-                None => Cow::Borrowed(step.label),
-            };
-            let free = match own {
-                Cow::Borrowed(own) => unique(own, &self.labels),
-                Cow::Owned(own) => Cow::Owned(unique(&own, &self.labels).into_owned()),
-            };
-            if let Some(slot) = step.slot {
-                let name = self.names.get(slot).clone();
-                if free != name {
-                    step.entries.insert(0, ("let".into(), Doc::Word(name)));
+            let own = step.slot.map(|slot| self.names.get(slot).clone());
+            let free = |name: &str| !taken.contains(name) && !begins_step(name);
+            let key = match own.clone().filter(|own| free(own)) {
+                Some(own) => own,
+                None => {
+                    let wanted = own.clone().unwrap_or(Cow::Borrowed(step.label));
+                    let slot = |name: &str| self.names.all().any(|known| known == name);
+                    numbered(wanted, |name| free(name) && !slot(name))
                 }
+            };
+            if let Some(own) = own.filter(|own| *own != key) {
+                step.entries.insert(0, ("let".into(), Doc::Word(own)));
             }
-            self.labels.insert(free.clone());
-            entries.push((free, Doc::Record(step.entries)));
+            taken.insert(key.clone());
+            entries.push((key, Doc::Record(step.entries)));
         }
         Doc::Record(entries)
     }

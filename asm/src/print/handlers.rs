@@ -5,6 +5,17 @@ use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail};
 use super::twins::{self, Handled, completes};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
+use crate::span::Span;
+
+/// What a handler does with the failure, in the end.
+enum Ending {
+    /// It leaves the function, or the loop's pass.
+    Leaves,
+    /// It goes on with a value for the slot.
+    Gives(Slot),
+    /// It goes on, and nothing is read of it.
+    GoesOn,
+}
 
 impl<'a> Printer<'_, 'a> {
     /// A call, its MATCH and what follows them.
@@ -16,62 +27,109 @@ impl<'a> Printer<'_, 'a> {
         out: &mut Vec<Step<'a>>,
     ) {
         let node = handled.node;
-        let slot = node.ok.map_or(node.slot, |arm| arm.bind);
-        let mut entries = self.call(handled.call);
         let here = if rest.is_empty() { tail } else { Tail::Drop };
-        let leaves = node.err.is_none_or(|arm| !completes(&arm.body));
-        if leaves || self.skips(handled, here) {
-            if let Some(arm) = &node.err {
-                let handler = self.handler(arm);
-                entries.extend(handler);
-            }
-            out.push(Step { slot: self.read(slot), label: "send", entries });
-            if let Some(arm) = &node.ok {
-                match handled.bound {
-                    Some(bound) => self.bind_last(&arm.body, bound, out),
-                    None => self.steps(arm.body.statements, here, out),
-                }
-            }
+        let Some(ending) = self.ending(handled, here) else {
+            self.refuse(
+                node.span,
+                "a MATCH both of whose arms go on",
+                "end the ERR arm with RET_ERR, or with a value for the slot that the OK arm binds",
+            );
             return;
-        }
-        let Some(arm) = &node.err else { return };
-        match self.replaced(handled) {
-            Some(slot) => {
-                let handler = self.replacement(arm, slot);
-                entries.push((self.words.handler.into(), handler));
-                out.push(Step { slot: self.read(slot), label: "send", entries });
+        };
+        let mut entries = self.call(handled.call);
+        match (ending, &node.err) {
+            (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
+            (Ending::Gives(slot), Some(arm)) => {
+                entries.push((self.words.handler.into(), self.replacement(arm, Some(slot))));
+                out.push(Step::of(Some(slot), "send", entries));
+                return;
             }
-            None => {
-                self.refuse(
-                    node.span,
-                    "a MATCH both of whose arms go on",
-                    "end the ERR arm with RET_ERR, or bind the value of the MATCH with LET",
-                );
+            (Ending::GoesOn, Some(arm)) => {
+                entries.push((self.words.handler.into(), self.replacement(arm, None)));
+                out.push(Step::of(None, "send", entries));
+                // A call at the end of a block would give its value, and so would its handler.
+                if here.is_read() {
+                    out.push(self.nothing(here));
+                }
+                return;
+            }
+            (_, None) => {}
+        }
+        let Some(ok) = &node.ok else {
+            return out.push(Step::of(self.read(node.slot), "send", entries));
+        };
+        if node.err.is_none() || self.is_one_name(node.slot, ok.bind) {
+            out.push(Step::of(self.read(ok.bind), "send", entries));
+        } else {
+            out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
+            if self.read(ok.bind).is_some() {
+                let value = Expr { kind: ExprKind::Ref(node.slot), span: ok.bind_span };
+                let entries = self.bound(&value);
+                out.push(Step::of(Some(ok.bind), "", entries));
             }
         }
+        match handled.bound {
+            Some(bound) => self.bind_last(&ok.body, bound, out),
+            None => self.steps(ok.body.statements, here, out),
+        }
+    }
+
+    /// How the handler of a call ends, where there are words for that.
+    fn ending(&self, handled: &Handled<'_, 'a>, tail: Tail) -> Option<Ending> {
+        let Some(err) = handled.node.err.filter(|arm| completes(&arm.body)) else {
+            return Some(Ending::Leaves);
+        };
+        if err.body.statements.is_empty()
+            && handled.bound.is_none()
+            && matches!(tail, Tail::Loop | Tail::Pass)
+        {
+            return Some(Ending::Leaves);
+        }
+        let unread = |slot: Slot| self.read(slot).is_none();
+        match (handled.bound, &handled.node.ok) {
+            (None, None) if unread(handled.node.slot) => Some(Ending::GoesOn),
+            (None, None) => {
+                let slot = handled.node.slot;
+                twins::ends_binding(&err.body, slot).then_some(Ending::Gives(slot))
+            }
+            (None, Some(ok)) if ok.body.statements.is_empty() => match err.body.statements.last() {
+                _ if unread(ok.bind) => Some(Ending::GoesOn),
+                Some(last) if twins::binds(last, ok.bind) => Some(Ending::Gives(ok.bind)),
+                _ => None,
+            },
+            (Some(slot), Some(ok)) => match ok.body.statements {
+                [Stmt { kind: StmtKind::Value(value), .. }] => {
+                    matches!(value.kind, ExprKind::Ref(of) if of == ok.bind).then_some(Ending::Gives(slot))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the slot of a call and the one that its OK arm binds may have one name.
+    fn is_one_name(&self, call: Slot, bind: Slot) -> bool {
+        let parameters = self.function.parameters.len();
+        call == bind
+            || (self.uses.bindings(bind) == 1
+                && !self.uses.matched.contains(&bind)
+                && self.uses.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    }
+
+    /// A step that does nothing, behind one that must not be the last.
+    fn nothing(&mut self, tail: Tail) -> Step<'a> {
+        let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
+        if tail == Tail::Function {
+            let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
+            return Step::of(None, "done", self.returns(kind, &nil));
+        }
+        Step::of(None, "end", self.bound(&nil))
     }
 
     /// The slot, where something reads it.
     fn read(&self, slot: Slot) -> Option<Slot> {
         self.uses.reads.contains(&slot).then_some(slot)
-    }
-
-    /// Whether a failure leaves the present element of a loop out.
-    fn skips(&self, handled: &Handled<'_, 'a>, tail: Tail) -> bool {
-        let empty = handled.node.err.is_some_and(|arm| arm.body.statements.is_empty());
-        empty && handled.bound.is_none() && matches!(tail, Tail::Loop | Tail::Pass)
-    }
-
-    /// The slot that holds the call's value or what stands in for it, where success just binds.
-    fn replaced(&self, handled: &Handled<'_, 'a>) -> Option<Slot> {
-        let ok = handled.node.ok?;
-        match (handled.bound, ok.body.statements) {
-            (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
-                matches!(value.kind, ExprKind::Ref(of) if of == ok.bind).then_some(slot)
-            }
-            (None, []) => Some(ok.bind),
-            _ => None,
-        }
     }
 
     /// The handler of an arm that does not go on.
@@ -104,7 +162,10 @@ impl<'a> Printer<'_, 'a> {
         let mut inside = Vec::new();
         match kind {
             None if passes_on && compensate.is_some() => {}
-            None => inside = self.fail(&value),
+            None => {
+                let steps = self.nested(&arm.body, Tail::Drop);
+                return vec![(self.words.handler.into(), Doc::one("then", steps))];
+            }
             Some(kind) => inside = self.returns(kind, &value),
         }
         if self.words.short_handler {
@@ -127,31 +188,56 @@ impl<'a> Printer<'_, 'a> {
         vec![(self.words.handler.into(), Doc::Record(entries))]
     }
 
-    /// The handler of an arm that goes on with a value for `slot`.
-    fn replacement(&mut self, arm: &Arm<'a>, slot: Slot) -> Doc<'a> {
+    /// The handler of an arm that goes on, with a value where there is a slot for it.
+    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        if arm.body.statements.is_empty() {
+            return Doc::one("ignore", Doc::Bool(true));
+        }
         self.failures.push(arm.bind);
+        let doc = self.replacement_inside(arm, slot);
+        self.failures.pop();
+        doc
+    }
+
+    fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
         let last = arm.body.statements.split_last().and_then(|(last, before)| match last.kind {
             StmtKind::Value(value) => Some((value, before)),
-            StmtKind::Let { slot: bound, value: Bound::Expr(value), .. } if bound == slot => {
+            StmtKind::Let { slot: bound, value: Bound::Expr(value), .. } if Some(bound) == slot => {
                 Some((value, before))
             }
             _ => None,
         });
-        let doc = match last {
-            Some((Expr { kind: ExprKind::Literal(Literal::Nil), .. }, [])) => {
-                Doc::one("ignore", Doc::Bool(true))
-            }
-            Some((value, [])) if !matches!(value.kind, ExprKind::Call(_)) => {
-                let value = self.value(&value);
-                Doc::one("value", value)
+        let (Some((value, before)), Some(_)) = (last, slot) else {
+            return Doc::one(
+                "then",
+                self.nested(&arm.body, if slot.is_some() { Tail::Bind } else { Tail::Drop }),
+            );
+        };
+        let calls = twins::rollbacks(before, false);
+        match calls {
+            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) => {
+                let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+                let nil = matches!(value.kind, ExprKind::Literal(Literal::Nil));
+                let value = if nil {
+                    ("ignore".into(), Doc::Bool(true))
+                } else {
+                    ("value".into(), self.value(&value))
+                };
+                Doc::Record(compensate.into_iter().chain([value]).collect())
             }
             _ => {
-                let steps = self.nested(&arm.body, Tail::Bind);
-                Doc::one("then", steps)
+                let mut steps = Vec::new();
+                self.list_of(
+                    |printer, steps| {
+                        printer.steps(before, Tail::Drop, steps);
+                        let entries = printer.bound(&value);
+                        steps.push(Step::of(None, "result", entries));
+                    },
+                    &mut steps,
+                );
+                Doc::one("then", self.list(steps))
             }
-        };
-        self.failures.pop();
-        doc
+        }
     }
 
     /// A block whose last value is bound.

@@ -6,6 +6,7 @@
 //! (`names`). What a notation has no words for is reported, never left out in silence.
 
 mod doc;
+mod documents;
 mod function;
 mod handlers;
 mod id;
@@ -28,10 +29,10 @@ use doc::Doc;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use names::Names;
-use std::borrow::Cow;
 use uses::Uses;
 use words::Words;
 
+pub(crate) use documents::documents;
 pub use id::print as id;
 
 /// Prints every function of a file in a notation. What it has no words for is in `diagnostics`; the text then lacks it.
@@ -50,8 +51,8 @@ struct Printer<'p, 'a> {
     function: &'p Function<'a>,
     names: Names<'a>,
     uses: Uses<'a>,
-    /// The names of steps so far.
-    labels: HashSet<Cow<'a, str>>,
+    /// Steps are being made that stand in a list without names.
+    in_list: bool,
     /// The slots of the failures of the handlers around, the nearest last.
     failures: Vec<Slot>,
     diagnostics: &'p mut Diagnostics,

@@ -36,7 +36,7 @@ impl<'a> Names<'a> {
             }
             let given = own(slot).or_else(|| own(twin?));
             let wanted = given.or_else(|| hint(slot)).or_else(|| hint(twin?)).unwrap_or("value");
-            let name = unique(wanted, &taken);
+            let name = numbered(Cow::Borrowed(wanted), |name| !taken.contains(name));
             taken.insert(name.clone());
             of.push(name);
         }
@@ -55,14 +55,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name, or with a number behind it where it is taken.
-pub(super) fn unique<'a>(name: &'a str, taken: &HashSet<Cow<'a, str>>) -> Cow<'a, str> {
-    if !taken.contains(name) {
-        return Cow::Borrowed(name);
+/// The name, or with a number behind it where it is not free.
+pub(super) fn numbered<'a>(name: Cow<'a, str>, free: impl Fn(&str) -> bool) -> Cow<'a, str> {
+    if free(&name) {
+        return name;
     }
-    let numbered =
-        (2_u32..).map(|number| format!("{name}_{number}")).find(|name| !taken.contains(name.as_str()));
-    numbered.map_or(Cow::Borrowed(name), Cow::Owned)
+    let numbered = (2_u32..).map(|number| format!("{name}_{number}")).find(|name| free(name));
+    numbered.map_or(name, Cow::Owned)
 }
 
 /// The part of a tool's name that says what it does, where it can be a name.

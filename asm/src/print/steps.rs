@@ -32,8 +32,33 @@ pub(super) enum Tail {
     Loop,
     /// Nothing, at the end of a loop's pass.
     Pass,
+    /// As `Loop` and `Pass`, in a branch at the end of the pass.
+    Yield,
+    Inner,
     /// To be bound.
     Bind,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Entry<'a>>) -> Step<'a> {
+        Step { slot, label, entries }
+    }
+}
+
+impl Tail {
+    /// Whether whoever reads the steps back takes the last one for a value.
+    pub(super) fn is_read(self) -> bool {
+        self != Tail::Drop
+    }
+
+    /// What it is for in a branch of IF.
+    fn of_branch(self) -> Tail {
+        match self {
+            Tail::Loop => Tail::Yield,
+            Tail::Pass => Tail::Inner,
+            other => other,
+        }
+    }
 }
 
 impl<'a> Printer<'_, 'a> {
@@ -62,14 +87,14 @@ impl<'a> Printer<'_, 'a> {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let entries = self.bound(value);
-                out.push(Step { slot: Some(*slot), label: "", entries });
+                out.push(Step::of(Some(*slot), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 self.control(control, Some(*slot), Tail::Bind, out);
             }
             StmtKind::Value(value) => {
                 let entries = self.given(value, tail);
-                out.push(Step { slot: None, label: "result", entries });
+                out.push(Step::of(None, "result", entries));
             }
             StmtKind::Return(kind, value) => {
                 let entries = self.returns(*kind, value);
@@ -77,12 +102,12 @@ impl<'a> Printer<'_, 'a> {
                 out.push(Step { slot: None, label, entries });
             }
             StmtKind::Fail(value) => {
-                let entries = self.fail(value);
-                out.push(Step { slot: None, label: "fail", entries });
+                let entries = vec![("raise".into(), self.value(value))];
+                out.push(Step::of(None, "fail", entries));
             }
             StmtKind::Undo(call) => {
                 let entries = vec![self.compensate(&[*call])];
-                out.push(Step { slot: None, label: "undo", entries });
+                out.push(Step::of(None, "undo", entries));
             }
             StmtKind::Control(control) => self.control(control, None, tail, out),
         }
@@ -96,11 +121,13 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::Record(fields) => vec![("obj".into(), self.fields(fields))],
             ExprKind::Merge(base, fields) => self.merge(base, fields),
             ExprKind::Literal(Literal::Text(_)) | ExprKind::List(_)
-                if self.words.notation == Notation::Workflow =>
+                if self.words.notation == Notation::Workflow && !self.in_list =>
             {
                 vec![("value".into(), self.value(value))]
             }
-            ExprKind::Binary(Binary::Concat, ..) if self.words.notation == Notation::Workflow => {
+            ExprKind::Binary(Binary::Concat, ..)
+                if self.words.notation == Notation::Workflow && !self.in_list =>
+            {
                 vec![("value".into(), self.value(value))]
             }
             ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
@@ -131,7 +158,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// What a step that gives a value is made of.
     fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
-        let yields = tail == Tail::Loop && self.words.notation == Notation::ToolCalling;
+        let yields = matches!(tail, Tail::Loop | Tail::Yield) && self.words.notation == Notation::ToolCalling;
         match value.kind {
             ExprKind::Call(_) | ExprKind::MatchMap(_) => self.bound(value),
             _ if yields => vec![("yield".into(), self.value(value))],
@@ -174,18 +201,6 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    pub(super) fn fail(&mut self, value: &Expr<'a>) -> Vec<Entry<'a>> {
-        if self.function.output.err.is_some() {
-            return self.returns(ReturnKind::Err, value);
-        }
-        let refused = self.refuse(
-            value.span,
-            "FAIL in a function whose type is no `result`",
-            "give the function a `result` type",
-        );
-        vec![("fail".into(), refused)]
-    }
-
     /// `compensate` with its calls.
     pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
         let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
@@ -199,7 +214,10 @@ impl<'a> Printer<'_, 'a> {
                 out.push(Step { slot, label: "check", entries });
             }
             Control::For(node) => {
-                let entries = self.passes(node, slot.is_some() || tail != Tail::Drop);
+                let collected = slot.is_some()
+                    || matches!(tail, Tail::Loop | Tail::Yield | Tail::Bind)
+                    || (tail == Tail::Function && self.function.output.ok.ty != Type::NIL);
+                let entries = self.passes(node, collected);
                 out.push(Step { slot, label: "process", entries });
             }
             Control::Match(node) => {
@@ -220,6 +238,7 @@ impl<'a> Printer<'_, 'a> {
             return self.guard(&node.condition, &node.then, exit);
         }
         let mut entries = vec![("if".into(), self.formula(&node.condition))];
+        let tail = tail.of_branch();
         entries.push(("then".into(), self.branch(&node.then, tail)));
         if let Some(otherwise) = &node.otherwise {
             entries.push(("else".into(), self.branch(otherwise, tail)));
@@ -227,11 +246,13 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
+    /// A branch of IF: a value by itself where it is one that nothing takes for steps.
     fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
-            && !matches!(value.kind, ExprKind::Call(_) | ExprKind::List(_))
+            && let value = self.value(value)
+            && !matches!(value, Doc::List(_) | Doc::Record(_))
         {
-            return self.formula(value);
+            return value;
         }
         self.nested(block, tail)
     }
@@ -239,8 +260,19 @@ impl<'a> Printer<'_, 'a> {
     /// A block inside a step.
     pub(super) fn nested(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         let mut steps = Vec::new();
-        self.steps(block.statements, tail, &mut steps);
+        self.list_of(|printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
         self.list(steps)
+    }
+
+    /// Makes steps that stand in a list.
+    pub(super) fn list_of(
+        &mut self,
+        make: impl FnOnce(&mut Self, &mut Vec<Step<'a>>),
+        steps: &mut Vec<Step<'a>>,
+    ) {
+        let before = core::mem::replace(&mut self.in_list, true);
+        make(self, steps);
+        self.in_list = before;
     }
 
     /// Rollbacks and a return, where a block is that and nothing else.
@@ -302,10 +334,7 @@ impl<'a> Printer<'_, 'a> {
             cases.push(Doc::Record(entries));
             taken += 1;
         }
-        Some((
-            Step { slot: None, label: "choose", entries: vec![("switch".into(), Doc::List(cases))] },
-            taken,
-        ))
+        Some((Step::of(None, "choose", vec![("switch".into(), Doc::List(cases))]), taken))
     }
 
     /// FOR with its body.
@@ -316,7 +345,9 @@ impl<'a> Printer<'_, 'a> {
         ];
         let tail = if collected { Tail::Loop } else { Tail::Pass };
         let mut steps = Vec::new();
+        let before = core::mem::replace(&mut self.in_list, false);
         self.steps(node.body.statements, tail, &mut steps);
+        self.in_list = before;
         let body = match self.words.notation {
             Notation::Workflow => self.named(steps),
             _ => self.list(steps),

@@ -110,3 +110,21 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
     };
     statements.iter().map(call).collect()
 }
+
+/// Whether a statement binds a slot.
+pub(super) fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
+    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+}
+
+/// Whether the last statement of a block binds a slot on every path that goes on.
+pub(super) fn ends_binding(block: &Block<'_>, slot: Slot) -> bool {
+    let Some(last) = block.statements.last() else { return false };
+    binds(last, slot)
+        || match &last.kind {
+            StmtKind::Control(Control::If(node)) => {
+                let ends = |block: &Block<'_>| !completes(block) || ends_binding(block, slot);
+                ends(&node.then) && node.otherwise.as_ref().is_some_and(ends)
+            }
+            _ => false,
+        }
+}

@@ -1,15 +1,17 @@
 //! What a function reads and calls.
 
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and calls.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'a> {
     /// The slots that some expression reads.
     pub(super) reads: HashSet<Slot>,
-    /// The slots that something other than the start of the function binds.
-    pub(super) binds: HashSet<Slot>,
+    /// How often each slot is bound other than at the start of the function.
+    pub(super) binds: HashMap<Slot, u32>,
+    /// The slots that some MATCH takes apart.
+    pub(super) matched: HashSet<Slot>,
     /// The name of what each call calls, in the order of the source.
     pub(super) calls: Vec<&'a str>,
 }
@@ -21,13 +23,22 @@ impl<'a> Uses<'a> {
         uses
     }
 
+    /// How often a slot is bound.
+    pub(super) fn bindings(&self, slot: Slot) -> u32 {
+        self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    fn bind(&mut self, slot: Slot) {
+        *self.binds.entry(slot).or_default() += 1;
+    }
+
     fn block(&mut self, block: &Block<'a>) {
         block.statements.iter().for_each(|statement| self.statement(statement));
     }
 
     fn statement(&mut self, statement: &Stmt<'a>) {
         if let StmtKind::Let { slot, .. } = statement.kind {
-            self.binds.insert(slot);
+            self.bind(slot);
         }
         match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
@@ -49,14 +60,15 @@ impl<'a> Uses<'a> {
                 node.otherwise.iter().for_each(|block| self.block(block));
             }
             Control::Match(node) => {
+                self.matched.insert(node.slot);
                 for arm in [&node.err, &node.ok].into_iter().flatten() {
-                    self.binds.insert(arm.bind);
+                    self.bind(arm.bind);
                     self.block(&arm.body);
                 }
             }
             Control::For(node) => {
                 self.expr(&node.list);
-                self.binds.insert(node.item);
+                self.bind(node.item);
                 self.block(&node.body);
             }
         }

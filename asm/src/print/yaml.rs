@@ -6,6 +6,7 @@
 use super::doc::Doc;
 use super::json;
 use crate::id::quote;
+use std::fmt::Write;
 
 /// Writes a record, an entry a line. Records under `spaced` have a blank line before them and between their entries.
 pub(super) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
@@ -100,6 +101,7 @@ impl Block<'_> {
             Doc::Word(text) => word(text, self.out),
             Doc::List(_) => self.out.push_str("[]"),
             Doc::Record(_) => self.out.push_str("{}"),
+            Doc::Text(text) => quoted(text, self.out),
             scalar => json::write_scalar(scalar, self.out),
         }
     }
@@ -107,7 +109,28 @@ impl Block<'_> {
 
 /// Writes a word, in quotes where YAML could read it otherwise.
 fn word(text: &str, out: &mut String) {
-    if is_plain(text) { out.push_str(text) } else { quote(text, out) }
+    if is_plain(text) { out.push_str(text) } else { quoted(text, out) }
+}
+
+/// Writes a text in double quotes. What YAML does not print, or older readers take for the end of a line, is escaped
+/// beside what JSON escapes.
+fn quoted(text: &str, out: &mut String) {
+    let start = out.len();
+    quote(text, out);
+    let special = |c: char| {
+        matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !out.get(start..).is_some_and(|written| written.contains(special)) {
+        return;
+    }
+    let written = out.split_off(start);
+    for c in written.chars() {
+        if special(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
 }
 
 /// Whether every reader of YAML takes this for the text that it looks like, in block style and on one line.

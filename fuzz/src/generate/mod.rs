@@ -10,8 +10,8 @@ mod scope;
 mod stmt;
 mod words;
 
-use choices::Choices;
 use crate::data::Data;
+use choices::Choices;
 use kind::Kind;
 use scope::Scope;
 use std::collections::BTreeSet;

@@ -3,13 +3,13 @@
 use super::facts::Facts;
 use super::value::Value;
 use super::{Ending, Report, number, render};
+use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
     MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use ilo_asm::span::Span;
-use crate::data::Data;
 use ilo_spec::error::Code;
 use std::cmp::Ordering;
 use std::rc::Rc;

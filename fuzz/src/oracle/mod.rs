@@ -10,9 +10,9 @@ mod number;
 mod render;
 mod value;
 
+use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::File;
-use crate::data::Data;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq)]
