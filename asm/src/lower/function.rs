@@ -45,20 +45,14 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-<<<<<<< HEAD
     behind: Behind<'c, 'a>,
-=======
-    block: Option<&'c Block<'a>>,
-    /// What its value is wanted for: to be returned, or nothing.
-    then: Then,
->>>>>>> main
     mark: u16,
 }
 
 /// What stands behind the function.
 enum Behind<'c, 'a> {
-    /// A block that never falls through.
-    Block(&'c Block<'a>),
+    /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
+    Block(&'c Block<'a>, Then),
     /// The failure is passed on, from this place.
     Fail(u32),
 }
@@ -293,11 +287,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-<<<<<<< HEAD
-                self.defer(otherwise, None, Reg(0), Behind::Block(block));
-=======
-                self.defer(otherwise, None, Reg(0), Some(block), then);
->>>>>>> main
+                self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -335,21 +325,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
             Some(err) => {
                 let bind = self.registers.get(err.bind);
-<<<<<<< HEAD
-                self.defer(failure, bind, result, Behind::Block(&err.body));
-=======
-                self.defer(failure, bind, result, Some(&err.body), then);
->>>>>>> main
+                self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-<<<<<<< HEAD
                 let at = self.registers.call(node.slot).unwrap_or(node.span.start);
                 self.defer(failure, None, result, Behind::Fail(at));
-=======
-                self.defer(failure, None, result, None, then);
->>>>>>> main
                 (Label::default(), None)
             }
         };
@@ -383,18 +365,15 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         }
     }
 
-<<<<<<< HEAD
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, behind: Behind<'c, 'a>) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
+            if let Behind::Block(_, then) = &mut behind
+                && !matches!(then, Then::Return)
+            {
+                *then = Then::Drop;
+            }
             self.deferred.push_back(Deferred { entry, arm, from, behind, mark });
-=======
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
-        if !entry.is_empty() {
-            let mark = self.code.mark();
-            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
-            self.deferred.push_back(Deferred { entry, arm, from, block, then, mark });
->>>>>>> main
         }
     }
 
@@ -403,9 +382,9 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
         match deferred.behind {
-            Behind::Block(block) => {
+            Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, deferred.then)?;
+                let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
             Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),

@@ -224,14 +224,9 @@ impl Scan<'_> {
                         _ => (CallFacts::default(), 0),
                     };
                     if facts.checked {
-<<<<<<< HEAD
-                        let calls = &mut self.uses[slot.0 as usize].calls;
-                        *calls = (calls.0 + 1, at);
-                    }
-                    if facts.checked && matched_call(statement, next).is_none() {
-=======
->>>>>>> main
-                        self.uses[slot.0 as usize].apart = true;
+                        let used = &mut self.uses[slot.0 as usize];
+                        used.calls = (used.calls.0 + 1, at);
+                        used.apart = true;
                     }
                     if !facts.unread {
                         self.bind(*slot, None);
@@ -252,6 +247,8 @@ impl Scan<'_> {
 
     fn matched(&mut self, matched: &Matched<'_, '_>) {
         let (into, node) = (matched.into, matched.node);
+        let calls = &mut self.uses[node.slot.0 as usize].calls;
+        *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.uses[into.0 as usize].matched |= node.err.is_some();
