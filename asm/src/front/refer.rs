@@ -1,8 +1,7 @@
 //! Texts and the references in them: which slot each one reads, and what to say of one that reads nothing.
 
 use super::dialect::Key;
-use super::infix::{Infix, InfixKind, arithmetic};
-use super::operator::{self, Makes};
+use super::infix::{Infix, InfixKind, arithmetic, operators};
 use super::reader::{Reader, literal, nothing, of_slot};
 use super::reference::{INPUT, Reference, Root, Step, bare, is_name};
 use super::template::{Part, Template, template};
@@ -13,7 +12,6 @@ use crate::diagnostic::{Diagnostic, Edit, Fix, nearest, nearly_meets};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use std::fmt::Write as _;
 
 /// The names that stand for the failure in a handler.
 pub(super) const FAILURES: [&str; 2] = ["err", "error"];
@@ -96,11 +94,15 @@ impl<'a> Reader<'_, 'a> {
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
+        let computes = self.dialect.is_bare() || template.text().is_none();
+        let meant = computes.then(|| arithmetic(node, self.dialect.sigil(), self.nesting, self.arena));
+        if let Some(meant) =
+            meant.flatten().filter(|meant| template.text().is_none() || self.all_refer(meant))
+        {
+            self.reads_as_arithmetic(node, &meant);
+        }
         if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
-        }
-        if let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
-            self.reads_as_arithmetic(node, &meant);
         }
         let parts: Vec<Expr<'a>> = template
             .parts
@@ -126,6 +128,17 @@ impl<'a> Reader<'_, 'a> {
                 let is_failure = FAILURES.contains(&name.text) && !self.failures.is_empty();
                 is_failure || self.scope.knows(name.text) || self.scope.input(name.text).is_some()
             }
+        }
+    }
+
+    /// Whether all references of an expression are there.
+    fn all_refer(&self, tree: &Infix<'a>) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.refers(reference),
+            InfixKind::Literal(_) => true,
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(_, operand) => self.all_refer(operand),
+            InfixKind::Binary(_, a, b) => self.all_refer(a) && self.all_refer(b),
         }
     }
 
@@ -167,54 +180,20 @@ impl<'a> Reader<'_, 'a> {
             node.span,
             format!("`{shown}` is a text here; nothing is computed"),
         );
-        let mut mended = String::new();
-        let written = !self.dialect.is_yaml() && self.as_json(meant, &mut mended);
-        self.report(if written {
-            wrong
+        let reference = |reference: &Reference<'a>| {
+            let written = self.written(reference, '$');
+            let bare = written.strip_prefix('$').filter(|_| self.dialect.is_bare());
+            bare.filter(|bare| !bare.starts_with('{')).unwrap_or(&written).to_owned()
+        };
+        let mended = operators(meant, self.dialect.sigil(), &reference).filter(|_| !self.dialect.is_yaml());
+        self.report(match mended {
+            Some(mended) => wrong
                 .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
-                .replace(node.span, mended)
-        } else {
-            wrong.expected("a value", format!("`{shown}`")).help(format!(
+                .replace(node.span, mended),
+            None => wrong.expected("a value", format!("`{shown}`")).help(format!(
                 "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
-            ))
+            )),
         });
-    }
-
-    /// Writes an infix expression as records of operators; `false` where it cannot be.
-    fn as_json(&self, tree: &Infix<'a>, out: &mut String) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => {
-                let _ = write!(out, "\"{}\"", self.written(reference, '$'));
-                !out.contains('\\')
-            }
-            InfixKind::Literal(Literal::Nil) => {
-                out.push_str("null");
-                true
-            }
-            InfixKind::Literal(Literal::Bool(value)) => write!(out, "{value}").is_ok(),
-            InfixKind::Literal(Literal::Number(number)) => write!(out, "{number}").is_ok(),
-            InfixKind::Literal(Literal::Text(text)) => {
-                crate::id::quote(text, out);
-                true
-            }
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(unary, operand) => {
-                let Some(spelling) = spelling(Makes::Unary(*unary)) else { return false };
-                let _ = write!(out, "{{\"{spelling}\": ");
-                let written = self.as_json(operand, out);
-                out.push('}');
-                written
-            }
-            InfixKind::Binary(binary, a, b) => {
-                let Some(spelling) = spelling(Makes::Binary(*binary)) else { return false };
-                let _ = write!(out, "{{\"{spelling}\": [");
-                let first = self.as_json(a, out);
-                out.push_str(", ");
-                let second = self.as_json(b, out);
-                out.push_str("]}");
-                first && second
-            }
-        }
     }
 
     /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
@@ -412,10 +391,6 @@ impl<'a> Reader<'_, 'a> {
         let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")
     }
-}
-
-fn spelling(makes: Makes) -> Option<&'static str> {
-    operator::TABLE.iter().find(|operator| operator.makes == makes).map(|operator| operator.spelling)
 }
 
 fn replaced(span: Span, text: String) -> Fix {
