@@ -94,14 +94,14 @@ impl<'a> Reader<'_, 'a> {
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
-        let computes = self.dialect.is_bare() || template.text().is_none();
-        let meant = computes.then(|| arithmetic(node, self.dialect.sigil(), self.nesting, self.arena));
-        if let Some(meant) =
-            meant.flatten().filter(|meant| template.text().is_none() || self.all_refer(meant))
+        let plain = template.text();
+        if (plain.is_none() || self.dialect.is_bare())
+            && let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena)
+            && (plain.is_none() || self.all_known(&meant))
         {
             self.reads_as_arithmetic(node, &meant);
         }
-        if let Some(text) = template.text() {
+        if let Some(text) = plain {
             return literal(Literal::Text(text), node.span);
         }
         let parts: Vec<Expr<'a>> = template
@@ -131,17 +131,6 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Whether all references of an expression are there.
-    fn all_refer(&self, tree: &Infix<'a>) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => self.refers(reference),
-            InfixKind::Literal(_) => true,
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(_, operand) => self.all_refer(operand),
-            InfixKind::Binary(_, a, b) => self.all_refer(a) && self.all_refer(b),
-        }
-    }
-
     /// `$name` as a whole text, where names are bare.
     fn sister_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> Option<Expr<'a>> {
         let [foreign] = template.foreign else { return None };
@@ -152,12 +141,12 @@ impl<'a> Reader<'_, 'a> {
         }
         let plain = foreign.reference.to_string();
         let plain = plain.trim_start_matches('.');
-        let mut wrong =
-            Diagnostic::new(Code::BadReference, foreign.reference.span, "names stand without `$` here")
-                .expected(format!("`{plain}`"), format!("`{text}`"));
-        wrong.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
-        self.report(wrong);
-        Some(nothing(node))
+        let message = format!("`{text}` is text here, where names stand without `$`");
+        let mut warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        warning.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
+        self.report(warning);
+        Some(literal(Literal::Text(template.text()?), node.span))
     }
 
     /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
@@ -169,6 +158,17 @@ impl<'a> Reader<'_, 'a> {
                 let (first, second) = parts.split_at(parts.len().div_ceil(2));
                 self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
             }
+        }
+    }
+
+    /// Whether all that an expression refers to is there.
+    fn all_known(&self, tree: &Infix<'a>) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.refers(reference),
+            InfixKind::Literal(_) => true,
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(_, operand) => self.all_known(operand),
+            InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
         }
     }
 

@@ -418,6 +418,7 @@ impl<'a> Reader<'_, 'a> {
         let is_value = matches!(tail, Tail::Value | Tail::Yield);
         if is_value && self.scope.find(name.text).is_none() {
             // Nothing can read the name any more.
+            self.scope.pass(name.text);
             return self.push(statement(value), span);
         }
         let slot = self.bind(name);
