@@ -18,6 +18,7 @@ mod mend;
 mod resolve;
 mod types;
 mod value;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ mod tests;
 pub use entry::entry;
 
 use crate::ast::{File, Function};
+use crate::build::Notation;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use events::{Events, Rollback};
@@ -88,7 +90,10 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
             (Facts::blank(function), Vec::new())
         } else {
             events.walk(function);
-            check_function(file, function, &mut events, &names, &mut report)
+            let before = report.diagnostics.mark();
+            let found = check_function(file, function, &mut events, &names, &mut report);
+            report.diagnostics.reword(before, |diagnostic| words::speak(diagnostic, function.notation));
+            found
         };
         functions.push(facts);
         edges.push(calls);
@@ -96,10 +101,54 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     Checked { order: resolve::order(file, &edges, &mut report), functions }
 }
 
-/// Which functions the reader found an error in: from a header to the next one, a name that an id lacks not counted.
+/// Checks functions one by one, given the heads of all.
+pub(crate) struct Stepwise<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> Stepwise<'f, 'a> {
+    /// `None` where two functions have one name.
+    pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Stepwise<'f, 'a>> {
+        let names = Names::new(file, catalog);
+        names.all_different().then_some(Stepwise { file, names })
+    }
+
+    /// A checker of some functions, whose trees may be gone when the next ones are checked.
+    pub(crate) fn piece<'t>(&self) -> Piece<'_, 'f, 't>
+    where
+        'a: 't,
+    {
+        Piece { file: self.file, names: &self.names, events: Events::default() }
+    }
+}
+
+/// See [`Stepwise::piece`].
+pub(crate) struct Piece<'n, 'f, 't> {
+    file: &'f File<'t>,
+    names: &'n Names<'f, 't>,
+    events: Events<'t>,
+}
+
+impl<'t> Piece<'_, '_, 't> {
+    /// What is learnt of a function; `None` where there is anything to be said of it, or it calls itself or one behind it.
+    pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report { diagnostics: &mut diagnostics, comparisons: 0 };
+        self.events.walk(function);
+        let (facts, calls) = check_function(self.file, function, &mut self.events, self.names, &mut report);
+        let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
+        (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
+    }
+}
+
+/// Errors of reading that leave the tree whole.
+const HARMLESS: [Code; 2] = [Code::UnnamedId, Code::WrongReturn];
+
+/// Which functions the reader found an error in: from a header to the next one, what is harmless not counted.
 fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
     let found = diagnostics.as_slice().iter();
-    let errors = found.filter(|found| found.is_error() && found.code != Code::UnnamedId);
+    let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
     let mut places: Vec<u32> = errors.map(|error| error.span.start).collect();
     places.sort_unstable();
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
@@ -149,7 +198,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         );
         return;
     }
-    let bindings = liveness::bindings(events);
+    let bindings = liveness::bindings(events, function.slots.len());
     for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
         (facts.checked, facts.unread) = (binding.checked, binding.unread);
     }
@@ -159,13 +208,13 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         }
     }
     for rollback in &events.rollbacks {
-        compensate(rollback, facts, report);
+        compensate(rollback, facts, function.notation, report);
     }
     report.diagnostics.append(flow::follow(function, events, &bindings));
 }
 
 /// Takes a call before a `RET_ERR` as a compensation where nothing reads it.
-fn compensate(rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
+fn compensate(rollback: &Rollback, facts: &mut Facts, notation: Notation, report: &mut Report<'_>) {
     let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
     if rollback.bound && !facts.unread {
         return;
@@ -173,12 +222,14 @@ fn compensate(rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
     facts.undo = true;
     if rollback.in_if {
         let message = "this call is taken as a rollback: its value is not read and RET_ERR follows";
-        report.push(
-            Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
-                .expected("UNDO before the call", "a call whose value is not read")
-                .help("UNDO says that it is one; read its value if its failure should count")
-                .fix(mend::undo(rollback.before)),
-        );
+        let warning = Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
+            .expected("UNDO before the call", "a call whose value is not read")
+            .help("UNDO says that it is one; read its value if its failure should count");
+        report.push(if notation == Notation::Id {
+            warning.fix(mend::undo(rollback.before))
+        } else {
+            warning
+        });
     }
 }
 

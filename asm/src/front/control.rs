@@ -76,13 +76,9 @@ impl<'a> Reader<'_, 'a> {
         let message = step.keyed.entry(Key::Message);
         let then = self.block(|this| {
             this.compensations(step.get(Key::Compensate));
-            let (value, span) = match message {
-                Some(entry) => {
-                    (this.value(&entry.value), Span::new(entry.key.span.start, entry.value.span.end))
-                }
-                None => (literal(Literal::Nil, at), at),
-            };
-            this.push(StmtKind::Return(ReturnKind::Err, value), span);
+            if let Some(entry) = message {
+                this.fail_with(&entry.value, entry.key.span);
+            }
         });
         let node = If { condition, then, otherwise: None, span: at };
         self.push(StmtKind::Control(Control::If(self.arena.alloc(node))), step.head());
@@ -129,12 +125,12 @@ impl<'a> Reader<'_, 'a> {
         let before = self.switched;
         self.arms(arms, of_arms, by_name);
         let returned = core::mem::replace(&mut self.switched, before);
-        if let Some(at) = returned.filter(|_| tail == Tail::Yield && !by_name) {
+        if returned.is_some() && tail == Tail::Yield && !by_name {
             self.report(
                 Diagnostic::new(
                     Code::SwitchReturns,
-                    at,
-                    "this `return` ends the function, not the pass of the loop",
+                    step.head(),
+                    "a `return` in this switch ends the function, not the pass of the loop",
                 )
                 .expected("a value for the pass", "a return")
                 .help("refer to the switch by its name in a step behind it: then `return` is its value"),

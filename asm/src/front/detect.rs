@@ -51,7 +51,7 @@ fn is_instruction(start: &str) -> bool {
 
 /// The key of a workflow that a line begins with.
 fn yaml_key(line: &str) -> Option<&str> {
-    let (key, rest) = line.split_once(':')?;
+    let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
     let known = |(_, words): &(Notation, &[&'static str])| words.contains(&key);
     let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);

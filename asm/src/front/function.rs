@@ -3,6 +3,7 @@
 use super::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
 use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Functions, Reader};
+use super::refer::inner;
 use super::scope::{Scope, Survey};
 use super::steps::{Item, Tail, named};
 use super::tree::{Kind, Node, Text};
@@ -155,6 +156,7 @@ impl<'a> Top<'_, 'a> {
         let output = OutputName { ok: implied, err: None, span: first };
         let mut reader = Reader {
             dialect: self.dialect,
+            source: self.source,
             arena: self.arena,
             diagnostics: self.diagnostics,
             nesting: self.nesting,
@@ -170,6 +172,7 @@ impl<'a> Top<'_, 'a> {
             blocks: 0,
             failures: Vec::new(),
             took_rest: false,
+            step_end: 0,
             switched: None,
             statements: Vec::new(),
         };
@@ -180,9 +183,9 @@ impl<'a> Top<'_, 'a> {
         if !given && !(of_mcp && name_node.is_none()) {
             reader.unnamed(name_node, first);
         }
-        let parameters = reader.parameters(head.get(Key::Input), self.source);
+        let parameters = reader.parameters(head.get(Key::Input));
         reader.output = match head.get(Key::Output) {
-            Some(node) => reader.output_type(node, self.source),
+            Some(node) => reader.output_type(node),
             None => {
                 if head.span != Span::default() {
                     let help = "say what the function gives, such as `nil`, `text`, or `result nil text`";
@@ -193,7 +196,7 @@ impl<'a> Top<'_, 'a> {
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         for parameter in parameters {
-            reader.scope.parameter(parameter.name.text);
+            reader.scope.parameter(parameter.name.text, self.dialect.is_bare());
         }
         let body = match top.get(Key::Steps) {
             Some(node) => reader.body(node),
@@ -244,7 +247,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn parameters(&mut self, node: Option<&Node<'a>>, source: &'a str) -> &'a [Parameter<'a>] {
+    fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
         let Some(node) = node else { return &[] };
         if matches!(node.kind, Kind::Null) {
             return &[];
@@ -260,8 +263,8 @@ impl<'a> Reader<'_, 'a> {
                 Kind::Text(text) => text.text,
                 _ => self.arena.alloc_str(&shown(&entry.key)),
             };
-            let ty = self.type_name(&entry.value, source);
-            parameters.push(Parameter { name: Name { text, span: entry.key.span }, ty });
+            let ty = self.type_name(&entry.value);
+            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty });
         }
         self.arena.alloc_slice_copy(&parameters)
     }
@@ -270,13 +273,12 @@ impl<'a> Reader<'_, 'a> {
     fn typed<T>(
         &mut self,
         node: &Node<'a>,
-        source: &'a str,
         read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
     ) -> Option<T> {
         match node.kind {
             Kind::Text(Text { text, start: Some(start), .. }) => {
                 let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
-                Some(read(source, Span::new(start, end), self.diagnostics))
+                Some(read(self.source, Span::new(start, end), self.diagnostics))
             }
             Kind::Text(Text { text, .. }) => {
                 let mut found = Diagnostics::default();
@@ -296,14 +298,14 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn type_name(&mut self, node: &Node<'a>, source: &'a str) -> TypeName<'a> {
-        let read = self
-            .typed(node, source, |source, span, found| id::type_of(source, span, "an input's type", found));
+    fn type_name(&mut self, node: &Node<'a>) -> TypeName<'a> {
+        let read =
+            self.typed(node, |source, span, found| id::type_of(source, span, "an input's type", found));
         read.map_or(TypeName::implied(Base::Any, node.span), |ty| TypeName { span: node.span, ..ty })
     }
 
-    fn output_type(&mut self, node: &Node<'a>, source: &'a str) -> OutputName<'a> {
-        let read = self.typed(node, source, id::output_of);
+    fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
+        let read = self.typed(node, id::output_of);
         let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
         read.map_or(none, |output| OutputName {
             ok: TypeName { span: node.span, ..output.ok },
@@ -324,7 +326,10 @@ impl<'a> Reader<'_, 'a> {
         let mut names = Vec::new();
         for item in *items {
             match item.text() {
-                Some(text) => names.push(Name { text, span: item.span }),
+                Some(text) => {
+                    let name = Name { text, span: inner(item) };
+                    names.push(self.meant_function(name, false));
+                }
                 None => self.bad_shape(item, "what may be called", "a name, a text"),
             }
         }

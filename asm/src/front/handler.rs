@@ -6,6 +6,7 @@
 use super::dialect::{HANDLER, Key};
 use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Loop, Reader, literal, of_slot};
+use super::refer::inner;
 use super::steps::{Item, Step, Tail, named};
 use super::tree::{Kind, Node};
 use crate::ast::{
@@ -67,15 +68,12 @@ impl<'a> Reader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        let name = Name { text: text.text, span: node.span };
-        match text.text.strip_prefix(SELF) {
-            Some(own) => self.own_function(name, own),
-            None => name,
-        }
+        self.meant_function(Name { text: text.text, span: inner(node) }, true)
     }
 
     /// `mcp://self/name`: the function of that name, or the only other one without a name.
-    fn own_function(&mut self, name: Name<'a>, own: &str) -> Name<'a> {
+    pub(super) fn meant_function(&mut self, name: Name<'a>, warns: bool) -> Name<'a> {
+        let Some(own) = name.text.strip_prefix(SELF) else { return name };
         let list = self.functions.list;
         if list.iter().any(|&(known, given)| given && known == own) {
             return name;
@@ -83,7 +81,7 @@ impl<'a> Reader<'_, 'a> {
         let mut others =
             list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
         let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return name };
-        self.report(
+        let warning = || {
             Diagnostic::new(
                 Code::UnnamedSelf,
                 name.span,
@@ -92,8 +90,11 @@ impl<'a> Reader<'_, 'a> {
                 ),
             )
             .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
-            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant")),
-        );
+            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant"))
+        };
+        if warns {
+            self.report(warning());
+        }
         Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }
     }
 
@@ -126,9 +127,10 @@ impl<'a> Reader<'_, 'a> {
         let start = self.statements.len();
         self.blocks += 1;
         let node = handler.map(|entry| &entry.value);
-        let then = self.handling(node, at, compensate);
+        let mut failing = at;
+        let then = self.handling(node, &mut failing, compensate);
         match then {
-            Then::Fail(message) => self.fail(message, failure, at),
+            Then::Fail(message) => self.fail(message, failure, failing),
             Then::Leave(key, entry) => self.leave(key, entry),
             Then::Value(node) if needed => {
                 let value = self.value(node);
@@ -166,19 +168,19 @@ impl<'a> Reader<'_, 'a> {
 
     /// Fails with a message; with the failure itself where there is none.
     fn fail(&mut self, message: Option<&Node<'a>>, failure: Slot, at: Span) {
-        let kind = match message {
+        let failed = of_slot(failure, at);
+        match message {
             Some(node) => {
                 if let Kind::Text(text) = node.kind
                     && matches!(text.text, "skip" | "ignore" | "continue")
                 {
                     self.reads_as_handler(node, text.text);
                 }
-                StmtKind::Return(ReturnKind::Err, self.value(node))
+                self.fail_with(node, at);
             }
-            None if self.is_result() => StmtKind::Return(ReturnKind::Err, of_slot(failure, at)),
-            None => StmtKind::Fail(of_slot(failure, at)),
-        };
-        self.push(kind, message.map_or(at, |node| node.span));
+            None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),
+            None => self.push(StmtKind::Fail(failed), at),
+        }
     }
 
     fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) {
@@ -207,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
     fn handling<'d>(
         &mut self,
         node: Option<&'d Node<'a>>,
-        at: Span,
+        at: &mut Span,
         compensate: Option<&'d Node<'a>>,
     ) -> Then<'d, 'a> {
         let Some(node) = node else {
@@ -225,7 +227,19 @@ impl<'a> Reader<'_, 'a> {
             }
             Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
             _ => {
-                self.bad_shape(node, "a handler", "a message, or a record that says what to do");
+                let word = self.dialect.word(Key::Handler);
+                self.report(
+                    Diagnostic::new(
+                        Code::BadShape,
+                        first_of(node),
+                        format!("`{word}` is a record that says what to do"),
+                    )
+                    .expected(
+                        "a record with `return`, `value`, `then`, `compensate`, `skip` or `ignore`",
+                        node.kind_name(),
+                    )
+                    .help("steps that run when the call fails stand under `then` in it"),
+                );
                 return Then::Ignore;
             }
         };
@@ -259,14 +273,18 @@ impl<'a> Reader<'_, 'a> {
             Some((Key::Value, entry)) => Then::Value(&entry.value),
             Some((Key::Then, entry)) => Then::Steps(&entry.value),
             Some((key @ (Key::Skip | Key::Ignore | Key::Continue), entry)) => {
-                self.passing(key, &entry.value, entry.key.span, at)
+                self.passing(key, &entry.value, entry.key.span)
+            }
+            Some((Key::Message, entry)) => {
+                *at = entry.key.span;
+                Then::Fail(Some(&entry.value))
             }
             Some((key, entry)) => Then::Leave(key, entry),
         }
     }
 
     /// `skip`, `ignore` and `continue`, each with `true`.
-    fn passing<'d>(&mut self, key: Key, node: &'d Node<'a>, place: Span, _at: Span) -> Then<'d, 'a> {
+    fn passing<'d>(&mut self, key: Key, node: &'d Node<'a>, place: Span) -> Then<'d, 'a> {
         if !matches!(node.kind, Kind::Bool(true)) {
             let word = self.dialect.word(key);
             self.bad_shape(node, &format!("`{word}`"), "`true`");

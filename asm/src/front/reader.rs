@@ -34,6 +34,7 @@ pub(super) struct Loop {
 /// Reads one function.
 pub(super) struct Reader<'r, 'a> {
     pub(super) dialect: Dialect,
+    pub(super) source: &'a str,
     pub(super) arena: &'a Bump,
     pub(super) diagnostics: &'r mut Diagnostics,
     pub(super) nesting: usize,
@@ -53,6 +54,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) failures: Vec<Slot>,
     /// The step just read has taken those behind it into a branch of its own.
     pub(super) took_rest: bool,
+    /// Where the step being read ends, of those in the function's own block.
+    pub(super) step_end: u32,
     /// A `return` in the switch being read.
     pub(super) switched: Option<Span>,
     /// Statements of the blocks that are being read, the innermost last.

@@ -6,7 +6,7 @@
 //! nothing reads need not be bound.
 
 use super::keys::entries;
-use super::reference::is_name;
+use super::reference::INPUT;
 use super::tree::{Kind, Node};
 use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;
@@ -24,6 +24,12 @@ struct Named {
 pub(super) struct Scope<'a> {
     names: HashMap<&'a str, Named>,
     parameters: HashMap<&'a str, Slot>,
+    /// Names of steps that nothing refers to.
+    unbound: Vec<&'a str>,
+    /// Names of steps that could not be read: what refers to them is not wrong for that.
+    lost: HashSet<&'a str>,
+    /// Names of the last steps of loops, which are what these yield.
+    passed: HashSet<&'a str>,
     slots: Vec<SlotInfo<'a>>,
     /// Names that became visible, with the opened scopes' starts among them.
     opened: Vec<&'a str>,
@@ -37,9 +43,32 @@ pub(super) struct Scope<'a> {
 const FRESH: usize = 160;
 
 impl<'a> Scope<'a> {
-    pub(super) fn parameter(&mut self, name: &'a str) {
+    /// Adds a parameter; where names are bare it is one in scope.
+    pub(super) fn parameter(&mut self, name: &'a str, bare: bool) {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
+        if bare {
+            self.names.entry(name).or_insert(Named { slot, visible: true });
+        }
+    }
+
+    /// Notes the name of a step that nothing refers to.
+    pub(super) fn unbound(&mut self, name: &'a str) {
+        self.unbound.push(name);
+    }
+
+    /// Notes the name of a step that could not be read.
+    pub(super) fn lose(&mut self, name: &'a str) {
+        self.lost.insert(name);
+    }
+
+    pub(super) fn is_lost(&self, name: &str) -> bool {
+        self.lost.contains(name)
+    }
+
+    /// Whether a name was bound, or stands over a step that was.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.find(name).is_some() || self.unbound.contains(&name)
     }
 
     fn slot(&mut self, name: Option<&'a str>) -> Slot {
@@ -76,21 +105,25 @@ impl<'a> Scope<'a> {
 
     /// The slot of a name that may be read here.
     pub(super) fn find(&self, name: &str) -> Option<Slot> {
-        let named = self.names.get(name).filter(|named| named.visible);
-        named.map(|named| named.slot).or_else(|| self.input(name))
+        self.names.get(name).filter(|named| named.visible).map(|named| named.slot)
     }
 
     /// Whether a name was bound in a loop that has ended.
     pub(super) fn has_left(&self, name: &str) -> bool {
-        self.names.get(name).is_some_and(|named| !named.visible)
+        self.names.get(name).is_some_and(|named| !named.visible) || self.passed.contains(name)
     }
 
-    /// Binds a name; a parameter's own slot is taken where `parameters` allows it.
-    pub(super) fn bind(&mut self, name: &'a str, parameters: bool) -> Slot {
+    /// Notes a name at the end of a loop's body, which nothing there could read any more.
+    pub(super) fn pass(&mut self, name: &'a str) {
+        self.passed.insert(name);
+    }
+
+    /// Binds a name; it takes the slot of the parameter of that name where `whole` says that nothing tells them apart.
+    pub(super) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
         let slot = match self.names.get(name) {
             Some(Named { slot, visible: true }) => return *slot,
             Some(named) => named.slot,
-            None => match self.input(name).filter(|_| parameters) {
+            None => match self.input(name).filter(|_| whole) {
                 Some(slot) => slot,
                 None => self.slot(Some(name)),
             },
@@ -116,7 +149,7 @@ impl<'a> Scope<'a> {
 
     /// The names that may be read here, those bound last first.
     pub(super) fn visible(&self) -> impl Iterator<Item = &'a str> {
-        self.opened.iter().rev().copied()
+        self.opened.iter().rev().chain(self.unbound.iter().rev()).copied()
     }
 
     /// The parameters in their order.
@@ -137,23 +170,31 @@ pub(super) struct Survey<'a> {
     bound: HashMap<&'a str, Span>,
     /// Where each name is referred to last.
     used: HashMap<&'a str, u32>,
-    /// Inputs that are referred to as such.
-    inputs: HashSet<&'a str>,
+    /// Where each input is referred to last.
+    inputs: HashMap<&'a str, u32>,
 }
+
+/// What stands under these keys are steps, in YAML each under its name.
+const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
 
 impl<'a> Survey<'a> {
     /// Goes over a document without recursion.
     pub(super) fn of(document: &Node<'a>) -> Survey<'a> {
         let mut survey = Survey::default();
-        let mut rest = vec![*document];
-        while let Some(node) = rest.pop() {
+        let mut rest = vec![(*document, false)];
+        while let Some((node, named)) = rest.pop() {
             match node.kind {
                 Kind::Text(text) => survey.text(text.text, node.span.start),
-                Kind::List(items) => rest.extend_from_slice(items),
+                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false))),
                 Kind::Record(_) => {
                     for entry in entries(&node) {
-                        survey.name(entry.name(), &entry.key, &entry.value);
-                        rest.push(entry.value);
+                        let Some(key) = entry.name() else { continue };
+                        if named {
+                            survey.binds(key, entry.key.span);
+                        } else if let ("let" | "for", Kind::Text(text)) = (key, entry.value.kind) {
+                            survey.binds(text.text, entry.value.span);
+                        }
+                        rest.push((entry.value, STEPS.contains(&key)));
                     }
                 }
                 _ => {}
@@ -162,45 +203,33 @@ impl<'a> Survey<'a> {
         survey
     }
 
-    fn name(&mut self, key: Option<&'a str>, key_node: &Node<'a>, value: &Node<'a>) {
-        let (name, place) = match (key, value.kind) {
-            (Some("let" | "for"), Kind::Text(text)) => (text.text, value.span),
-            (Some(name), _) => (name, key_node.span),
-            _ => return,
-        };
+    fn binds(&mut self, name: &'a str, place: Span) {
         let last = self.bound.entry(name).or_insert(place);
         if place.start > last.start {
             *last = place;
         }
     }
 
-    /// Notes what follows each `$` of a text.
+    /// Notes what follows each `$`, and what stands in double braces.
     fn text(&mut self, text: &'a str, place: u32) {
-        for part in text.split('$').skip(1) {
-            let part = part.strip_prefix('{').unwrap_or(part).trim_start();
-            let (input, rest) = match part.strip_prefix('.') {
-                Some(rest) => (true, rest),
-                None => match part.strip_prefix("input.") {
-                    Some(rest) => (true, rest),
-                    None => (false, part),
-                },
-            };
+        let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
+        for part in dollars.chain(text.split("{{").skip(1)) {
+            let part = part.trim_start();
+            let input = part.strip_prefix('.').or_else(|| part.strip_prefix("input."));
+            let rest = input.unwrap_or(part);
             let quoted = rest.strip_prefix("[\"").and_then(|rest| rest.split('"').next());
             let end =
                 rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
             let name = quoted.unwrap_or_else(|| rest.get(..end).unwrap_or("").trim_end_matches('-'));
-            if input {
-                self.inputs.insert(name);
-            } else {
-                let last = self.used.entry(name).or_insert(place);
-                *last = place.max(*last);
-            }
+            let places = if input.is_some() || name == INPUT { &mut self.inputs } else { &mut self.used };
+            let last = places.entry(name).or_insert(place);
+            *last = place.max(*last);
         }
     }
 
-    /// Whether a name is bound behind a place.
-    pub(super) fn comes_after(&self, name: &str, place: u32) -> Option<Span> {
-        self.bound.get(name).copied().filter(|span| span.start > place && is_name(name))
+    /// Where a name is bound that is not yet.
+    pub(super) fn binding(&self, name: &str) -> Option<Span> {
+        self.bound.get(name).copied()
     }
 
     /// Whether a name is referred to behind a place.
@@ -208,8 +237,8 @@ impl<'a> Survey<'a> {
         self.used.get(name).is_some_and(|&last| last >= place)
     }
 
-    /// Whether an input is referred to by `$.name` or `$input.name`.
-    pub(super) fn reads_input(&self, name: &str) -> bool {
-        self.inputs.contains(name)
+    /// Where an input is referred to last as such, or all of them are.
+    pub(super) fn input_read(&self, name: &str) -> Option<u32> {
+        self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
 }

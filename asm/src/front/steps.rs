@@ -5,9 +5,9 @@
 use super::dialect::{Form, Key, Meant, STEPS, begins_step};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::{Reader, of_slot};
+use super::refer::{FAILURES, inner};
 use super::tree::{Entry, Kind, Node};
-use super::value::FAILURES;
-use crate::ast::{Block, Bound, Expr, Name, ReturnKind, Slot, StmtKind};
+use crate::ast::{Block, Bound, Expr, Name, Slot, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -51,7 +51,6 @@ pub(super) struct Step<'d, 'a> {
     pub(super) keyed: Keyed<'d, 'a>,
     pub(super) target: Option<Name<'a>>,
     pub(super) start: u32,
-    pub(super) end: u32,
 }
 
 impl<'d, 'a> Step<'d, 'a> {
@@ -133,8 +132,11 @@ impl<'a> Reader<'_, 'a> {
 
     fn record_step(&mut self, item: &Item<'_, 'a>, rest: &[Item<'_, 'a>], tail: Tail, of_block: Tail) {
         let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
+        if self.blocks == 1 {
+            self.step_end = item.node.span.end;
+        }
         let target = self.target(item, &keyed);
-        let step = Step { form, keyed, target, start: item.start(), end: item.node.span.end };
+        let step = Step { form, keyed, target, start: item.start() };
         for &key in form.needs {
             if !keyed.has(key) {
                 let what = format!("a step with `{}`", self.dialect.word(form.key));
@@ -171,7 +173,14 @@ impl<'a> Reader<'_, 'a> {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key]).is_some())
             })
         };
-        let form = STEPS.iter().find(|form| is(self, form));
+        // `value` and `skip` are fields like any other where others stand beside them.
+        let alone = |reader: &Self, form: &Form| {
+            let one = |entry: &Entry<'a>| {
+                entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key, Key::Let]).is_some())
+            };
+            !matches!(form.key, Key::Value | Key::Skip) || list.iter().all(one)
+        };
+        let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {
             Some(form) => form,
             None if self.is_value(item, tail) => {
@@ -184,8 +193,30 @@ impl<'a> Reader<'_, 'a> {
         };
         let mut keys: Vec<Key> = vec![form.key];
         keys.extend(form.needs.iter().chain(form.takes));
+        self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
         Some((form, self.keyed(item.node, &keys, &what)))
+    }
+
+    /// Reports that a record is two steps in one; the keys of the second one are known as well then.
+    fn second_step(&mut self, item: &Item<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
+        let found = entries(item.node).iter().find_map(|entry| {
+            let name = entry.name()?;
+            let free = self.dialect.meaning(name, keys).is_none();
+            let other = STEPS.iter().find(|other| self.dialect.meaning(name, &[other.key]).is_some());
+            other.filter(|_| free).map(|other| (entry, other))
+        });
+        let Some((entry, other)) = found else { return };
+        let (one, two) = (self.dialect.word(form.key), shown(&entry.key));
+        self.bad_step(
+            entry.key.span,
+            &format!("one step does one thing, not both `{one}` and `{two}`"),
+            "a step for each",
+            "both in one",
+            "make two steps of it, one behind the other",
+        );
+        keys.push(other.key);
+        keys.extend(other.needs.iter().chain(other.takes));
     }
 
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to a step.
@@ -202,48 +233,98 @@ impl<'a> Reader<'_, 'a> {
         let wanted =
             tail.wanted() && tail != Tail::Unnamed && (item.name.is_some() || !self.dialect.is_yaml());
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
-        (wanted || operator) && !names_itself && !list.iter().any(part)
+        let marked = !(list.is_empty() && self.dialect.is_yaml());
+        (wanted && marked || operator) && !names_itself && !list.iter().any(part)
     }
 
     /// Reports a record that is no step; gives back the kind that it was probably meant to be.
     fn misspelt_step(&mut self, item: &Item<'_, 'a>) -> Option<&'static Form> {
-        let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
         let list = entries(item.node);
-        let near = list.iter().find_map(|entry| {
-            let key = self.dialect.nearest(entry.name()?, &kinds)?;
-            (!matches!(entry.name()?, "let")).then_some((entry, key))
-        });
-        if let Some((_, key)) = near {
+        if let Some(name) = item.name.and_then(Node::text) {
+            self.scope.lose(name);
+        }
+        for bound in list.iter().filter(|entry| entry.name() == Some("let")) {
+            bound.value.text().into_iter().for_each(|name| self.scope.lose(name));
+        }
+        if list.iter().any(|entry| entry.name() == Some("<<")) {
+            // Told by the reader of YAML.
+            return None;
+        }
+        if let [only] = list
+            && item.name.is_none()
+            && entries(&only.value)
+                .iter()
+                .any(|entry| entry.name().is_some_and(begins_step) || is_operator(entry))
+        {
+            self.named_step(only);
+            return None;
+        }
+        let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
+        let near = list.iter().filter(|entry| entry.name() != Some("let"));
+        if let Some(key) = near.filter_map(|entry| self.dialect.nearest(entry.name()?, &kinds)).next() {
             return STEPS.iter().find(|form| form.key == key);
         }
         let part = list.iter().find_map(|entry| {
             let name = entry.name()?;
             STEPS.iter().find(|form| {
-                let keys = form.needs.iter().chain(form.takes).filter(|&&key| key != Key::Let);
-                self.dialect.meaning(name, &keys.copied().collect::<Vec<_>>()).is_some()
+                let beside = form.needs.iter().chain(form.takes).filter(|&&key| key != Key::Let);
+                beside.copied().any(|key| self.dialect.meaning(name, &[key]).is_some())
             })
         });
         if let Some(form) = part {
-            let what = "this step";
-            self.missing(first_of(item.node), form.key, what, self.step_form());
+            self.missing(first_of(item.node), form.key, "this step", self.step_form());
             return None;
         }
         let found =
             list.first().map_or("an empty record".to_owned(), |entry| format!("`{}`", shown(&entry.key)));
-        self.report(
-            Diagnostic::new(
-                Code::BadStep,
-                list.first().map_or(first_of(item.node), |entry| entry.key.span),
-                "this record is no step",
-            )
-            .expected(format!("a record with {}", step_words(self)), found)
-            .help(if self.dialect.is_yaml() {
-                "a record that is a value is marked with `obj:`"
-            } else {
-                "a record that is a value is written `{\"obj\": {…}}`"
-            }),
+        let place = list.first().map_or(first_of(item.node), |entry| entry.key.span);
+        let help = if list.iter().any(|entry| entry.name() == Some("let")) {
+            "say what is bound, with `call`, `expr` or another step's word beside `let`"
+        } else if self.dialect.is_yaml() {
+            "a record that is a value is marked with `obj:`"
+        } else {
+            "a record that is a value is written `{\"obj\": {…}}`"
+        };
+        self.bad_step(
+            place,
+            "this record is no step",
+            &format!("a record with {}", step_words(self)),
+            &found,
+            help,
         );
         None
+    }
+
+    /// Reports a step under the name that it should bind with `let`.
+    fn named_step(&mut self, entry: &Entry<'a>) {
+        let name = shown(&entry.key);
+        if let Some(text) = entry.name() {
+            self.scope.lose(text);
+        }
+        let wrong = Diagnostic::new(
+            Code::BadStep,
+            entry.key.span,
+            format!("`{name}` is no step; a name is bound with `let`"),
+        )
+        .expected(format!("`{{\"let\": \"{name}\", …}}`"), format!("`{{\"{name}\": …}}`"));
+        let is_step = entries(&entry.value).iter().any(|inside| inside.name().is_some_and(begins_step));
+        let value = entry.value.span;
+        let edit = |from, to, text: &str| Edit { span: Span::new(from, to), text: text.to_owned() };
+        let (open, close) = if is_step {
+            let open = edit(entry.key.span.start, value.start + 1, &format!("\"let\": \"{name}\", "));
+            (open, edit(value.end.saturating_sub(1), value.end, ""))
+        } else {
+            let open = edit(entry.key.span.start, value.start, &format!("\"let\": \"{name}\", \"expr\": "));
+            (open, edit(value.end, value.end, ""))
+        };
+        let mut edits = vec![open];
+        edits.extend(Some(close).filter(|close| close.span.start < close.span.end));
+        let wrong = wrong.help(format!("write `\"let\": \"{name}\"` beside what it is bound to"));
+        self.report(if self.dialect.is_yaml() {
+            wrong
+        } else {
+            wrong.fix(Fix { title: format!("bind `{name}` with `let`"), edits })
+        });
     }
 
     /// The name that a step binds.
@@ -257,9 +338,14 @@ impl<'a> Reader<'_, 'a> {
     /// The name of a step in YAML, where something behind it refers to it.
     fn step_name(&mut self, name: &Node<'a>, end: u32) -> Option<Name<'a>> {
         let text = self.name_of(name)?;
+        let bound = self.binder(name)?;
         // What a loop binds its next pass may read further up.
         let from = self.open_loops.first().map_or(end, |open| open.start);
-        self.survey.used_after(text, from).then(|| self.binder(name)).flatten()
+        if self.survey.used_after(text, from) {
+            return Some(bound);
+        }
+        self.scope.unbound(text);
+        None
     }
 
     fn name_of(&self, node: &Node<'a>) -> Option<&'a str> {
@@ -300,13 +386,15 @@ impl<'a> Reader<'_, 'a> {
             );
             return None;
         }
-        Some(Name { text: text.text, span: node.span })
+        Some(Name { text: text.text, span: inner(node) })
     }
 
     /// The slot of a name that is bound here.
     pub(super) fn bind(&mut self, name: Name<'a>) -> Slot {
-        let whole = !self.survey.reads_input(name.text);
-        self.scope.bind(name.text, whole)
+        // Where every path comes by here, and the input is not read as such any more, nothing tells the two apart.
+        let read = self.survey.input_read(name.text);
+        let whole = self.blocks == 1 && read.is_none_or(|last| last <= self.step_end);
+        self.scope.bind(name.text, whole || self.dialect.is_bare())
     }
 
     /// Ends a step that is an expression: binds it, or leaves it as what it is.
@@ -330,6 +418,7 @@ impl<'a> Reader<'_, 'a> {
         let is_value = matches!(tail, Tail::Value | Tail::Yield);
         if is_value && self.scope.find(name.text).is_none() {
             // Nothing can read the name any more.
+            self.scope.pass(name.text);
             return self.push(statement(value), span);
         }
         let slot = self.bind(name);
@@ -364,12 +453,19 @@ impl<'a> Reader<'_, 'a> {
             |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(begins_step));
         match &node.kind {
             Kind::List(items) => {
-                let under_let = tail == Tail::Value;
-                if under_let && !items.iter().all(has_word) {
+                let are_steps = !items.is_empty() && items.iter().all(has_word);
+                if tail == Tail::Value && !are_steps {
                     return self.value_branch(node);
                 }
                 let items: Vec<Item<'_, 'a>> = items.iter().map(|node| Item { name: None, node }).collect();
                 self.steps(&items, tail);
+            }
+            Kind::Record(list)
+                if tail == Tail::Value && self.dialect.is_yaml() && !has_word(node) && {
+                    !list.iter().any(|entry| has_word(&entry.value))
+                } =>
+            {
+                self.value_branch(node);
             }
             Kind::Record(entries) if self.dialect.is_yaml() && !has_word(node) => {
                 let items: Vec<Item<'_, 'a>> = named(entries);
@@ -386,120 +482,12 @@ impl<'a> Reader<'_, 'a> {
         self.push(StmtKind::Value(value), node.span);
     }
 
-    /// `return`, `ok` or `err` as a step.
-    fn return_step(&mut self, step: &Step<'_, 'a>) {
-        if let Some(entry) = step.keyed.entry(step.form.key) {
-            self.leave(step.form.key, entry);
-        }
-    }
-
     /// `raise`: any function fails with a value.
     fn fail_step(&mut self, step: &Step<'_, 'a>) {
         if let Some(node) = step.get(Key::Fail) {
             let value = self.value(node);
             self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));
         }
-    }
-
-    /// What `return`, `ok` or `err` does.
-    pub(super) fn leave(&mut self, key: Key, entry: &Entry<'a>) {
-        let span = Span::new(entry.key.span.start, entry.value.span.end);
-        match key {
-            Key::Return => {
-                self.not_wrapped(entry);
-                self.return_of(&entry.value, span);
-            }
-            Key::Ok => {
-                self.wrapped(entry, Key::Ok);
-                let value = self.returned(&entry.value);
-                let plain = self.dialect.has(Key::Ok) && !self.is_result();
-                let kind = if plain { ReturnKind::Plain } else { ReturnKind::Ok };
-                self.push(StmtKind::Return(kind, value), span);
-            }
-            _ => {
-                self.wrapped(entry, Key::Message);
-                let value = self.value(&entry.value);
-                self.push(StmtKind::Return(ReturnKind::Err, value), span);
-            }
-        }
-    }
-
-    /// `{"ok": v}`, `{"error": m}`, or a plain value.
-    fn return_of(&mut self, node: &Node<'a>, span: Span) {
-        if let [only] = entries(node)
-            && let Some((key, meant)) = only.name().and_then(|name| match name {
-                "ok" => Some((Key::Ok, Meant::Own)),
-                _ => self.dialect.meaning(name, &[Key::Message]),
-            })
-        {
-            if meant == Meant::Sister {
-                let (word, found) = (self.dialect.word(key), shown(&only.key));
-                let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
-                self.sister_word(only.key.span, message, word, &found, rename(&only.key, word));
-            }
-            let (kind, value) = if key == Key::Ok {
-                (ReturnKind::Ok, self.returned(&only.value))
-            } else {
-                (ReturnKind::Err, self.value(&only.value))
-            };
-            return self.push(StmtKind::Return(kind, value), span);
-        }
-        let value = self.returned(node);
-        self.push(StmtKind::Return(ReturnKind::Plain, value), span);
-    }
-
-    /// Warns of a bare `ok` or `err` where the notation puts it into `return`.
-    fn wrapped(&mut self, entry: &Entry<'a>, key: Key) {
-        if self.dialect.has(Key::Ok) {
-            return;
-        }
-        let (word, found) = (self.dialect.word(key), shown(&entry.key));
-        let (open, close) = if self.dialect.is_yaml() {
-            (format!("return: {{{word}: "), "}".to_owned())
-        } else {
-            (format!("\"{}\": {{\"{word}\": ", self.dialect.word(Key::Return)), "}".to_owned())
-        };
-        let expected =
-            if self.dialect.is_yaml() { format!("return: {{{word}: …}}") } else { format!("{open}…}}") };
-        let simple = !self.dialect.is_yaml() || !matches!(entry.value.kind, Kind::Record(_) | Kind::List(_));
-        let fix = simple.then(|| Fix {
-            title: format!("write `{expected}`"),
-            edits: vec![
-                Edit { span: Span::new(entry.key.span.start, entry.value.span.start), text: open },
-                Edit { span: Span::at(entry.value.span.end), text: close },
-            ],
-        });
-        let message =
-            format!("`{found}` stands in `{}` here, and is read as that", self.dialect.word(Key::Return));
-        self.sister_word(entry.key.span, message, &expected, &found, fix);
-    }
-
-    /// Warns of `return` where the notation has bare `ok` and `err`.
-    fn not_wrapped(&mut self, entry: &Entry<'a>) {
-        if self.dialect.has(Key::Return) {
-            return;
-        }
-        let found = shown(&entry.key);
-        let inner = match entries(&entry.value) {
-            [only] if matches!(only.name(), Some("ok" | "err" | "error")) => Some(only),
-            _ => None,
-        };
-        let edits = match inner {
-            Some(only) => {
-                let word = if only.name() == Some("ok") { "ok" } else { "err" };
-                vec![
-                    Edit {
-                        span: Span::new(entry.key.span.start, only.value.span.start),
-                        text: format!("\"{word}\": "),
-                    },
-                    Edit { span: Span::new(only.value.span.end, entry.value.span.end), text: String::new() },
-                ]
-            }
-            None => vec![Edit { span: entry.key.span, text: "\"ok\"".to_owned() }],
-        };
-        let message = "a value is returned with `ok` here, a failure with `err`".to_owned();
-        let fix = Fix { title: "write `ok` or `err` alone".to_owned(), edits };
-        self.sister_word(entry.key.span, message, "ok", &found, Some(fix));
     }
 
     /// `yield` as a step: the value of a pass.
@@ -521,18 +509,11 @@ impl<'a> Reader<'_, 'a> {
             return;
         }
         if !self.dialect.has(Key::Yield) {
-            let fix = Fix {
-                title: "write the value alone".to_owned(),
-                edits: vec![Edit { span: step.place(), text: "\"value\"".to_owned() }],
-            };
-            let message = "the last step of a loop is what it yields".to_owned();
-            self.sister_word(
-                step.place(),
-                message,
-                "value",
-                "yield",
-                Some(fix).filter(|_| !self.dialect.is_yaml()),
-            );
+            let word = if matches!(node.kind, Kind::Record(_)) { Key::Obj } else { Key::Value };
+            let word = self.dialect.word(word);
+            let fix = step.keyed.entry(Key::Yield).and_then(|entry| rename(&entry.key, word));
+            let message = format!("the last step of a loop is what it yields: `{word}` does here");
+            self.sister_word(step.place(), message, word, "yield", fix);
         }
         self.push(StmtKind::Value(value), step.head());
     }
@@ -542,6 +523,10 @@ impl<'a> Reader<'_, 'a> {
             Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help.to_owned()),
         );
     }
+}
+
+fn is_operator(entry: &Entry<'_>) -> bool {
+    entry.name().is_some_and(|name| super::operator::find(name).is_some())
 }
 
 /// The words that begin a step, for a message.

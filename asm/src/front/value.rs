@@ -4,15 +4,13 @@ use super::dialect::{Dialect, Key, STEPS};
 use super::infix::{Infix, InfixKind, infix};
 use super::keys::{Keyed, entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
-use super::reader::{Reader, literal, nothing, of_slot};
-use super::reference::{Reference, Root, Step, bare};
-use super::template::{Part, Template, template};
+use super::reader::{Reader, literal, nothing};
+use super::refer::inner;
 use super::tree::{Entry, Kind, Node};
-use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Slot, Unary};
-use crate::diagnostic::{Diagnostic, Edit, Fix, nearest, nearly_meets};
+use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
-use ilo_spec::program::Number;
 
 /// How texts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +20,6 @@ pub(super) enum Texts {
     /// As infix expressions.
     Infix,
 }
-
-/// The names that stand for the failure in a handler.
-pub(super) const FAILURES: [&str; 2] = ["err", "error"];
 
 impl<'a> Reader<'_, 'a> {
     /// A value: what stands in arguments, records, returns.
@@ -67,118 +62,6 @@ impl<'a> Reader<'_, 'a> {
         Expr { kind: ExprKind::List(self.arena.alloc_slice_copy(&items)), span }
     }
 
-    /// A text: a reference, a text with references, or plain.
-    pub(super) fn text(&mut self, node: &Node<'a>) -> Expr<'a> {
-        if self.dialect.is_bare()
-            && let Some(reference) = bare(node, self.arena)
-            && let Some(found) = self.bare(node, &reference)
-        {
-            return found;
-        }
-        let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
-        self.text_of(node, &template)
-    }
-
-    /// A text that is a bare reference; `None` where it is text.
-    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>) -> Option<Expr<'a>> {
-        let Root::Name(name) = reference.root else { return None };
-        if self.named(name.text).is_some() {
-            return Some(self.reference(reference));
-        }
-        let near = {
-            let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
-            names.find(|known| nearly_meets(name.text, known))
-        };
-        let dotted = !reference.path.is_empty();
-        if near.is_none() && !dotted {
-            return None;
-        }
-        let later = self.survey.comes_after(name.text, node.span.start);
-        let code = if later.is_some() { Code::LaterReference } else { Code::UnknownReference };
-        let message = match later {
-            Some(_) => format!("`{}` is bound only later", name.text),
-            None => format!("nothing in scope is named `{}`", name.text),
-        };
-        let near = near.or_else(|| self.near_name(name.text));
-        let mut wrong = Diagnostic::new(code, name.span, message)
-            .expected(self.names_in_scope(), format!("`{}`", name.text))
-            .nearest(near)
-            .help("where it is meant as text, write `{\"text\": …}` around it");
-        if let Some(near) = near {
-            wrong.fix = rename_part(name, near);
-        }
-        if let Some(span) = later {
-            wrong = wrong.related(span, "bound here");
-        }
-        self.report(wrong);
-        Some(nothing(node))
-    }
-
-    /// What a template makes: the one value that it is, or everything joined.
-    fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>) -> Expr<'a> {
-        for foreign in template.foreign {
-            let known = match foreign.reference.root {
-                Root::Input => true,
-                Root::Name(name) => self.named(name.text).is_some(),
-            };
-            if known {
-                self.report(foreign.warning(node));
-            }
-        }
-        if let Some(reference) = template.whole() {
-            return self.reference(&reference);
-        }
-        if let Some(text) = template.text() {
-            return literal(Literal::Text(text), node.span);
-        }
-        if let Some(meant) = super::infix::arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
-            self.reads_as_arithmetic(node, &meant);
-        }
-        let parts: Vec<Expr<'a>> = template
-            .parts
-            .iter()
-            .map(|part| match part {
-                Part::Text(text, span) => literal(Literal::Text(text), *span),
-                Part::Reference(reference) => self.reference(reference),
-            })
-            .collect();
-        let levels = parts.len().next_power_of_two().trailing_zeros();
-        if !self.fits(levels as usize, node.span) {
-            return nothing(node);
-        }
-        self.joined(&parts, node.span)
-    }
-
-    /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
-    fn joined(&self, parts: &[Expr<'a>], span: Span) -> Expr<'a> {
-        match parts {
-            [] => literal(Literal::Text(""), span),
-            [only] => *only,
-            _ => {
-                let (first, second) = parts.split_at(parts.len().div_ceil(2));
-                self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
-            }
-        }
-    }
-
-    fn reads_as_arithmetic(&mut self, node: &Node<'a>, _meant: &Infix<'a>) {
-        let shown = crate::id::shorten(node.text().unwrap_or(""));
-        let help = if self.dialect.is_yaml() {
-            "compute it in a step of its own with `expr:`, and refer to that step".to_owned()
-        } else {
-            "compute it with an operator, as in `{\"+\": [a, b]}`".to_owned()
-        };
-        self.report(
-            Diagnostic::new(
-                Code::TextArithmetic,
-                node.span,
-                format!("`{shown}` is a text here; nothing is computed"),
-            )
-            .expected("a text, or an expression where one stands", format!("`{shown}`"))
-            .help(help),
-        );
-    }
-
     fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.nesting.saturating_sub(self.depth);
         match infix(node, left, self.arena, self.diagnostics) {
@@ -214,124 +97,6 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// The slot that a name stands for here.
-    pub(super) fn named(&self, name: &str) -> Option<Slot> {
-        match self.failures.last() {
-            Some(&failure) if FAILURES.contains(&name) => Some(failure),
-            _ => self.scope.find(name),
-        }
-    }
-
-    /// A reference to the value that it stands for.
-    pub(super) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
-        let (mut value, path) = match (reference.root, reference.path) {
-            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
-            (Root::Input, [Step::Field(name), rest @ ..]) => match self.scope.input(name.text) {
-                Some(slot) => (of_slot(slot, reference.span), rest),
-                None => return self.unknown_input(*name, reference.span),
-            },
-            (Root::Input, _) => return literal(Literal::Nil, reference.span),
-            (Root::Name(name), path) => match self.named(name.text) {
-                Some(slot) => (of_slot(slot, reference.span), path),
-                None => return self.unknown(name, reference.span),
-            },
-        };
-        if !self.fits(path.len(), reference.span) {
-            return literal(Literal::Nil, reference.span);
-        }
-        for step in path {
-            let kind = match step {
-                Step::Field(name) => ExprKind::Field(self.alloc(value), *name),
-                Step::Index(index, span) => {
-                    let Ok(index) = i64::try_from(*index) else { return value };
-                    let index = literal(Literal::Number(Number::Int(index)), *span);
-                    ExprKind::Binary(Binary::At, self.alloc(value), self.alloc(index))
-                }
-            };
-            value = Expr { kind, span: reference.span };
-        }
-        value
-    }
-
-    /// `$input` alone: a record of all inputs.
-    fn all_inputs(&mut self, span: Span) -> Expr<'a> {
-        let inputs: Vec<(&'a str, Slot)> = self.scope.inputs().collect();
-        let fields: Vec<Field<'a>> = inputs
-            .into_iter()
-            .map(|(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) })
-            .collect();
-        Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
-    }
-
-    fn unknown_input(&mut self, name: Name<'a>, span: Span) -> Expr<'a> {
-        let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
-        let near = nearest(name.text, names.iter().copied());
-        let variable = near.is_none() && self.scope.find(name.text).is_some();
-        let mut wrong =
-            Diagnostic::new(Code::UnknownReference, name.span, format!("no input is named `{}`", name.text))
-                .expected(
-                    listed(names.iter().copied(), "an input; there are none"),
-                    format!("`{}`", name.text),
-                )
-                .nearest(near);
-        wrong.fix = near.and_then(|near| rename_part(name, near));
-        if wrong.fix.is_none() {
-            let form = if variable {
-                format!("`${{{}}}` is what a step bound", name.text)
-            } else {
-                "declare it among the inputs".to_owned()
-            };
-            wrong = wrong.help(form);
-        }
-        self.report(wrong);
-        literal(Literal::Nil, span)
-    }
-
-    fn unknown(&mut self, name: Name<'a>, span: Span) -> Expr<'a> {
-        let wrong = if FAILURES.contains(&name.text) {
-            let word = self.dialect.word(Key::Handler);
-            let message =
-                format!("`{}` is the failure of a call, and stands only in its `{word}`", name.text);
-            Diagnostic::new(Code::UnknownReference, name.span, message)
-                .expected(self.names_in_scope(), format!("`{}`", name.text))
-                .help("bind what is needed outside in the handler")
-        } else if let Some(place) = self.survey.comes_after(name.text, span.start)
-            && !self.scope.has_left(name.text)
-        {
-            let message = format!("`{}` is bound only by a later step", name.text);
-            Diagnostic::new(Code::LaterReference, name.span, message)
-                .expected("a name that an earlier step binds", format!("`{}`", name.text))
-                .related(place, "bound here")
-                .help("steps run in the order of the file: put that step before this one")
-        } else {
-            let near = self.near_name(name.text);
-            let message = if self.scope.has_left(name.text) {
-                format!("`{}` was bound in a loop that has ended", name.text)
-            } else {
-                format!("nothing is named `{}` here", name.text)
-            };
-            let mut wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
-                .expected(self.names_in_scope(), format!("`{}`", name.text))
-                .nearest(near);
-            wrong.fix = near.and_then(|near| rename_part(name, near));
-            let help = "bind it in a step before; a plain dollar sign is written `$$`";
-            if near.is_none() { wrong.help(help) } else { wrong }
-        };
-        self.report(wrong);
-        literal(Literal::Nil, span)
-    }
-
-    pub(super) fn near_name(&self, name: &str) -> Option<&'a str> {
-        let inputs = self.scope.inputs().map(|(name, _)| name);
-        nearest(name, self.scope.visible().take(MOST_NAMES).chain(inputs.take(MOST_NAMES)))
-    }
-
-    pub(super) fn names_in_scope(&self) -> String {
-        let inputs = self.scope.inputs().map(|(name, _)| name);
-        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
-        listed(all, "a name that a step has bound; there are none")
-    }
-
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
         let entries = entries(node);
@@ -357,7 +122,7 @@ impl<'a> Reader<'_, 'a> {
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
                 _ => continue,
             };
-            fields.push(Field { name: Name { text, span: entry.key.span }, value });
+            fields.push(Field { name: Name { text, span: inner(&entry.key) }, value });
         }
         self.arena.alloc_slice_copy(&fields)
     }
@@ -690,33 +455,10 @@ struct Cases<'a> {
     default: Option<(Expr<'a>, Span)>,
 }
 
-/// How many names a message looks at.
-const MOST_NAMES: usize = 64;
-
 /// Whether the value of a key is a list of two.
 fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
     entries(node).iter().any(|entry| {
         entry.name().is_some_and(|name| dialect.meaning(name, &[key]).is_some())
             && matches!(entry.value.kind, Kind::List([_, _]))
     })
-}
-
-/// The mend that writes another name.
-fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
-    let exact = (name.span.end - name.span.start) as usize == name.text.len();
-    (exact && super::reference::is_name(new)).then(|| Fix {
-        title: format!("write `{new}`"),
-        edits: vec![Edit { span: name.span, text: new.to_owned() }],
-    })
-}
-
-/// The first few of some names; what to say where there are none.
-pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
-    const SHOWN: usize = 8;
-    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
-    if shown.len() > SHOWN {
-        shown.truncate(SHOWN);
-        shown.push("…".to_owned());
-    }
-    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
 }

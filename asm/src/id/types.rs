@@ -79,14 +79,15 @@ impl<'a> TypeReader<'_, 'a> {
             let ok = self.ty("the function's type");
             return OutputName { ok, err: None, span: ok.span };
         }
-        if self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT") {
+        let bracket = ahead.peek().filter(|c| matches!(c, '<' | '[' | '('));
+        let other = self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT");
+        if other && bracket.is_none() {
             let span = ahead.since(start);
             self.diagnostics.push(
                 Diagnostic::new(Code::TypeSynonym, span, "this is read as `result`").replace(span, "result"),
             );
         }
         self.cursor = ahead;
-        let bracket = self.cursor.peek().filter(|c| matches!(c, '<' | '[' | '('));
         if bracket.is_some() {
             self.bracketed_result(start);
         }
@@ -179,9 +180,12 @@ impl<'a> TypeReader<'_, 'a> {
             );
             return (Base::Any, Base::Any.name());
         }
+        if let Some(&(base, name)) = Base::ALL.iter().find(|&&(_, name)| name == word) {
+            return (base, name);
+        }
         let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
-        let synonym = SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
-        match exact.map(|&(base, _)| base).or(synonym.map(|&(_, base)| base)) {
+        let synonym = || SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
+        match exact.map(|&(base, _)| base).or_else(|| synonym().map(|&(_, base)| base)) {
             Some(base) => {
                 self.synonym(word, base.name(), span);
                 (base, base.name())

@@ -10,8 +10,8 @@ use super::slots::{Matched, Registers, matched_call};
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, Match, Parameter, Slot, Stmt,
-    StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, File, For, Function, If, Literal, Match,
+    Parameter, Slot, Stmt, StmtKind,
 };
 use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
@@ -46,16 +46,24 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-    block: Option<&'c Block<'a>>,
-    /// What its value is wanted for: to be returned, or nothing.
-    then: Then,
+    behind: Behind<'c, 'a>,
     aliases: Aliases,
     mark: u16,
 }
 
+/// What stands behind the function.
+enum Behind<'c, 'a> {
+    /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
+    Block(&'c Block<'a>, Then),
+    /// The failure is passed on, from this place.
+    Fail(u32),
+}
+
 /// A function being made.
 pub(super) struct Body<'a, 'c, 'l> {
-    lowering: &'l mut Lowering<'a, 'c>,
+    file: &'l File<'l>,
+    numbers: &'l [u16],
+    tables: &'l mut Tables,
     facts: &'c Facts,
     registers: Registers,
     pub(super) code: Code,
@@ -66,16 +74,27 @@ pub(super) struct Body<'a, 'c, 'l> {
 /// Slots of ERR arms that are the failure by another name, each with the register that holds it.
 type Aliases = SmallVec<[(Slot, Reg); 2]>;
 
-/// Makes the code of a function of the file.
-pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
-    let function = &lowering.file.functions[index];
-    let facts = &lowering.checked.functions[index];
+/// Makes the code of a function, given what checking learnt of it.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    function: &Function<'_>,
+    facts: &Facts,
+) -> Result<Code, Problem> {
     let mut registers = core::mem::take(&mut lowering.registers);
     registers.assign(function, facts);
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
-    let mut body =
-        Body { lowering, facts, registers, code, deferred: VecDeque::new(), aliases: Aliases::new() };
+    let Lowering { file, numbers, tables, .. } = &mut *lowering;
+    let mut body = Body {
+        file,
+        numbers,
+        tables,
+        facts,
+        registers,
+        code,
+        deferred: VecDeque::new(),
+        aliases: Aliases::new(),
+    };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -91,9 +110,9 @@ pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Cod
 
 type Lowered<T> = Result<T, Full>;
 
-impl<'a, 'c> Body<'a, 'c, '_> {
-    pub(super) fn tables(&mut self) -> &mut Tables<'a> {
-        &mut self.lowering.tables
+impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
+    pub(super) fn tables(&mut self) -> &mut Tables {
+        self.tables
     }
 
     /// The register of a slot that is read.
@@ -109,10 +128,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// The number and the parameters of the function that a call goes to.
-    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'c [Parameter<'a>])> {
+    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'l [Parameter<'l>])> {
         let index = self.facts_of(call).function? as usize;
-        let number = *self.lowering.numbers.get(index)?;
-        Some((number, self.lowering.file.functions.get(index)?.parameters))
+        let number = *self.numbers.get(index)?;
+        Some((number, self.file.functions.get(index)?.parameters))
     }
 
     fn facts_of(&self, call: &Call<'a>) -> CallFacts {
@@ -250,8 +269,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
         self.code.bind(failed);
         // A function goes by its own name, whatever the notation puts before it.
-        let name =
-            self.facts_of(call).function.and_then(|index| self.lowering.file.functions.get(index as usize));
+        let name = self.facts_of(call).function.and_then(|index| self.file.functions.get(index as usize));
         let name = name.map_or(call.tool.text, |function| function.name.text);
         let tool = self.tables().text(name)?;
         self.code.emit(Op::Note { src: dst.read(), tool });
@@ -275,7 +293,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
         let mut otherwise = Label::default();
-        self.branch(&node.condition, true, &mut otherwise)?;
+        self.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
         match &node.otherwise {
             None => {
@@ -287,7 +305,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-                self.defer(otherwise, None, Reg(0), Some(block), then);
+                self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -328,18 +346,19 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
             Some(err) if alias => {
                 self.aliases.push((err.bind, result));
-                self.defer(failure, None, result, Some(&err.body), then);
+                self.defer(failure, None, result, Behind::Block(&err.body, then));
                 self.aliases.pop();
                 (Label::default(), None)
             }
             Some(err) => {
                 let bind = self.registers.bound(err.bind);
-                self.defer(failure, bind, result, Some(&err.body), then);
+                self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-                self.defer(failure, None, result, None, then);
+                let at = self.registers.call(node.slot).unwrap_or(node.span.start);
+                self.defer(failure, None, result, Behind::Fail(at));
                 (Label::default(), None)
             }
         };
@@ -373,12 +392,16 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
-            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
+            if let Behind::Block(_, then) = &mut behind
+                && !matches!(then, Then::Return)
+            {
+                *then = Then::Drop;
+            }
             let aliases = self.aliases.clone();
-            self.deferred.push_back(Deferred { entry, arm, from, block, then, aliases, mark });
+            self.deferred.push_back(Deferred { entry, arm, from, behind, aliases, mark });
         }
     }
 
@@ -387,13 +410,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
         self.aliases = deferred.aliases;
-        match deferred.block {
-            Some(block) => {
+        match deferred.behind {
+            Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, deferred.then)?;
+                let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
-            None => self.code.emit(Op::Fail { src: deferred.from.read() }),
+            Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
@@ -408,7 +431,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let start = self.code.here();
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
-        self.code.emit_at(op, node.list.span.start);
+        self.code.emit_at(op, node.span.start);
         let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;

@@ -25,6 +25,8 @@ struct Use {
     from: Option<Slot>,
     /// A call bound to it is matched elsewhere than right behind.
     apart: bool,
+    /// How many calls that a MATCH takes are bound to it, and the place of the last one.
+    calls: (u32, u32),
 }
 
 /// The registers of a function's slots. Used for one function after another, so that its lists are allocated once.
@@ -104,6 +106,11 @@ impl Registers {
     /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
     pub(super) fn failed(&self, slot: Slot) -> Reg {
         Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
+    }
+
+    /// The place of the one call whose result a slot holds; `None` where it can be that of several.
+    pub(super) fn call(&self, slot: Slot) -> Option<u32> {
+        self.uses.get(slot.0 as usize).filter(|used| used.calls.0 == 1).map(|used| used.calls.1)
     }
 }
 
@@ -247,12 +254,14 @@ impl Scan<'_> {
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                     self.expr(value);
-                    let facts = match value.kind {
-                        ExprKind::Call(call) => self.facts.calls[call.id.0 as usize],
-                        _ => CallFacts::default(),
+                    let (facts, at) = match value.kind {
+                        ExprKind::Call(call) => (self.facts.calls[call.id.0 as usize], call.span.start),
+                        _ => (CallFacts::default(), 0),
                     };
                     if facts.checked {
-                        self.uses[slot.0 as usize].apart = true;
+                        let used = &mut self.uses[slot.0 as usize];
+                        used.calls = (used.calls.0 + 1, at);
+                        used.apart = true;
                     }
                     if !facts.unread {
                         self.bind(*slot, None);
@@ -273,6 +282,8 @@ impl Scan<'_> {
 
     fn matched(&mut self, matched: &Matched<'_, '_>) {
         let (into, node) = (matched.into, matched.node);
+        let calls = &mut self.uses[node.slot.0 as usize].calls;
+        *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.uses[into.0 as usize].matched |= node.err.is_some();

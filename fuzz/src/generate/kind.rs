@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::words;
-use ilo_host::data::Data;
+use crate::data::Data;
 
 /// What a value is meant to be. A program may get something else all the same: that is the point of running it.
 #[derive(Clone, Debug, PartialEq)]

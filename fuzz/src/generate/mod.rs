@@ -10,8 +10,8 @@ mod scope;
 mod stmt;
 mod words;
 
+use crate::data::Data;
 use choices::Choices;
-use ilo_host::data::Data;
 use kind::Kind;
 use scope::Scope;
 use std::collections::BTreeSet;

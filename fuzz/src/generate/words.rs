@@ -1,6 +1,7 @@
 //! What generated programs are made of: names, texts and numbers, plain ones first, awkward ones behind.
 
 use super::choices::Choices;
+use crate::data;
 use ilo_spec::program::Number;
 use std::fmt::Write;
 
@@ -115,20 +116,12 @@ pub(super) fn write_number(number: Number, choices: &mut Choices<'_>, out: &mut 
 
 /// A text as a JSON string; where `escaped`, all of its characters are.
 pub(super) fn quote(text: &str, escaped: bool, out: &mut String) {
+    if !escaped {
+        return data::quote(text, out);
+    }
     out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '/' if escaped => out.push_str("\\/"),
-            _ if escaped || character.is_control() => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            _ => out.push(character),
-        }
+    for unit in text.encode_utf16() {
+        let _ = write!(out, "\\u{unit:04x}");
     }
     out.push('"');
 }

@@ -115,8 +115,8 @@ fn errors_without_a_single_mend_have_their_place() {
         (r#"{"a":}"#, &["bad-json at 5"]),
         (r#"{"a"}"#, &["bad-json at 4"]),
         (r#"{"a":,"b":1}"#, &["bad-json at 5"]),
-        (r#"{:1}"#, &["bad-json at 1"]),
-        (r#"{{}}"#, &["bad-json at 1"]),
+        ("{:1}", &["bad-json at 1"]),
+        ("{{}}", &["bad-json at 1"]),
         (r#"["a":1]"#, &["bad-json at 4"]),
         (r#"{"a":[{"b":"#, &["bad-json at 11"]),
         ("{\"a\":1,", &["bad-json at 7"]),
@@ -182,8 +182,9 @@ fn depth_is_limited_and_costs_no_stack() {
 /// Every work of the reader is done once for a byte: what would be quadratic does not end here.
 #[test]
 fn hostile_sources_are_read_in_one_pass() {
-    let many = |text: &str| text.repeat(400_000);
-    let keys: String = (0..200_000).map(|n| format!("\"k{n}\":0,")).collect();
+    let many = |text: &str| text.repeat(100_000);
+    let keys: Vec<_> = (0..50_000).map(|n| format!("\"k{n}\":0,")).collect();
+    let keys = keys.concat();
     for source in [
         format!("\"{}\"", many("\n")),
         format!("\"{}", many("\\\"\n")),
