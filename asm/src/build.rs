@@ -6,7 +6,7 @@ use crate::check::{Checked, check};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::lower::lower;
 use crate::span::Span;
-use crate::{front, id, print};
+use crate::{front, id, pieces, print};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
@@ -114,6 +114,17 @@ pub fn read_and_check<'a>(
 
 /// Builds the program of a source; `None` where an error is among the diagnostics.
 pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    let notation = options.from.or_else(|| Notation::detect(source));
+    let program =
+        notation.filter(|&found| found == Notation::Id).and_then(|_| pieces::build(source, options));
+    match program {
+        Some(program) => (Some(program), Diagnostics::default()),
+        None => build_whole(source, options),
+    }
+}
+
+/// Builds a source by way of its whole tree.
+pub(crate) fn build_whole(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
     let (file, checked) = read_and_check(source, &arena, options, &mut diagnostics);

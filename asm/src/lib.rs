@@ -21,6 +21,7 @@ pub mod graph;
 pub mod id;
 pub mod known;
 pub mod lower;
+mod pieces;
 pub mod print;
 pub mod prompt;
 pub mod span;

@@ -9,6 +9,7 @@ use crate::value::Value;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::limits::REGISTERS;
+use ilo_spec::operand::Out;
 
 /// Registers of a window: two behind the last that has a number, so that the second and third of a loop need no check.
 const WIDTH: usize = REGISTERS + 2;
@@ -19,11 +20,12 @@ const PIECE: usize = 64;
 /// The registers of a frame, and what lies behind them.
 pub(crate) type Window = [Value; WIDTH];
 
-/// Where a caller goes on: past its `invoke`, in its window.
+/// Where a caller goes on: past its `invoke`, in its window, of which a register takes what the function returns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) pc: usize,
     pub(crate) base: usize,
+    pub(crate) dst: Out,
 }
 
 /// Charges the registers, the arguments as they were given and the calls that may be under way at once, and makes room

@@ -86,9 +86,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 pc = frame.pc;
                 *base = frame.base;
                 w = enter!();
-                if let Some(&Op::Invoke { dst, .. }) = code.get(pc - 1) {
-                    set(w, dst, value);
-                }
+                set(w, frame.dst, value);
             }};
         }
         // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
@@ -241,10 +239,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(heap.budget.burn(1));
                     break 'run (Stop::Call, None);
                 }
-                Op::Invoke { first, function, .. } => {
+                Op::Invoke { dst, first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
                     fallible!(heap.budget.burn(entry.cost.into()));
-                    frames.push(Frame { pc, base: *base });
+                    frames.push(Frame { pc, base: *base, dst });
                     *base += usize::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
@@ -259,9 +257,8 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    let (handled, place) =
-                        fail(code, stack, frames, Frame { pc, base: *base }, (result, value));
-                    (pc, *base) = (place.pc, place.base);
+                    let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
+                    (pc, *base) = place;
                     if !handled {
                         break 'run (Stop::Failed, None);
                     }
@@ -306,18 +303,17 @@ fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    mut place: Frame,
+    mut place: (usize, usize),
     (result, value): (&mut Value, Value),
-) -> (bool, Frame) {
-    while let Some(frame) = frames.pop() {
-        place = frame;
-        if let Op::Invoke { dst, fail, .. } = code[frame.pc - 1]
+) -> (bool, (usize, usize)) {
+    while let Some(Frame { pc, base, dst }) = frames.pop() {
+        place = (pc, base);
+        if let Op::Invoke { fail, .. } = code[pc - 1]
             && fail.0 != 0
-            && let Some(w) = window(stack, frame.base)
+            && let Some(w) = window(stack, base)
         {
             set(w, dst, value);
-            place.pc += usize::from(fail.0);
-            return (true, place);
+            return (true, (pc + usize::from(fail.0), base));
         }
     }
     *result = value;
@@ -332,8 +328,8 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
     let code = &program.inner().spec.code[..];
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
-        let (handled, place) = fail(code, stack, frames, Frame { pc: *pc, base: *base }, (result, value));
-        (*pc, *base) = (place.pc, place.base);
+        let (handled, place) = fail(code, stack, frames, (*pc, *base), (result, value));
+        (*pc, *base) = place;
         return handled;
     }
     if let Some(w) = window(stack, *base) {

@@ -101,6 +101,47 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     Checked { order: resolve::order(file, &edges, &mut report), functions }
 }
 
+/// Checks functions one by one, given the heads of all.
+pub(crate) struct Stepwise<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> Stepwise<'f, 'a> {
+    /// `None` where two functions have one name.
+    pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Stepwise<'f, 'a>> {
+        let names = Names::new(file, catalog);
+        names.all_different().then_some(Stepwise { file, names })
+    }
+
+    /// A checker of some functions, whose trees may be gone when the next ones are checked.
+    pub(crate) fn piece<'t>(&self) -> Piece<'_, 'f, 't>
+    where
+        'a: 't,
+    {
+        Piece { file: self.file, names: &self.names, events: Events::default() }
+    }
+}
+
+/// See [`Stepwise::piece`].
+pub(crate) struct Piece<'n, 'f, 't> {
+    file: &'f File<'t>,
+    names: &'n Names<'f, 't>,
+    events: Events<'t>,
+}
+
+impl<'t> Piece<'_, '_, 't> {
+    /// What is learnt of a function; `None` where there is anything to be said of it, or it calls itself or one behind it.
+    pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report { diagnostics: &mut diagnostics, comparisons: 0 };
+        self.events.walk(function);
+        let (facts, calls) = check_function(self.file, function, &mut self.events, self.names, &mut report);
+        let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
+        (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
+    }
+}
+
 /// Errors of reading that leave the tree whole.
 const HARMLESS: [Code; 2] = [Code::UnnamedId, Code::WrongReturn];
 

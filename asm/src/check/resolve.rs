@@ -66,6 +66,11 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.first().map_or(Notation::Id, |function| function.notation)
     }
 
+    /// Whether no two functions have one name.
+    pub(super) fn all_different(&self) -> bool {
+        self.by_name.len() == self.file.functions.len()
+    }
+
     fn function(&self, index: u32) -> Option<&'f Function<'a>> {
         self.file.functions.get(index as usize)
     }

@@ -7,6 +7,7 @@ use crate::ast::File;
 use crate::build::{Notation, Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
+use crate::front::{self, Formatted};
 use crate::{disasm, explain, graph, id, lower, print, prompt};
 use bumpalo::Bump;
 use ilo_spec::encode::encode;
@@ -154,6 +155,16 @@ fn check_verb(
     Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
+/// Lays a source out in its notation.
+fn formatted(source: &str, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Formatted {
+    match options.from.or_else(|| Notation::detect(source)) {
+        None | Some(Notation::Id) => {
+            id::format(source, &options.reading, diagnostics).map_or(Formatted::Refused, Formatted::Text)
+        }
+        Some(notation) => front::format(source, notation, &options.reading, diagnostics),
+    }
+}
+
 fn fmt_verb(files: &[PathBuf], check: bool, reading: &Reading) -> Done {
     let options = reading.options(None);
     let (mut refused, mut differs) = (false, false);
@@ -164,10 +175,20 @@ fn fmt_verb(files: &[PathBuf], check: bool, reading: &Reading) -> Done {
             continue;
         };
         let mut diagnostics = Diagnostics::default();
-        let Some(text) = id::format(source, &options.reading, &mut diagnostics) else {
-            report::show(&input, source, &diagnostics);
-            refused = true;
-            continue;
+        let text = match formatted(source, &options, &mut diagnostics) {
+            Formatted::Text(text) => text,
+            Formatted::LeftAlone => {
+                complain(&format!(
+                    "{}: left alone, since another layout would change what it says",
+                    input.name
+                ));
+                source.to_owned()
+            }
+            Formatted::Refused => {
+                report::show(&input, source, &diagnostics);
+                refused = true;
+                continue;
+            }
         };
         if check {
             if text != source {

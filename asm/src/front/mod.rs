@@ -7,6 +7,7 @@
 mod control;
 mod detect;
 mod dialect;
+mod format;
 mod function;
 mod handler;
 pub mod infix;
@@ -26,6 +27,7 @@ mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect};
 pub(crate) use dialect::begins_step;
+pub use format::{Formatted, format};
 pub(crate) use function::UNNAMED;
 
 use crate::ast::File;

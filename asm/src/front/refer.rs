@@ -96,11 +96,15 @@ impl<'a> Reader<'_, 'a> {
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
-        if let Some(text) = template.text() {
-            return literal(Literal::Text(text), node.span);
-        }
-        if let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
+        let plain = template.text();
+        if (plain.is_none() || self.dialect.is_bare())
+            && let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena)
+            && (plain.is_none() || self.all_known(&meant))
+        {
             self.reads_as_arithmetic(node, &meant);
+        }
+        if let Some(text) = plain {
+            return literal(Literal::Text(text), node.span);
         }
         let parts: Vec<Expr<'a>> = template
             .parts
@@ -159,6 +163,17 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// Whether all that an expression refers to is there.
+    fn all_known(&self, tree: &Infix<'a>) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.refers(reference),
+            InfixKind::Literal(_) => true,
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(_, operand) => self.all_known(operand),
+            InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
+        }
+    }
+
     fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
         let text = node.text().unwrap_or("");
         let shown = crate::id::shorten(text);
@@ -184,8 +199,10 @@ impl<'a> Reader<'_, 'a> {
     fn as_json(&self, tree: &Infix<'a>, out: &mut String) -> bool {
         match &tree.kind {
             InfixKind::Reference(reference) => {
-                let _ = write!(out, "\"{}\"", self.written(reference, '$'));
-                !out.contains('\\')
+                let written = self.written(reference, '$');
+                let plain = if self.dialect.is_bare() { reference.to_string() } else { written };
+                crate::id::quote(&plain, out);
+                true
             }
             InfixKind::Literal(Literal::Nil) => {
                 out.push_str("null");

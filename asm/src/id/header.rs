@@ -15,7 +15,7 @@ use ilo_spec::error::Code;
 use ilo_spec::types::Base;
 
 /// What a header says.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Header<'a> {
     pub(super) name: Name<'a>,
     pub(super) parameters: &'a [Parameter<'a>],

@@ -162,6 +162,14 @@ pub(super) struct Mark {
     diagnostics: diagnostic::Mark,
 }
 
+/// The comments that begin functions.
+pub(super) fn headers(source: &str, lexed: &Lexed) -> Vec<usize> {
+    let is_header = |&(_, comment): &(usize, &lexer::Comment)| {
+        comment.own_line && header::is_header(source, comment.span)
+    };
+    lexed.comments.iter().enumerate().filter(is_header).map(|(index, _)| index).collect()
+}
+
 /// Reads all functions of a source.
 pub(super) fn file<'a>(
     source: &'a str,
@@ -171,11 +179,7 @@ pub(super) fn file<'a>(
     diagnostics: &mut Diagnostics,
     layout: Option<&mut Layout<'a>>,
 ) -> File<'a> {
-    let is_header = |&(_, comment): &(usize, &lexer::Comment)| {
-        comment.own_line && header::is_header(source, comment.span)
-    };
-    let headers: Vec<usize> =
-        lexed.comments.iter().enumerate().filter(is_header).map(|(index, _)| index).collect();
+    let headers = headers(source, lexed);
     let first = headers.first().and_then(|&index| lexed.comments.get(index));
     let before = first.map_or(lexed.tokens.len(), |comment| comment.before);
     if let (Some(from), Some(to)) = (lexed.tokens.first(), lexed.tokens.get(before.wrapping_sub(1))) {
@@ -226,7 +230,7 @@ pub(super) fn file<'a>(
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
-    fn new(
+    pub(super) fn new(
         source: &'a str,
         arena: &'a Bump,
         options: &Options,
@@ -284,10 +288,22 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// Reads the function of a header, given the range of its comments.
     fn function(&mut self, lexed: &Lexed, header: usize, comments: std::ops::Range<usize>) -> Function<'a> {
+        let span = lexed.comments.get(header).map_or(Span::at(0), |comment| comment.span);
+        let head = header::read(self.source, span, self.arena, self.diagnostics);
+        self.behind(head, lexed, header, comments)
+    }
+
+    /// Reads what follows a header that was read.
+    pub(super) fn behind(
+        &mut self,
+        head: Header<'a>,
+        lexed: &Lexed,
+        header: usize,
+        comments: std::ops::Range<usize>,
+    ) -> Function<'a> {
         let token_at = |index: usize| lexed.comments.get(index).map_or(lexed.tokens.len(), |c| c.before);
         let tokens = token_at(header)..token_at(comments.end);
         let span = lexed.comments.get(header).map_or(Span::at(0), |comment| comment.span);
-        let head = header::read(self.source, span, self.arena, self.diagnostics);
         self.registries.clear();
         self.slots.clear();
         // Only the formatter asks for these.

@@ -10,8 +10,8 @@ use super::slots::{Matched, Registers, matched_call};
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, Match, Parameter, Slot, Stmt,
-    StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, File, For, Function, If, Literal, Match,
+    Parameter, Slot, Stmt, StmtKind,
 };
 use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
@@ -53,22 +53,27 @@ struct Deferred<'c, 'a> {
 
 /// A function being made.
 pub(super) struct Body<'a, 'c, 'l> {
-    lowering: &'l mut Lowering<'a, 'c>,
+    file: &'l File<'l>,
+    numbers: &'l [u16],
+    tables: &'l mut Tables,
     facts: &'c Facts,
     registers: Registers,
     pub(super) code: Code,
     deferred: VecDeque<Deferred<'c, 'a>>,
 }
 
-/// Makes the code of a function of the file.
-pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Code, Problem> {
-    let function = &lowering.file.functions[index];
-    let facts = &lowering.checked.functions[index];
+/// Makes the code of a function, given what checking learnt of it.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    function: &Function<'_>,
+    facts: &Facts,
+) -> Result<Code, Problem> {
     let mut registers = core::mem::take(&mut lowering.registers);
     registers.assign(function, facts);
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
-    let mut body = Body { lowering, facts, registers, code, deferred: VecDeque::new() };
+    let Lowering { file, numbers, tables, .. } = &mut *lowering;
+    let mut body = Body { file, numbers, tables, facts, registers, code, deferred: VecDeque::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -84,9 +89,9 @@ pub(super) fn lower(lowering: &mut Lowering<'_, '_>, index: usize) -> Result<Cod
 
 type Lowered<T> = Result<T, Full>;
 
-impl<'a, 'c> Body<'a, 'c, '_> {
-    pub(super) fn tables(&mut self) -> &mut Tables<'a> {
-        &mut self.lowering.tables
+impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
+    pub(super) fn tables(&mut self) -> &mut Tables {
+        self.tables
     }
 
     /// The register of a slot that is read.
@@ -99,10 +104,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// The number and the parameters of the function that a call goes to.
-    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'c [Parameter<'a>])> {
+    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'l [Parameter<'l>])> {
         let index = self.facts_of(call).function? as usize;
-        let number = *self.lowering.numbers.get(index)?;
-        Some((number, self.lowering.file.functions.get(index)?.parameters))
+        let number = *self.numbers.get(index)?;
+        Some((number, self.file.functions.get(index)?.parameters))
     }
 
     fn facts_of(&self, call: &Call<'a>) -> CallFacts {
@@ -240,8 +245,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
         self.code.bind(failed);
         // A function goes by its own name, whatever the notation puts before it.
-        let name =
-            self.facts_of(call).function.and_then(|index| self.lowering.file.functions.get(index as usize));
+        let name = self.facts_of(call).function.and_then(|index| self.file.functions.get(index as usize));
         let name = name.map_or(call.tool.text, |function| function.name.text);
         let tool = self.tables().text(name)?;
         self.code.emit(Op::Note { src: dst.read(), tool });

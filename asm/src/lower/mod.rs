@@ -11,8 +11,8 @@ mod function;
 mod slots;
 mod tables;
 
-use crate::ast::File;
-use crate::check::Checked;
+use crate::ast::{File, Function};
+use crate::check::{Checked, Facts};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -32,10 +32,11 @@ pub fn lower(
     source: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Program> {
-    let mut lowering = Lowering::new(file, checked, source.is_some());
+    let mut lowering = Lowering::new(file, &checked.order, source.is_some());
     for (number, &index) in checked.order.iter().enumerate() {
         let Some(function) = file.functions.get(index as usize) else { continue };
-        if let Err(problem) = lowering.function(number, index as usize) {
+        let Some(facts) = checked.functions.get(index as usize) else { continue };
+        if let Err(problem) = lowering.function(number, function, facts) {
             diagnostics.push(problem.diagnostic(function.name.span, function.name.text));
         }
     }
@@ -48,6 +49,28 @@ pub fn lower(
             diagnostics.push(Problem::Full(full).diagnostic(Span::default(), ""));
             None
         }
+    }
+}
+
+/// Makes a program of functions that are handed over one by one, each after all that it calls.
+pub(crate) struct Stepwise<'c>(Lowering<'c>);
+
+impl<'c> Stepwise<'c> {
+    /// Of a file's functions, the heads are enough.
+    pub(crate) fn new(file: &'c File<'c>, with_positions: bool) -> Stepwise<'c> {
+        let order: Vec<u32> = (0..).take(file.functions.len()).collect();
+        Stepwise(Lowering::new(file, &order, with_positions))
+    }
+
+    /// Adds the next function; whether it fits.
+    pub(crate) fn add(&mut self, function: &Function<'_>, facts: &Facts) -> bool {
+        let number = self.0.program.functions.len();
+        self.0.function(number, function, facts).is_ok()
+    }
+
+    /// The program, where its tables fit.
+    pub(crate) fn finish(self, source: Option<&str>) -> Option<Program> {
+        self.0.finish(source).ok()
     }
 }
 
@@ -91,12 +114,11 @@ impl Problem {
 }
 
 /// The program being made.
-struct Lowering<'a, 'c> {
-    file: &'c File<'a>,
-    checked: &'c Checked,
+struct Lowering<'c> {
+    file: &'c File<'c>,
     /// Where each function of the file stands in the program.
     numbers: Vec<u16>,
-    tables: Tables<'a>,
+    tables: Tables,
     program: Program,
     /// Where instructions come from, where that is wanted: instruction of the program, offset in the source.
     positions: Option<Vec<(u32, u32)>>,
@@ -105,17 +127,16 @@ struct Lowering<'a, 'c> {
     code: emit::Code,
 }
 
-impl<'a, 'c> Lowering<'a, 'c> {
-    fn new(file: &'c File<'a>, checked: &'c Checked, with_positions: bool) -> Lowering<'a, 'c> {
+impl<'c> Lowering<'c> {
+    fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
-        for (number, &index) in (0_u16..).zip(&checked.order) {
+        for (number, &index) in (0_u16..).zip(order) {
             if let Some(slot) = numbers.get_mut(index as usize) {
                 *slot = number;
             }
         }
         Lowering {
             file,
-            checked,
             numbers,
             tables: Tables::new(),
             program: Program::default(),
@@ -125,18 +146,17 @@ impl<'a, 'c> Lowering<'a, 'c> {
         }
     }
 
-    fn function(&mut self, number: usize, index: usize) -> Result<(), Problem> {
+    fn function(&mut self, number: usize, function: &Function<'_>, facts: &Facts) -> Result<(), Problem> {
         if number >= limits::FUNCTIONS {
             return Err(Problem::Full(Full { what: "functions", limit: limits::FUNCTIONS }));
         }
-        let function = &self.file.functions[index];
         let name = self.tables.text(function.name.text)?;
         let mut parameters = program::Parameters::default();
         for parameter in function.parameters {
             let field = self.tables.field(parameter.name.text)?;
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
         }
-        let mut code = function::lower(self, index)?;
+        let mut code = function::lower(self, function, facts)?;
         if !code.fits() {
             return Err(Problem::Registers(code.registers()));
         }

@@ -3,10 +3,11 @@
 //! Field names and other strings are numbered apart while code is made, since field names come first in the packed
 //! table; [`Tables::finish`] joins them and says what each other string became.
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Number, Strings};
+use std::hash::BuildHasher as _;
 
 /// Which table of the format is full; its name for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +48,52 @@ impl<K: std::hash::Hash + Eq> Index<K> {
     }
 }
 
+/// Texts with their number, in the order of first use. They are kept here, since a tree may be gone before the program is
+/// made.
+#[derive(Debug)]
+struct Texts {
+    strings: Strings,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    full: Full,
+}
+
+impl Texts {
+    fn new(what: &'static str, limit: usize) -> Texts {
+        let (numbers, hasher) = (HashTable::new(), DefaultHashBuilder::default());
+        Texts { strings: Strings::default(), numbers, hasher, full: Full { what, limit } }
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<u32> {
+        let same = |&known: &u32| self.strings.get(StringId(known)) == Some(text);
+        self.numbers.find(hash, same).copied()
+    }
+
+    fn number(&mut self, text: &str) -> Result<u32, Full> {
+        let hash = self.hasher.hash_one(text);
+        if let Some(known) = self.find(hash, text) {
+            return Ok(known);
+        }
+        if self.strings.len() >= self.full.limit {
+            return Err(self.full);
+        }
+        let StringId(new) = self.strings.push(text).ok_or(self.full)?;
+        let Texts { strings, numbers, hasher, .. } = self;
+        let rehash = |&known: &u32| hasher.hash_one(strings.get(StringId(known)).unwrap_or_default());
+        numbers.insert_unique(hash, new, rehash);
+        Ok(new)
+    }
+}
+
 /// The bits of a number constant, which tell `1` from `1.0` and `0.0` from `-0.0`.
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct NumberKey(bool, u64);
 
 /// The tables.
 #[derive(Debug)]
-pub(super) struct Tables<'a> {
-    fields: Index<&'a str>,
-    texts: Index<&'a str>,
-    field_names: Vec<&'a str>,
-    text_names: Vec<&'a str>,
+pub(super) struct Tables {
+    fields: Texts,
+    texts: Texts,
     numbers: Index<NumberKey>,
     shapes: Index<Box<[FieldId]>>,
     tools: Index<StringId>,
@@ -68,13 +104,11 @@ pub(super) struct Tables<'a> {
     pub(super) call_list: Vec<CallShape>,
 }
 
-impl<'a> Tables<'a> {
-    pub(super) fn new() -> Tables<'a> {
+impl Tables {
+    pub(super) fn new() -> Tables {
         Tables {
-            fields: Index::new("field names", limits::FIELDS),
-            texts: Index::new("strings", limits::STRINGS - limits::FIELDS),
-            field_names: Vec::new(),
-            text_names: Vec::new(),
+            fields: Texts::new("field names", limits::FIELDS),
+            texts: Texts::new("strings", limits::STRINGS - limits::FIELDS),
             numbers: Index::new("number constants", limits::NUMBERS),
             shapes: Index::new("record shapes", limits::SHAPES),
             tools: Index::new("tools", limits::TOOLS),
@@ -86,21 +120,14 @@ impl<'a> Tables<'a> {
         }
     }
 
-    pub(super) fn field(&mut self, name: &'a str) -> Result<FieldId, Full> {
-        let (number, new) = self.fields.small(name)?;
-        if new {
-            self.field_names.push(name);
-        }
-        Ok(FieldId(number))
+    pub(super) fn field(&mut self, name: &str) -> Result<FieldId, Full> {
+        let number = self.fields.number(name)?;
+        u16::try_from(number).map(FieldId).map_err(|_| self.fields.full)
     }
 
     /// A string that is no field; its number is provisional until [`Tables::finish`].
-    pub(super) fn text(&mut self, text: &'a str) -> Result<StringId, Full> {
-        let (number, new) = self.texts.number(text)?;
-        if new {
-            self.text_names.push(text);
-        }
-        Ok(StringId(number))
+    pub(super) fn text(&mut self, text: &str) -> Result<StringId, Full> {
+        self.texts.number(text).map(StringId)
     }
 
     pub(super) fn number(&mut self, number: Number) -> Result<NumberId, Full> {
@@ -127,7 +154,7 @@ impl<'a> Tables<'a> {
         Ok(ShapeId(id))
     }
 
-    pub(super) fn call(&mut self, tool: &'a str, shape: ShapeId) -> Result<CallId, Full> {
+    pub(super) fn call(&mut self, tool: &str, shape: ShapeId) -> Result<CallId, Full> {
         let name = self.text(tool)?;
         let (tool, new) = self.tools.small(name)?;
         if new {
@@ -144,15 +171,13 @@ impl<'a> Tables<'a> {
     /// The string table, the number of field names in it, and what each provisional string number became.
     pub(super) fn finish(&self) -> Result<(Strings, u16, Vec<StringId>), Full> {
         let full = Full { what: "bytes of strings", limit: u32::MAX as usize };
-        let mut strings = Strings::default();
-        for name in &self.field_names {
-            strings.push(name).ok_or(full)?;
-        }
-        let fields = u16::try_from(self.field_names.len()).map_err(|_| self.fields.full)?;
-        let mut final_numbers = Vec::with_capacity(self.text_names.len());
-        for text in &self.text_names {
-            final_numbers.push(match self.fields.numbers.get(text) {
-                Some(&field) => StringId(field),
+        let fields = u16::try_from(self.fields.strings.len()).map_err(|_| self.fields.full)?;
+        let mut strings = self.fields.strings.clone();
+        let mut final_numbers = Vec::with_capacity(self.texts.strings.len());
+        for text in self.texts.strings.iter() {
+            let field = self.fields.find(self.fields.hasher.hash_one(text), text);
+            final_numbers.push(match field {
+                Some(field) => StringId(field),
                 None => strings.push(text).ok_or(full)?,
             });
         }

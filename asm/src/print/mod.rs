@@ -6,6 +6,7 @@
 //! (`names`). What a notation has no words for is reported, never left out in silence.
 
 mod doc;
+mod documents;
 mod function;
 mod handlers;
 mod id;
@@ -31,6 +32,7 @@ use names::Names;
 use uses::Uses;
 use words::Words;
 
+pub(crate) use documents::documents;
 pub use id::print as id;
 
 /// Prints every function of a file in a notation. What it has no words for is in `diagnostics`; the text then lacks it.
