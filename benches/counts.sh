@@ -1,17 +1,18 @@
 #!/bin/sh
 # Counts the instructions of fixed work and compares with counts.txt: more than 3 % above it fails. Unlike times, counts
-# do not depend on what else the machine does; they do on compiler and C library, so after changing those, and after
-# every gain, write them anew with `benches/counts.sh --update`.
+# do not depend on what else the machine does. They do on compiler and C library: after changing the compiler, and after
+# every gain, write them anew with `benches/counts.sh --update`; with another C library than they were written with there
+# is nothing to compare, and the script says so.
 set -eu
 cd "$(dirname "$0")/.."
 known=benches/counts.txt
 
 if ! command -v valgrind >/dev/null; then
-    echo "counts: skipped, since valgrind is not installed"
+    echo "counts: SKIPPED, nothing was compared: valgrind is not installed" >&2
     exit 0
 fi
 
-cargo build --quiet --release -p ilo-benches --bin counts
+cargo build --quiet --release --locked -p ilo-benches --bin counts
 binary="${CARGO_TARGET_DIR:-target}/release/counts"
 
 # The instructions of one round of "name times".
@@ -22,13 +23,19 @@ count() {
     echo $((total / $2))
 }
 
-all="p1:100 p2:2 p3:100 p4:1 start:100 fresh:100 assemble-notify:10 assemble-large:1 load-notify:10 load-large:1"
+all="p1:1000 p2:2 p3:1000 p4:1 start:1000 fresh:1000 assemble-notify:10 assemble-large:1 load-notify:10 load-large:1"
+on="# $(uname -m), $(getconf GNU_LIBC_VERSION 2>/dev/null || echo 'another C library')"
 found=$(for item in $all; do
     echo "${item%:*} $(count "${item%:*}" "${item#*:}")"
 done)
 
 if [ "${1:-}" = --update ]; then
-    echo "$found" >"$known"
+    printf '%s\n%s\n' "$on" "$found" >"$known"
+    exit 0
+fi
+if [ "$(head -n 1 "$known")" != "$on" ]; then
+    echo "counts: NOT COMPARED: $known is of $(head -n 1 "$known" | cut -c 3-), this is $(echo "$on" | cut -c 3-)" >&2
+    echo "$found"
     exit 0
 fi
 echo "$found" | awk -v known="$known" '

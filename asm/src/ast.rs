@@ -5,6 +5,7 @@
 //! them is a plain array. A reader promises that nesting is at most [`ilo_spec::limits::NESTING`], which is what lets
 //! passes over the tree recurse.
 
+use crate::build::Notation;
 use crate::span::Span;
 use ilo_spec::program::Number;
 use ilo_spec::types::{Base, Output, Type};
@@ -56,6 +57,8 @@ pub struct Function<'a> {
     pub calls: u32,
     /// How many FORs it has.
     pub loops: u32,
+    /// The notation that it was written in, whose words messages use.
+    pub notation: Notation,
     /// The header.
     pub span: Span,
 }

@@ -30,14 +30,17 @@ pub enum Notation {
 
 impl Notation {
     /// Every notation with its name; the one list of them.
-    pub const ALL: [(Notation, &'static str); 1] = [(Notation::Id, "id")];
+    pub const ALL: [(Notation, &'static str); 5] = [
+        (Notation::Id, "id"),
+        (Notation::ToolCalling, "tool-calling"),
+        (Notation::Constrained, "constrained"),
+        (Notation::Workflow, "workflow"),
+        (Notation::Mcp, "mcp"),
+    ];
 
-    /// The notation of a source, from how it begins; `None` where it begins like none that this build reads.
-    ///
-    /// Integer-ID text begins with a comment or a mnemonic; a brace begins JSON.
+    /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
     pub fn detect(source: &str) -> Option<Notation> {
-        let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-        (!start.starts_with(['{', '['])).then_some(Notation::Id)
+        front::detect(source)
     }
 }
 
@@ -52,9 +55,10 @@ impl FromStr for Notation {
 
     fn from_str(name: &str) -> Result<Notation, String> {
         let found = Notation::ALL.iter().find(|(_, known)| *known == name);
-        found
-            .map(|&(notation, _)| notation)
-            .ok_or_else(|| format!("`{name}` is no notation of this build, which has `{}`", Notation::Id))
+        found.map(|&(notation, _)| notation).ok_or_else(|| {
+            let names = Notation::ALL.map(|(_, name)| format!("`{name}`")).join(", ");
+            format!("`{name}` is no notation; there are {names}")
+        })
     }
 }
 
@@ -83,13 +87,12 @@ pub fn read<'a>(
         Some(notation) => front::parse(source, notation, arena, &options.reading, diagnostics),
         None => {
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
+            let message = "this looks like none of the five notations";
+            let found: String = source.trim_start().chars().take_while(|&c| c != '\n').take(20).collect();
             diagnostics.push(
-                Diagnostic::new(
-                    Code::BadUsage,
-                    Span::new(start, start + 1),
-                    "a JSON notation, which this build does not read",
-                )
-                .expected("integer-ID text, which begins with `; fn name(…) -> type`", "JSON"),
+                Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
+                    .expected(front::BEGINNINGS, format!("`{}`", found.trim_end()))
+                    .help("`--from` says which notation it is"),
             );
             File { functions: &[] }
         }

@@ -22,6 +22,12 @@ struct Names<'f, 'a> {
 }
 
 impl<'a> Names<'_, 'a> {
+    /// Whether a name stands for a function of the file, or for one that should be there.
+    fn is_own(&self, name: &str) -> bool {
+        name.starts_with("mcp://self/")
+            || self.file.functions.iter().any(|function| function.name.text == name)
+    }
+
     fn block(&mut self, block: &Block<'a>) {
         for statement in block.statements {
             match &statement.kind {
@@ -56,7 +62,7 @@ impl<'a> Names<'_, 'a> {
 
     fn expr(&mut self, expr: &Expr<'a>) {
         if let ExprKind::Call(call) = expr.kind
-            && !self.file.functions.iter().any(|function| function.name.text == call.tool.text)
+            && !self.is_own(call.tool.text)
         {
             self.found.insert(call.tool.text);
         }

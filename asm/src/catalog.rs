@@ -4,6 +4,8 @@
 //! A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live servers. It does not say
 //! where a tool runs, and it does not validate values: of a JSON Schema it keeps names, what is required, and types.
 
+mod shape;
+
 use crate::known::Known;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
@@ -37,6 +39,8 @@ pub struct Tool {
     pub open: bool,
     /// What it gives.
     pub output: Known,
+    /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
+    pub signature: String,
 }
 
 /// An argument of a tool.
@@ -67,7 +71,8 @@ impl Tool {
             description,
             arguments: input.map(arguments).unwrap_or_default(),
             open: input.is_none_or(is_open),
-            output: output.map_or(Known::ANY, output_type),
+            output: output.map_or(Known::ANY, |output| schema_type(output_schema(output))),
+            signature: shape::signature(name, input, output),
         }
     }
 
@@ -136,11 +141,12 @@ fn schema_type(schema: &Value) -> Known {
     }
 }
 
-/// What a tool gives. Some servers wrap a plain result in a record of one field and flag it; a program sees it bare.
-fn output_type(schema: &Value) -> Known {
+/// The schema of what a program sees of a tool's result. Some servers wrap a plain result in a record of one field and
+/// flag it; a program sees it bare.
+fn output_schema(schema: &Value) -> &Value {
     match schema.get("x-fastmcp-wrap-result") {
-        Some(Value::Bool(true)) => schema.pointer("/properties/result").map_or(Known::ANY, schema_type),
-        _ => schema_type(schema),
+        Some(Value::Bool(true)) => schema.pointer("/properties/result").unwrap_or(&Value::Null),
+        _ => schema,
     }
 }
 
@@ -379,7 +385,7 @@ mod tests {
             assert_eq!(schema_type(&schema).to_string(), expected, "{schema}");
         }
         let wrapped = json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
-        assert_eq!(output_type(&wrapped), Known::TEXT);
+        assert_eq!(schema_type(output_schema(&wrapped)), Known::TEXT);
     }
 
     #[test]

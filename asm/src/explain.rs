@@ -1,5 +1,6 @@
 //! What an error code means, with a wrong and a right example: the pages of the specification, cut by code.
 
+use crate::build::Notation;
 use ilo_spec::error::Code;
 
 const PAGES: &str = include_str!("../../spec/doc/errors.md");
@@ -12,10 +13,31 @@ pub fn explain(code: &str) -> Option<&'static str> {
     Some(page.split("\n## ").next().unwrap_or(page).trim())
 }
 
-/// The code blocks of a page below the heading `Wrong` or `Right`.
-pub fn examples<'p>(page: &'p str, heading: &str) -> Vec<&'p str> {
+/// A program of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Example<'p> {
+    /// Its notation.
+    pub notation: Notation,
+    /// Its source.
+    pub source: &'p str,
+}
+
+/// The programs of a page below the heading `Wrong` or `Right`. A fence's last word names the notation; `ilo` is
+/// integer-ID text.
+pub fn examples<'p>(page: &'p str, heading: &str) -> Vec<Example<'p>> {
     let Some((_, rest)) = page.split_once(&format!("### {heading}\n")) else { return Vec::new() };
     let part = rest.split("\n### ").next().unwrap_or(rest);
-    let blocks = part.split("```ilo\n").skip(1);
-    blocks.filter_map(|block| block.split_once("```").map(|(example, _)| example)).collect()
+    programs(part)
+}
+
+/// The programs of any page.
+pub fn programs(page: &str) -> Vec<Example<'_>> {
+    let blocks = page.split("```").skip(1).step_by(2);
+    let program = |block| {
+        let (fence, source) = str::split_once(block, '\n')?;
+        let word = fence.rsplit(' ').next()?;
+        let notation = if word == "ilo" { Notation::Id } else { word.parse().ok()? };
+        Some(Example { notation, source })
+    };
+    blocks.filter_map(program).collect()
 }

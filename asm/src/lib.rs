@@ -23,4 +23,5 @@ pub mod known;
 pub mod lower;
 mod pieces;
 pub mod print;
+pub mod prompt;
 pub mod span;

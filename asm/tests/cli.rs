@@ -187,3 +187,16 @@ fn a_link_stays_a_link_and_what_is_read_only_stays_as_it_is() {
     assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 2);
     assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), MENDABLE);
 }
+
+#[test]
+fn a_prompt_is_the_card_and_the_tools() {
+    let folder = folder();
+    let (code, card, _) = run(folder.path(), &["prompt", "--notation", "id"], "");
+    assert!(code == 0 && card.contains("; fn name(param: type, …) -> type"), "{card}");
+    let catalog = r#"{"tools": [{"name": "ping", "description": "Is it there?"}]}"#;
+    fs::write(folder.path().join("catalog.json"), catalog).unwrap();
+    let all = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "catalog.json"], "").1;
+    assert_eq!(all, format!("{card}\nTools:\nping(…) -> any # Is it there?\n"));
+    let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
+    assert!(code == 2 && error.contains("none.json"), "{error}");
+}

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::catalog::Catalog;
-use ilo_asm::explain::{examples, explain};
+use ilo_asm::explain::{Example, examples, explain, programs};
 use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or option is.
-const WITHOUT_EXAMPLE: [&str; 11] = [
+const WITHOUT_EXAMPLE: [&str; 10] = [
     "not-utf8",
-    "tool-not-allowed",
     "unknown-function",
     "no-single-entry",
     "source-too-large",
@@ -29,6 +28,31 @@ fn catalog() -> Catalog {
     Catalog::from_json(json).unwrap()
 }
 
+/// What is said of an example. Its notation is not told, unless it has lost what shows it.
+fn found(example: Example<'_>, catalog: Option<&Catalog>) -> Vec<String> {
+    let from = Notation::detect(example.source).is_none().then_some(example.notation);
+    let (_, diagnostics) = build(example.source, &Options { from, catalog, ..Options::default() });
+    diagnostics.as_slice().iter().map(|d| format!("{}: {}", d.code, d.message)).collect()
+}
+
+#[test]
+fn the_examples_of_the_notations_are_right() {
+    let pages = [
+        ("tool-calling", include_str!("../../spec/doc/notation-tool-calling.md")),
+        ("constrained", include_str!("../../spec/doc/notation-constrained.md")),
+        ("workflow", include_str!("../../spec/doc/notation-workflow.md")),
+        ("mcp", include_str!("../../spec/doc/notation-mcp.md")),
+    ];
+    for (name, page) in pages {
+        let examples = programs(page);
+        assert!(!examples.is_empty(), "{name}");
+        for example in examples {
+            assert_eq!(example.notation.to_string(), name);
+            assert_eq!(found(example, None), [""; 0], "{name}:\n{}", example.source);
+        }
+    }
+}
+
 #[test]
 fn every_code_has_a_page() {
     for code in Code::ALL.iter().filter(|&&code| !matches!(code as u16, 700..800 | 900..)) {
@@ -42,14 +66,10 @@ fn every_code_has_a_page() {
 #[test]
 fn wrong_examples_are_wrong_and_right_ones_right() {
     let catalog = catalog();
-    let options = Options { catalog: Some(&catalog), ..Options::default() };
     let mut problems = Vec::new();
     for &code in Code::ALL {
         let Some(page) = explain(code.as_str()) else { continue };
-        let found = |source: &str| -> Vec<String> {
-            let (_, diagnostics) = build(source, &options);
-            diagnostics.as_slice().iter().map(|d| format!("{}: {}", d.code, d.message)).collect()
-        };
+        let found = |example: Example<'_>| found(example, Some(&catalog));
         let has = |found: &[String]| found.iter().any(|found| found.starts_with(&format!("{code}: ")));
         // A fault is met when the program runs; its wrong example builds. What a code shares with a fault is shown as an
         // error of the text.
@@ -59,13 +79,13 @@ fn wrong_examples_are_wrong_and_right_ones_right() {
         for example in examples(page, "Wrong").into_iter().filter(|_| !shared) {
             let found = found(example);
             if has(&found) == is_fault || (is_fault && !found.is_empty()) {
-                problems.push(format!("{code}, wrong:\n{example}{found:?}"));
+                problems.push(format!("{code}, wrong:\n{}{found:?}", example.source));
             }
         }
         for example in examples(page, "Right") {
             let found = found(example);
             if !found.is_empty() {
-                problems.push(format!("{code}, right:\n{example}{found:?}"));
+                problems.push(format!("{code}, right:\n{}{found:?}", example.source));
             }
         }
     }

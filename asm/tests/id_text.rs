@@ -47,9 +47,12 @@ fn the_example_has_the_printed_names() {
         assert_eq!(function.output.output().to_string(), "result nil, text");
         assert_eq!((function.calls, function.loops), (2, 0));
         let slots: Vec<_> = function.slots.iter().map(|slot| (slot.number, slot.name)).collect();
-        let named = [(0, Some("user-id")), (1, Some("message")), (2, Some("user"))];
+        let named = [(Some(0), Some("user-id")), (Some(1), Some("message")), (Some(2), Some("user"))];
         assert_eq!(slots[..3], named);
-        assert_eq!(slots[3..], [(4, None), (5, None), (3, Some("sent")), (6, None), (7, None)]);
+        assert_eq!(
+            slots[3..],
+            [(Some(4), None), (Some(5), None), (Some(3), Some("sent")), (Some(6), None), (Some(7), None)]
+        );
     });
 }
 

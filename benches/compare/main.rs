@@ -61,9 +61,10 @@ fn compare(arguments: &Arguments) -> Result<bool, String> {
     let load = report::load();
     let (mut engines, absent) = peers::start(&arguments.peers)?;
     measure::agree(&mut engines)?;
-    let figures: Figures = measure::all(&mut engines, arguments.rounds)?;
-    let names: Vec<(&'static str, &str)> =
+    let mut figures: Figures = measure::all(&mut engines, arguments.rounds)?;
+    let mut names: Vec<(&'static str, &str)> =
         engines.iter().map(|engine: &Engine| (engine.key, engine.name.as_str())).collect();
+    names.push(suspended::quote(&mut figures));
     let rows = rows::evaluate(&figures, &names);
     if arguments.json {
         println!("{}", report::json(&rows));

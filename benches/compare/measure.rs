@@ -34,6 +34,11 @@ impl Figures {
         self.0.get(&(item.to_owned(), engine)).copied()
     }
 
+    /// A number that does not vary.
+    pub(crate) fn put_one(&mut self, item: &str, engine: &'static str, value: f64) {
+        self.put(item, engine, Spread::of(vec![value]));
+    }
+
     fn put(&mut self, item: &str, engine: &'static str, spread: Spread) {
         self.0.insert((item.to_owned(), engine), spread);
     }
@@ -90,7 +95,7 @@ pub(crate) fn all(engines: &mut [Engine], rounds: u32) -> Result<Figures, String
         for engine in engines.iter_mut().filter(|engine| engine.has(&item)) {
             if is_figure(&item) {
                 let value = engine.figure(&item)?;
-                figures.put(&item, engine.key, Spread::of(vec![value]));
+                figures.put_one(&item, engine.key, value);
             } else {
                 let passes = passes(engine, &item)?;
                 sharing.push((engine, passes, Vec::new()));

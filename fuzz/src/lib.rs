@@ -4,7 +4,12 @@
 //! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a program means;
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
+pub mod conversion;
+pub mod differential;
 pub mod generate;
+pub mod oracle;
+pub mod shrink;
+pub mod world;
 
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build};

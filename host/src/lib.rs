@@ -1,4 +1,4 @@
-//! Runs ilo programs against tools: mocks and commands from a tools file, and whatever the host adds.
+//! Runs ilo programs against tools: mocks, commands and MCP servers from a tools file, and whatever the host adds.
 //!
 //! The machine itself is in `ilo-vm` and touches nothing; this crate is the one that meets files, processes and clocks.
 //! It does not assemble programs: it takes bytecode that was verified.
@@ -22,12 +22,14 @@
 
 pub(crate) mod config;
 pub mod data;
+pub mod entry;
 pub mod file;
 mod input;
 pub mod interrupt;
 pub mod plan;
 pub mod problem;
 pub mod run;
+pub mod serve;
 pub mod tools;
 pub mod trace;
 

@@ -33,15 +33,20 @@ impl<W: Write> Observer for Trace<W> {
         if self.error.is_some() {
             return;
         }
-        let (key, value) = match result {
-            Ok(value) => ("ok", value.to_json()),
-            Err(Failure::Failed(value)) => ("failed", value.to_json()),
-            Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
-            Err(Failure::Interrupted) => ("failed", quote("interrupted")),
-            Err(Failure::Limit(_, message)) => ("failed", quote(message)),
-        };
-        let (tool, arguments) = (quote(tool), arguments.to_json());
-        let line = format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}\n");
+        let line = format!("{}\n", line(seq, tool, arguments, result));
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
+}
+
+/// A call that has ended, as one line of JSON.
+pub fn line(seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) -> String {
+    let (key, value) = match result {
+        Ok(value) => ("ok", value.to_json()),
+        Err(Failure::Failed(value)) => ("failed", value.to_json()),
+        Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
+        Err(Failure::Interrupted) => ("failed", quote("interrupted")),
+        Err(Failure::Limit(_, message)) => ("failed", quote(message)),
+    };
+    let (tool, arguments) = (quote(tool), arguments.to_json());
+    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}")
 }

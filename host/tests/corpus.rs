@@ -1,24 +1,33 @@
-//! Every conformance case of `spec/corpus`: what is said of the program before it runs, and what its run comes to, from
-//! source and from stripped bytecode.
+//! Every conformance case of `spec/corpus`: what is said of the program before it runs, what its mends make of it, and
+//! what its run comes to, from source and from stripped bytecode; a case in several notations, in each of them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 #[path = "support/case.rs"]
 mod case;
+#[path = "support/constructs.rs"]
+mod constructs;
+#[path = "support/convert.rs"]
+mod convert;
 
-use case::Case;
-use ilo_asm::build::{Options, build};
+use case::{Case, Source};
+use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
 use ilo_asm::span::Lines;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Severity;
 use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
 /// A case that does not hold, and why.
 type Failure = String;
+
+/// How often mends are applied before what is left is taken as it is.
+const FIX_ROUNDS: usize = 4;
 
 #[test]
 fn every_case_holds() {
@@ -29,11 +38,17 @@ fn every_case_holds() {
     let mut failures = Vec::new();
     let mut held = 0;
     for case in cases.iter().filter(|case| case.path.to_string_lossy().contains(&only)) {
-        match check(case) {
-            Ok(()) => held += 1,
-            Err(failure) => {
-                let about = case.headers.get("about").map_or("", String::as_str);
-                failures.push(format!("{}: {about}\n{failure}\n", case.path.display()));
+        for source in case.sources() {
+            match check(case, &source) {
+                Ok(()) => held += 1,
+                Err(failure) => {
+                    let about = case.headers.get("about").map_or("", String::as_str);
+                    failures.push(format!(
+                        "{} ({}): {about}\n{failure}\n",
+                        case.path.display(),
+                        source.notation
+                    ));
+                }
             }
         }
     }
@@ -46,9 +61,15 @@ fn every_case_says_what_it_shows() {
     for case in case::all(&folder) {
         let path = case.path.display();
         assert!(case.headers.contains_key("rule"), "{path} cites no rule");
-        assert!(case.section("source id").is_some(), "{path} has no source");
-        let refused = case.section("diagnostics").is_some_and(|text| text.contains("error "));
-        assert!(case.section("outcome").is_some() != refused, "{path} has an outcome or an error, not both");
+        assert!(!case.sources().is_empty(), "{path} has no source");
+        for source in case.sources() {
+            let part = |title| case.section_for(title, source.notation);
+            let refused = part("diagnostics").is_some_and(|text| text.contains("error "));
+            assert!(part("outcome").is_some() != refused, "{path} has an outcome or an error, not both");
+        }
+        for title in case.sections.keys() {
+            assert!(case::TITLES.contains(&title.split(' ').next().unwrap()), "{path}: section {title}");
+        }
     }
 }
 
@@ -56,64 +77,137 @@ fn every_case_says_what_it_shows() {
 const AT_THE_START: [&str; 6] =
     ["bad-input", "missing-input", "unknown-input", "input-type", "unknown-function", "no-single-entry"];
 
-/// Whether a diagnostic is the expected one, whose column or whole place may be left open.
-fn fits(found: &str, expected: &str) -> bool {
-    found.strip_prefix(expected).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
+/// A diagnostic that a case expects.
+struct Expected<'c> {
+    /// `error CODE LINE:COLUMN`, the column or the whole place left open perhaps.
+    line: &'c str,
+    /// What it says somewhere.
+    says: Vec<&'c str>,
+}
+
+impl Expected<'_> {
+    /// The diagnostics section of a case.
+    fn read(section: &str) -> Vec<Expected<'_>> {
+        let mut expected: Vec<Expected<'_>> = Vec::new();
+        for line in section.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            match (line.strip_prefix("says "), expected.last_mut()) {
+                (Some(words), Some(last)) => last.says.push(words),
+                (Some(_), None) => panic!("`says` before a diagnostic"),
+                (None, _) => expected.push(Expected { line, says: Vec::new() }),
+            }
+        }
+        expected
+    }
+
+    fn code(&self) -> &str {
+        self.line.split(' ').nth(1).unwrap_or_default()
+    }
+
+    fn fits(&self, (line, words): &(String, String)) -> bool {
+        let rest = line.strip_prefix(self.line);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
+            && self.says.iter().all(|says| words.contains(says))
+    }
+}
+
+/// A diagnostic as a case writes it, and everything that it says.
+fn found(source: &str, diagnostic: &Diagnostic, strict: bool) -> (String, String) {
+    let place = Lines::new(source).place(diagnostic.span.start);
+    let severity = if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
+    let line = format!("{severity} {} {}:{}", diagnostic.code, place.line, place.column);
+    let parts = [
+        Some(&diagnostic.message),
+        diagnostic.expected.as_ref(),
+        diagnostic.found.as_ref(),
+        diagnostic.nearest.as_ref(),
+        diagnostic.help.as_ref(),
+        diagnostic.fix.as_ref().map(|fix| &fix.title),
+    ];
+    let words: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    (line, words.join(" | "))
+}
+
+/// Compares the diagnostics of a source with those that its case lists, in any order of those at one place.
+fn compare_diagnostics(
+    source: &str,
+    strict: bool,
+    diagnostics: &Diagnostics,
+    mut expected: Vec<Expected<'_>>,
+) -> Result<(), Failure> {
+    let all = diagnostics.as_slice().iter();
+    let mut left: Vec<(String, String)> = all.map(|one| found(source, one, strict)).collect();
+    expected.retain(|expected| {
+        let at = left.iter().position(|found| expected.fits(found));
+        at.map(|at| left.remove(at)).is_none()
+    });
+    if left.is_empty() && expected.is_empty() {
+        return Ok(());
+    }
+    let mut failure = String::new();
+    for Expected { line, says } in &expected {
+        writeln!(failure, "  missing    {line}  {says:?}").unwrap();
+    }
+    for (line, words) in &left {
+        writeln!(failure, "  unexpected {line}  {words}").unwrap();
+    }
+    Err(failure)
+}
+
+/// Applies mends as `ilo-asm fix` does, and compares what comes of it.
+fn check_fixed(source: &str, fixed: &str, options: &Options<'_>) -> Result<(), Failure> {
+    let mut text = source.to_owned();
+    for _ in 0..FIX_ROUNDS {
+        let (_, diagnostics) = build(&text, options);
+        text = fix::apply(&text, diagnostics.as_slice()).0;
+    }
+    if text != fixed {
+        return Err(format!("  expected the mends to make\n{fixed}\n  found\n{text}"));
+    }
+    let (_, diagnostics) = build(&text, options);
+    compare_diagnostics(&text, false, &diagnostics, Vec::new())
+        .map_err(|failure| format!("{failure}  (after its mends)"))
 }
 
 /// A run that is refused as it starts: exit code 2, the code on standard error, no outcome.
-fn refused(case: &Case, expected: &str) -> Result<(), Failure> {
+fn refused(case: &Case, source: &Source<'_>, expected: &Expected<'_>) -> Result<(), Failure> {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("case.ilo"), case.section("source id").unwrap_or_default()).unwrap();
-    let output = start(case, "case.ilo", folder.path());
+    fs::write(folder.path().join(source.file()), source.text).unwrap();
+    let output = start(case, &source.file(), folder.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let code = expected.split(' ').nth(1).unwrap_or_default();
-    if output.status.code() == Some(2) && output.stdout.is_empty() && stderr.contains(code) {
+    if output.status.code() == Some(2) && output.stdout.is_empty() && stderr.contains(expected.code()) {
         return Ok(());
     }
-    Err(format!("  expected {expected}, found {:?}\n{stderr}", output.status.code()))
+    Err(format!("  expected {}, found {:?}\n{stderr}", expected.line, output.status.code()))
 }
 
-fn check(case: &Case) -> Result<(), Failure> {
-    let source = case.section("source id").unwrap_or_default();
+fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
+    let part = |title| case.section_for(title, source.notation);
+    let notation: Notation = source.notation.parse()?;
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
-    let (program, diagnostics) = build(source, &Options { catalog: catalog.as_ref(), ..Options::default() });
-    let lines = Lines::new(source);
-    let strict = case.options().contains(&"--strict");
-    let mut found: Vec<String> = diagnostics
-        .as_slice()
-        .iter()
-        .map(|diagnostic| {
-            let place = lines.place(diagnostic.span.start);
-            let severity =
-                if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
-            format!("{severity} {} {}:{}", diagnostic.code, place.line, place.column)
-        })
-        .collect();
-    let expected = case.section("diagnostics").unwrap_or_default();
-    let expected = expected.lines().map(str::trim).filter(|line| !line.is_empty());
-    let (starts, mut expected): (Vec<&str>, Vec<&str>) =
-        expected.partition(|line| AT_THE_START.iter().any(|code| line.split(' ').nth(1) == Some(code)));
-    found.sort_unstable();
-    expected.sort_unstable();
-    let same = found.len() == expected.len()
-        && found.iter().zip(&expected).all(|(found, expected)| fits(found, expected));
-    if !same {
-        let messages: Vec<&str> = diagnostics.as_slice().iter().map(|d| d.message.as_str()).collect();
-        return Err(format!("  expected {expected:?}\n  found    {found:?} {messages:?}"));
+    let options = Options { from: Some(notation), catalog: catalog.as_ref(), ..Options::default() };
+    let (program, diagnostics) = build(source.text, &options);
+    let expected = Expected::read(part("diagnostics").unwrap_or_default());
+    let (starts, expected): (Vec<Expected<'_>>, Vec<Expected<'_>>) =
+        expected.into_iter().partition(|expected| AT_THE_START.contains(&expected.code()));
+    compare_diagnostics(source.text, case.options().contains(&"--strict"), &diagnostics, expected)?;
+    if let Some(fixed) = part("fixed") {
+        check_fixed(source.text, fixed, &options)?;
     }
-    if let [start] = starts[..] {
-        return refused(case, start);
+    if let [start] = &starts[..] {
+        return refused(case, source, start);
     }
-    let (Some(outcome), Some(mut program)) = (case.section("outcome"), program) else { return Ok(()) };
+    let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
+    if Notation::detect(source.text) != Some(notation) {
+        return Err(format!("  detected as {:?}", Notation::detect(source.text)));
+    }
     let outcome: Value =
         serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("case.ilo"), source).unwrap();
-    run(case, "case.ilo", &outcome, folder.path())?;
+    fs::write(folder.path().join(source.file()), source.text).unwrap();
+    run(case, source, &source.file(), &outcome, folder.path())?;
     program.debug = None;
     fs::write(folder.path().join("case.ilob"), encode(&program)).unwrap();
-    run(case, "case.ilob", &outcome, folder.path())
+    run(case, source, "case.ilob", &outcome, folder.path())
         .map_err(|failure| format!("{failure}\n  (from stripped bytecode)"))
 }
 
@@ -134,7 +228,13 @@ fn start(case: &Case, program: &str, folder: &Path) -> Output {
 }
 
 /// Runs a program of a case and compares its outcome, exit code and trace.
-fn run(case: &Case, program: &str, outcome: &Value, folder: &Path) -> Result<(), Failure> {
+fn run(
+    case: &Case,
+    source: &Source<'_>,
+    program: &str,
+    outcome: &Value,
+    folder: &Path,
+) -> Result<(), Failure> {
     let output = start(case, program, folder);
     let stderr = String::from_utf8_lossy(&output.stderr);
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -150,7 +250,7 @@ fn run(case: &Case, program: &str, outcome: &Value, folder: &Path) -> Result<(),
     if output.status.code() != Some(code) {
         return Err(format!("  expected exit code {code}, found {:?}", output.status.code()));
     }
-    let Some(trace) = case.section("trace") else { return Ok(()) };
+    let Some(trace) = case.section_for("trace", source.notation) else { return Ok(()) };
     let found = fs::read_to_string(folder.join("trace.jsonl")).unwrap();
     let values = |text: &str| -> Vec<Value> {
         text.lines()

@@ -61,6 +61,15 @@ fn most(bytes: u64, size: usize) -> usize {
     usize::try_from(bytes * 16 / (16 * size as u128 + u128::from(MAPPED))).unwrap_or(usize::MAX)
 }
 
+/// What was left at some time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    fuel: u64,
+    memory: u64,
+    held: u64,
+    calls: u64,
+}
+
 /// What is left of the limits.
 #[derive(Debug)]
 pub(crate) struct Budget {
@@ -89,6 +98,20 @@ impl Budget {
         self.memory = self.limits.memory;
         self.held = 0;
         self.calls = self.limits.tool_calls;
+    }
+
+    /// What is left now.
+    pub(crate) fn mark(&self) -> Left {
+        Left { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
+    }
+
+    /// As much is left as was then.
+    #[inline]
+    pub(crate) fn rewind(&mut self, left: Left) {
+        self.fuel = left.fuel;
+        self.memory = left.memory;
+        self.held = left.held;
+        self.calls = left.calls;
     }
 
     /// Takes fuel.
@@ -194,13 +217,26 @@ impl Budget {
         least: usize,
         size: usize,
     ) -> Result<usize, Trap> {
+        let next = granted.saturating_mul(2).max(least).max(need);
+        match self.memory.checked_sub(room(next, size) - room(granted, size)) {
+            Some(left) => {
+                self.memory = left;
+                Ok(next)
+            }
+            None => self.grow_less(granted, need, size),
+        }
+    }
+
+    /// As much as there still is, where that is enough.
+    #[cold]
+    #[inline(never)]
+    fn grow_less(&mut self, granted: usize, need: usize, size: usize) -> Result<usize, Trap> {
         let most = granted.saturating_add(most(self.memory, size));
         if need > most {
             return Err(self.no_memory(room(need, size) - room(granted, size)));
         }
-        let next = granted.saturating_mul(2).max(least).max(need).min(most);
-        self.charge(room(next, size) - room(granted, size))?;
-        Ok(next)
+        self.charge(room(most, size) - room(granted, size))?;
+        Ok(most)
     }
 
     /// Takes one tool call.

@@ -11,6 +11,7 @@ use crate::shapes::NONE;
 use crate::small::SmallStack;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
+use core::hint::cold_path;
 use ilo_spec::error::Code;
 
 /// A value from a host.
@@ -58,6 +59,75 @@ impl From<()> for Datum<'_> {
     }
 }
 
+/// The value of a record without containers whose names are those that came here the last time.
+///
+/// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copying::copy`] does
+/// it and says what is wrong. It charges what that charges, in the same order.
+#[inline(always)]
+pub(crate) fn flat(
+    heap: &mut Heap,
+    program: &Inner,
+    place: usize,
+    fields: &[(&str, Datum<'_>)],
+) -> Option<Value> {
+    let Heap { shapes, budget, .. } = &mut *heap;
+    let shape = shapes.guess(place);
+    let (known, bytes, longest) = shapes.own_shape(shape)?;
+    let nodes = 1 + fields.len();
+    if known.len() != fields.len() || fields.len() > budget.limits.items || nodes > budget.limits.result_nodes
+    {
+        return None;
+    }
+    if !known.iter().zip(fields).all(|(&name, &(text, _))| shapes.is_named(program, name, text)) {
+        return None;
+    }
+    shapes.charge_whole(budget, shape).ok()?;
+    let start = heap.take(fields.len()).ok()?;
+    let text = heap.text.len();
+    let sizes = fill(heap, start, fields, (bytes, longest));
+    if let Some((bytes, longest)) = sizes
+        && let Some(left) = heap.budget.fuel.checked_sub((nodes / 4 + bytes / 64) as u64)
+    {
+        heap.budget.fuel = left;
+        heap.longest = heap.longest.max(longest);
+        return Some(Value::record(narrow(start), shape, 1));
+    }
+    cold_path();
+    heap.top = start;
+    heap.text.truncate(text);
+    None
+}
+
+/// Copies the values of fields to their places; gives the bytes of all and of the longest text, begun as they are given.
+#[inline(always)]
+fn fill(
+    heap: &mut Heap,
+    start: usize,
+    fields: &[(&str, Datum<'_>)],
+    (mut bytes, mut longest): (usize, usize),
+) -> Option<(usize, usize)> {
+    for (place, (_, datum)) in (start..).zip(fields) {
+        let value = match *datum {
+            Datum::Text(text) => {
+                bytes = bytes.saturating_add(text.len());
+                longest = longest.max(text.len());
+                let limits = &heap.budget.limits;
+                if text.len() > limits.text || bytes > limits.result_bytes {
+                    return None;
+                }
+                heap.push_text(text).ok()?
+            }
+            Datum::Nil => Value::NIL,
+            Datum::Bool(value) => Value::bool(value),
+            Datum::Int(value) => Value::int(value),
+            Datum::Double(value) if value.is_finite() => Value::double(value),
+            Datum::Double(_) | Datum::List(_) | Datum::Record(_) => return None,
+        };
+        *heap.values.get_mut(place)? = value;
+    }
+    (bytes <= heap.budget.limits.result_bytes).then_some((bytes, longest))
+}
+
 /// What may still come in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
@@ -76,12 +146,6 @@ impl Meter {
     /// Values and bytes that came in.
     pub(crate) fn used(&self) -> (usize, usize) {
         (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
-    }
-
-    /// Whether so much may still come in.
-    #[inline(always)]
-    fn has(&self, nodes: usize, bytes: usize) -> bool {
-        nodes <= self.nodes && bytes <= self.bytes
     }
 
     #[inline(always)]
@@ -153,57 +217,6 @@ impl Open<'_> {
 }
 
 impl Copying<'_> {
-    /// The value of a record without containers whose names are those that came here the last time. For anything else,
-    /// and where the meter would run out, nothing, and nothing was done: [`Copying::copy`] does it and says what is
-    /// wrong. It charges what that charges, in the same order.
-    #[inline]
-    pub(crate) fn flat(&mut self, fields: &[(&str, Datum<'_>)]) -> Result<Option<Value>, Trap> {
-        let program = self.program;
-        let Heap { shapes, budget, .. } = &mut *self.heap;
-        let shape = shapes.guess(self.place + 1);
-        if shape == NONE {
-            return Ok(None);
-        }
-        let known = shapes.fields(program, shape);
-        if known.len() != fields.len() || known.len() > budget.limits.items {
-            return Ok(None);
-        }
-        let (mut bytes, mut longest_text, mut longest_name) = (0, 0, 0);
-        for (&name, &(text, datum)) in known.iter().zip(fields) {
-            let size = match datum {
-                Datum::Text(text) => text.len(),
-                Datum::Double(double) if !double.is_finite() => return Ok(None),
-                Datum::List(_) | Datum::Record(_) => return Ok(None),
-                _ => 0,
-            };
-            if !shapes.is_named(program, name, text) {
-                return Ok(None);
-            }
-            bytes += text.len() + size;
-            longest_text = size.max(longest_text);
-            longest_name = text.len().max(longest_name);
-        }
-        if longest_text > budget.limits.text || !self.meter.has(1 + fields.len(), bytes) {
-            return Ok(None);
-        }
-        self.meter.take(1 + fields.len(), bytes)?;
-        shapes.charge_whole(budget, shape)?;
-        let heap = &mut *self.heap;
-        heap.longest = heap.longest.max(longest_name);
-        let start = heap.take(fields.len())?;
-        for (place, &(_, datum)) in (start..).zip(fields) {
-            let value = match datum {
-                Datum::Text(text) => heap.add_text(text)?,
-                Datum::Bool(value) => Value::bool(value),
-                Datum::Int(value) => Value::int(value),
-                Datum::Double(value) => Value::double(value),
-                _ => Value::NIL,
-            };
-            heap.values[place] = value;
-        }
-        Ok(Some(Value::record(narrow(start), shape, 1)))
-    }
-
     /// The value of a datum.
     #[inline]
     pub(crate) fn copy(&mut self, datum: Datum<'_>) -> Result<Value, Refusal> {

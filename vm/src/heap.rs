@@ -5,7 +5,7 @@
 //! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
 //! places are used, and how many there are.
 
-use crate::budget::{Budget, Limits};
+use crate::budget::{Budget, Left, Limits};
 use crate::compact::Maps;
 use crate::fault::Trap;
 use crate::program::Inner;
@@ -51,8 +51,7 @@ pub(crate) struct Mark {
     granted: usize,
     text: usize,
     granted_text: usize,
-    fuel: u64,
-    memory: u64,
+    left: Left,
     nested: bool,
     longest: usize,
     shapes: (usize, usize),
@@ -107,8 +106,7 @@ impl Heap {
             granted: self.granted,
             text: self.text.len(),
             granted_text: self.granted_text,
-            fuel: self.budget.fuel,
-            memory: self.budget.left(),
+            left: self.budget.mark(),
             nested: self.nested,
             longest: self.longest,
             shapes: self.shapes.begun(),
@@ -116,15 +114,13 @@ impl Heap {
     }
 
     /// Goes back to the mark of the start.
+    #[inline]
     pub(crate) fn rewind(&mut self, mark: &Mark) {
         self.top = mark.top;
         self.granted = mark.granted;
         self.text.truncate(mark.text);
         self.granted_text = mark.granted_text;
-        self.budget.reset();
-        self.budget.fuel = mark.fuel;
-        self.budget.memory = mark.memory;
-        self.budget.hold();
+        self.budget.rewind(mark.left);
         self.nested = mark.nested;
         self.longest = mark.longest;
         self.shapes.rewind(mark.shapes);
@@ -157,7 +153,7 @@ impl Heap {
     }
 
     /// Makes sure that so many bytes of text can follow.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reserve_text(&mut self, bytes: usize) -> Result<(), Trap> {
         let need = self.text.len() + bytes;
         if need > self.granted_text { self.grow_text(need) } else { Ok(()) }
@@ -181,6 +177,15 @@ impl Heap {
         let start = self.text.len();
         self.text.push_str(text);
         Ok(self.text_since(start))
+    }
+
+    /// As [`Heap::add_text`], for a text within its limit; what `longest` is, is up to the caller.
+    #[inline(always)]
+    pub(crate) fn push_text(&mut self, text: &str) -> Result<Value, Trap> {
+        let start = self.text.len();
+        self.reserve_text(text.len())?;
+        self.text.push_str(text);
+        Ok(Value::text(narrow(self.base + start), narrow(text.len())))
     }
 
     /// The value of the text that was written from `start` to the end of the arena.

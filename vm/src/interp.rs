@@ -14,7 +14,7 @@ use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, NumberId, StringId};
+use ilo_spec::operand::{NumberId, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
@@ -31,21 +31,21 @@ pub(crate) struct Machine {
     pub(crate) result: Value,
 }
 
-/// Why the machine stopped.
-#[derive(Debug)]
+/// Why the machine stopped, where it was no fault.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call, whose arguments begin at a register.
-    Call(CallId, First),
+    /// At a tool call.
+    Call,
     /// The function that was started returned.
     Returned,
     /// The function that was started failed.
     Failed,
-    Fault(Trap),
 }
 
-/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it.
+/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it; what it
+/// gives back is in two registers as well.
 #[inline(never)]
-pub(crate) fn execute(machine: &mut Machine) -> Stop {
+pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, result } =
         machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
@@ -59,7 +59,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
             () => {
                 match window(stack, *base) {
                     Some(window) => window,
-                    None => break 'run Stop::Returned,
+                    None => break 'run (Stop::Returned, None),
                 }
             };
         }
@@ -70,7 +70,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                     Ok(value) => value,
                     Err(trap) => {
                         cold_path();
-                        break 'run Stop::Fault(trap);
+                        break 'run (Stop::Failed, Some(trap));
                     }
                 }
             };
@@ -81,14 +81,12 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 let value = $value;
                 let Some(frame) = frames.pop() else {
                     *result = value;
-                    break 'run Stop::Returned;
+                    break 'run (Stop::Returned, None);
                 };
                 pc = frame.pc;
                 *base = frame.base;
                 w = enter!();
-                if let Some(&Op::Invoke { dst, .. }) = code.get(pc - 1) {
-                    set(w, dst, value);
-                }
+                set(w, frame.dst, value);
             }};
         }
         // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
@@ -119,7 +117,7 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
             // In place: each arm reads the operands that it has.
             let Some(op) = code.get(pc) else {
                 cold_path();
-                break Stop::Returned;
+                break (Stop::Returned, None);
             };
             pc += 1;
             match *op {
@@ -236,15 +234,15 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
-                Op::Tool { first, call, .. } => {
+                Op::Tool { .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
-                    break 'run Stop::Call(call, first);
+                    break 'run (Stop::Call, None);
                 }
-                Op::Invoke { first, function, .. } => {
+                Op::Invoke { dst, first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
                     fallible!(heap.budget.burn(entry.cost.into()));
-                    frames.push(Frame { pc, base: *base });
+                    frames.push(Frame { pc, base: *base, dst });
                     *base += usize::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
@@ -259,11 +257,10 @@ pub(crate) fn execute(machine: &mut Machine) -> Stop {
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    let (handled, place) =
-                        fail(code, stack, frames, Frame { pc, base: *base }, (result, value));
-                    (pc, *base) = (place.pc, place.base);
+                    let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
+                    (pc, *base) = place;
                     if !handled {
-                        break 'run Stop::Failed;
+                        break 'run (Stop::Failed, None);
                     }
                     w = enter!();
                 }
@@ -306,18 +303,17 @@ fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    mut place: Frame,
+    mut place: (usize, usize),
     (result, value): (&mut Value, Value),
-) -> (bool, Frame) {
-    while let Some(frame) = frames.pop() {
-        place = frame;
-        if let Op::Invoke { dst, fail, .. } = code[frame.pc - 1]
+) -> (bool, (usize, usize)) {
+    while let Some(Frame { pc, base, dst }) = frames.pop() {
+        place = (pc, base);
+        if let Op::Invoke { fail, .. } = code[pc - 1]
             && fail.0 != 0
-            && let Some(w) = window(stack, frame.base)
+            && let Some(w) = window(stack, base)
         {
             set(w, dst, value);
-            place.pc += usize::from(fail.0);
-            return (true, place);
+            return (true, (pc + usize::from(fail.0), base));
         }
     }
     *result = value;
@@ -332,8 +328,8 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
     let code = &program.inner().spec.code[..];
     let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
     if failed && on_fail.0 == 0 {
-        let (handled, place) = fail(code, stack, frames, Frame { pc: *pc, base: *base }, (result, value));
-        (*pc, *base) = (place.pc, place.base);
+        let (handled, place) = fail(code, stack, frames, (*pc, *base), (result, value));
+        (*pc, *base) = place;
         return handled;
     }
     if let Some(w) = window(stack, *base) {

@@ -68,7 +68,8 @@ pub(crate) struct Inner {
     pub(crate) facts: Facts,
     /// The text keys of maps of few cases, as the bits of their values, one map after the other.
     text_cases: Vec<(u64, u16)>,
-    text_case_ends: Vec<u32>,
+    /// Where those of each map begin, and how many they are.
+    text_case_ranges: Vec<(u32, u32)>,
     shape_fields: Vec<u32>,
     shape_ends: Vec<u32>,
     lazy: OnceBox<Lazy>,
@@ -102,13 +103,14 @@ impl Inner {
             longest,
             facts,
             text_cases: Vec::new(),
-            text_case_ends: Vec::with_capacity(spec.maps.len()),
+            text_case_ranges: Vec::with_capacity(spec.maps.len()),
             shape_fields: Vec::new(),
             shape_ends: Vec::with_capacity(spec.shapes.len()),
             lazy: OnceBox::new(),
             spec,
         };
         for map in &inner.spec.maps {
+            let start = inner.text_cases.len();
             for &(key, to) in &map.cases {
                 if let Key::Text(id) = key
                     && map.cases.len() <= FEW_CASES
@@ -116,7 +118,8 @@ impl Inner {
                     inner.text_cases.push((inner.texts[at(id.0)].payload.to_bits(), to));
                 }
             }
-            inner.text_case_ends.push(u32::try_from(inner.text_cases.len()).unwrap_or(u32::MAX));
+            let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            inner.text_case_ranges.push((short(start), short(inner.text_cases.len() - start)));
         }
         for shape in &inner.spec.shapes {
             let from = inner.shape_fields.len();
@@ -230,9 +233,8 @@ impl Inner {
     /// The text keys of a map of few cases, as the bits of their values, with their targets.
     #[inline(always)]
     pub(crate) fn text_cases(&self, map: MapId) -> &[(u64, u16)] {
-        let map = at(map.0);
-        let start = map.checked_sub(1).map_or(0, |before| self.text_case_ends[before]);
-        self.text_cases.get(at(start)..at(self.text_case_ends[map])).unwrap_or_default()
+        let (start, count) = self.text_case_ranges[at(map.0)];
+        self.text_cases.get(at(start)..at(start) + at(count)).unwrap_or_default()
     }
 
     /// The map with that number.

@@ -208,8 +208,8 @@ fn windows(
         let op = program.spec.code.get(at(found)).filter(|_| range.contains(&found));
         let pc = at(found) + 1;
         match op {
-            Some(&Op::Invoke { first, function: callee, .. }) if left > 0 => {
-                machine.frames.push(Frame { pc, base });
+            Some(&Op::Invoke { dst, first, function: callee, .. }) if left > 0 => {
+                machine.frames.push(Frame { pc, base, dst });
                 base += usize::from(first.0);
                 function = callee;
             }

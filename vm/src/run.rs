@@ -6,7 +6,7 @@ use crate::budget::Limits;
 use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
 use crate::call::{Call, Outcome, Status};
 use crate::compact;
-use crate::datum::{Copying, Datum, Meter};
+use crate::datum::{self, Copying, Datum, Meter};
 use crate::fault::{Fault, StartError, Trap};
 use crate::frame;
 use crate::heap::{Heap, Mark};
@@ -15,10 +15,13 @@ use crate::program::Program;
 use crate::render;
 use crate::restore::Tables;
 use crate::value::{Tag, Value, at};
+use crate::verify::Entry;
 use crate::view::View;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::hint::cold_path;
+use core::ops::Range;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -54,11 +57,13 @@ pub struct Run {
     pub(crate) machine: Machine,
     pub(crate) scratch: Scratch,
     state: State,
-    fault: Option<Fault>,
+    fault: Option<Box<Fault>>,
     function: FunctionId,
-    /// The arguments, and the heap once they were there.
-    arguments: Vec<Value>,
+    /// Where the stack keeps the arguments, behind the last window; the heap once they were there; where the function
+    /// begins.
+    arguments: Range<usize>,
     mark: Mark,
+    entry: Entry,
     started: bool,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
     cleared: (usize, u64),
@@ -90,8 +95,9 @@ impl Run {
             state: State::Idle,
             fault: None,
             function: FunctionId(0),
-            arguments: Vec::new(),
+            arguments: 0..0,
             mark: Mark::default(),
+            entry: Entry::default(),
             started: false,
             cleared: (0, 0),
             tables: None,
@@ -113,7 +119,6 @@ impl Run {
     pub(crate) fn clear(&mut self) {
         self.machine.frames.clear();
         self.machine.notes.clear();
-        self.arguments.clear();
         self.scratch.begin();
         self.state = State::Idle;
         self.started = false;
@@ -189,14 +194,15 @@ impl Run {
         for (place, (name, _)) in program.parameters(self.function).enumerate() {
             let found = shapes.find_name(inner, name).and_then(|id| shapes.position(inner, record.aux, id));
             let Some(found) = found else { return Err(self.missing(place)) };
-            self.arguments.push(values[at(record.low()) + found]);
+            let argument = values[at(record.low()) + found];
+            keep_argument(&mut self.machine.stack, &mut self.arguments, argument);
         }
         let known = |name: &str| program.parameters(self.function).any(|(known, _)| known == name);
         let names = shapes.fields(inner, record.aux).iter().map(|&name| shapes.name(inner, name));
         if let Some(extra) = names.into_iter().find(|name| !known(name)) {
             return Err(self.unknown(extra.to_string()));
         }
-        for place in 0..self.arguments.len() {
+        for place in 0..program.parameters(self.function).count() {
             self.check_type(place)?;
         }
         self.launch();
@@ -211,8 +217,11 @@ impl Run {
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
         self.function = function;
         heap.begin(inner);
-        let entry = inner.facts.entries[usize::from(function.0)];
-        frame::prepare(stack, frames, &mut heap.budget, (at(entry.extent), at(entry.depth)))?;
+        self.entry = inner.facts.entries[usize::from(function.0)];
+        let (extent, depth) = (at(self.entry.extent), at(self.entry.depth));
+        let behind =
+            frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))?;
+        self.arguments = behind..behind;
         Ok(found.parameters.len())
     }
 
@@ -226,15 +235,11 @@ impl Run {
     /// Goes to the first instruction, the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
-        let inner = self.machine.program.inner();
-        let entry = inner.facts.entries[usize::from(self.function.0)];
-        for (register, argument) in self.machine.stack.iter_mut().zip(&self.arguments) {
-            *register = *argument;
-        }
+        self.machine.stack.copy_within(self.arguments.clone(), 0);
         self.machine.base = 0;
-        self.machine.pc = at(entry.start);
+        self.machine.pc = at(self.entry.start);
         self.state = State::Ready;
-        if let Err(trap) = self.machine.heap.budget.burn(entry.cost.into()) {
+        if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
             self.machine.pc += 1;
             self.trap(trap);
         }
@@ -279,59 +284,52 @@ impl Run {
         matches!(self.state, State::Pending(..)).then_some(self.function)
     }
 
-    /// The machine stands at a tool call, whose arguments are there.
+    /// The machine was put at a tool call, whose arguments are there.
     pub(crate) fn wait(&mut self) -> Result<(), Trap> {
-        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
-        let inner = program.inner();
-        let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
-        let start = *base + usize::from(first.0);
-        let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
         // The fuel of looking at what leaves was burnt when it left.
-        let fuel = heap.budget.fuel;
-        heap.check_leaving(inner, &stack[start..start + count])?;
-        heap.budget.fuel = fuel;
-        heap.budget.hold();
-        self.state = State::Pending(call, first);
+        let fuel = self.machine.heap.budget.fuel;
+        self.pause()?;
+        self.machine.heap.budget.fuel = fuel;
+        self.machine.heap.budget.hold();
         Ok(())
     }
 
     #[inline]
     fn advance(&mut self) {
-        let mut stop = interp::execute(&mut self.machine);
-        while let Stop::Fault(trap) = stop {
-            if trap.code() != Code::FaultMemory {
-                return self.trap(trap);
+        let (mut stop, mut trap) = interp::execute(&mut self.machine);
+        while let Some(found) = trap {
+            cold_path();
+            if let Err(found) = self.make_room(found) {
+                return self.trap(found);
             }
-            match self.make_room(trap) {
-                Ok(()) => {
-                    // The instruction that found no room is carried out again.
-                    self.machine.pc -= 1;
-                    stop = interp::execute(&mut self.machine);
-                }
-                Err(trap) => return self.trap(trap),
-            }
+            // The instruction that found no room is carried out again.
+            self.machine.pc -= 1;
+            (stop, trap) = interp::execute(&mut self.machine);
         }
-        match stop {
-            Stop::Call(call, first) => {
-                let Machine { program, heap, stack, base, .. } = &mut self.machine;
-                let inner = program.inner();
-                let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
-                let start = *base + usize::from(first.0);
-                match heap.check_leaving(inner, &stack[start..start + count]) {
-                    Ok(()) => self.state = State::Pending(call, first),
-                    Err(trap) => self.trap(trap),
-                }
-            }
+        let leaves = match stop {
+            Stop::Call => self.pause(),
             Stop::Returned => {
+                self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                match heap.check_leaving(program.inner(), core::slice::from_ref(result)) {
-                    Ok(()) => self.state = State::Ok,
-                    Err(trap) => self.trap(trap),
-                }
+                heap.check_leaving(program.inner(), core::slice::from_ref(result))
             }
-            Stop::Failed => self.failed(),
-            Stop::Fault(trap) => self.trap(trap),
+            Stop::Failed => return self.failed(),
+        };
+        if let Err(trap) = leaves {
+            self.trap(trap);
         }
+    }
+
+    /// The machine stands at a tool call, whose arguments leave the run.
+    #[inline]
+    fn pause(&mut self) -> Result<(), Trap> {
+        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
+        let inner = program.inner();
+        let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
+        self.state = State::Pending(call, first);
+        let start = *base + usize::from(first.0);
+        let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
+        heap.check_leaving(inner, &stack[start..start + count])
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -392,7 +390,8 @@ impl Run {
         let inner = self.machine.program.inner();
         let pc = self.pc();
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
-        self.fault = Some(Fault { code, message, function, position: self.position(pc), pc });
+        let position = self.position(pc);
+        self.fault = Some(Box::new(Fault { code, message, function, position, pc }));
         self.state = State::Fault;
     }
 
@@ -471,22 +470,19 @@ impl Run {
         Builder::new(self, Purpose::Answer, meter, place)
     }
 
-    #[inline]
+    /// A function of its own, so that what steps a run is short.
+    #[inline(never)]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
-        let Datum::Record(fields) = datum else { return self.answer_any(datum, failed) };
-        if failed {
-            return self.answer_any(datum, failed);
+        let place = self.place() + 1;
+        let Machine { program, heap, .. } = &mut self.machine;
+        if let Datum::Record(fields) = datum
+            && !failed
+            && let Some(value) = datum::flat(heap, program.inner(), place, fields)
+        {
+            self.resume(value, false);
+            return Ok(());
         }
-        let mut meter = self.meter();
-        let place = self.place();
-        match self.copying(&mut meter, place).flat(fields) {
-            Ok(Some(value)) => self.charged(meter, |run| run.resume(value, false)),
-            Ok(None) => self.answer_any(datum, failed),
-            Err(trap) => match self.make_room(trap) {
-                Ok(()) => self.answer_any(datum, failed),
-                Err(trap) => self.answered(Err(Refusal::Trap(trap)), meter),
-            },
-        }
+        self.answer_any(datum, failed)
     }
 
     #[inline(never)]
@@ -568,7 +564,7 @@ impl Run {
             Datum::Double(value) if value.is_finite() => Value::double(value),
             datum => self.large_argument(datum)?,
         };
-        self.arguments.push(value);
+        keep_argument(&mut self.machine.stack, &mut self.arguments, value);
         let function = self.machine.program.inner().function(self.function);
         match function.and_then(|function| function.parameters.get(place)) {
             Some(parameter) if parameter.ty.lists == 0 && fits(parameter.ty.base, value.tag) => Ok(()),
@@ -593,7 +589,8 @@ impl Run {
         if expected == Type::ANY {
             return Ok(());
         }
-        match mistyped(&self.machine.heap, self.arguments[place], expected) {
+        let argument = self.machine.stack[self.arguments.start + place];
+        match mistyped(&self.machine.heap, argument, expected) {
             None => Ok(()),
             Some(found) => {
                 Err(StartError::InputType { parameter: name.to_string(), expected, found: found.name() })
@@ -618,6 +615,15 @@ impl Run {
 
     fn unknown(&self, argument: String) -> StartError {
         StartError::UnknownInput { argument, parameters: self.machine.program.parameter_names(self.function) }
+    }
+}
+
+/// Keeps one more argument.
+#[inline(always)]
+fn keep_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Value) {
+    if let Some(place) = stack.get_mut(arguments.end) {
+        *place = argument;
+        arguments.end += 1;
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) const FAR: u8 = 254;
 /// No shape.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Bytes that a name or shape takes beside its text or fields, tables and spare room counted.
-const ENTRY: usize = 48;
+const ENTRY: usize = 64;
 /// Shapes and names, and bytes of these, that a reused run keeps at most.
 const KEPT: usize = 1_024;
 const KEPT_BYTES: usize = 64 << 10;
@@ -32,6 +32,20 @@ const MERGES: usize = 16;
 /// A field given twice in a record that came from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate(pub(crate) u32);
+
+/// A shape that is no program's.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    /// Where its names end in `fields`; they begin where those of the one before end.
+    end: u32,
+    /// Bytes of all its names, and of the longest.
+    bytes: u32,
+    longest: u32,
+    /// How many of its names are no program's.
+    names: u32,
+    /// When it was charged last.
+    stamp: u64,
+}
 
 /// The tables.
 #[derive(Debug)]
@@ -43,19 +57,22 @@ pub(crate) struct Shapes {
     first_shape: u32,
     first_name: u32,
     fields: Vec<u32>,
-    ends: Vec<u32>,
-    stamps: Vec<u64>,
+    own: Vec<Own>,
     index: Index,
     names: String,
     name_ends: Vec<u32>,
     name_stamps: Vec<u64>,
     name_index: Index,
+    /// Whether there may be more than is kept for a next run.
+    many: bool,
     /// The stamps of what was charged by the start and since.
     start: u64,
     run: u64,
     /// The shape that an answer of this call had at this depth the last time.
-    guesses: [u32; GUESSES],
-    merges: [(u32, u32, u32); MERGES],
+    guesses: Vec<u32>,
+    /// The shapes of merges that were made lately. Both are empty until there is something to keep, so that a fresh run
+    /// is small.
+    merges: Vec<(u32, u32, u32)>,
 }
 
 impl Shapes {
@@ -66,17 +83,17 @@ impl Shapes {
             first_shape: 0,
             first_name: 0,
             fields: Vec::new(),
-            ends: Vec::new(),
-            stamps: Vec::new(),
+            own: Vec::new(),
             index: Index::default(),
             names: String::new(),
             name_ends: Vec::new(),
             name_stamps: Vec::new(),
             name_index: Index::default(),
+            many: false,
             start: 1,
             run: 1,
-            guesses: [NONE; GUESSES],
-            merges: [(NONE, NONE, NONE); MERGES],
+            guesses: Vec::new(),
+            merges: Vec::new(),
         };
         shapes.adopt_program(program);
         shapes
@@ -93,7 +110,9 @@ impl Shapes {
 
     /// A run starts: nothing is charged yet.
     pub(crate) fn begin(&mut self) {
-        self.keep_few(0, 0);
+        if self.many {
+            self.keep_few(0, 0);
+        }
         self.run += 1;
         self.start = self.run;
     }
@@ -101,29 +120,40 @@ impl Shapes {
     /// The arguments are there, and how much there is of shapes and names.
     pub(crate) fn begun(&mut self) -> (usize, usize) {
         self.run += 1;
-        (self.ends.len(), self.name_ends.len())
+        (self.own.len(), self.name_ends.len())
     }
 
     /// The run goes back to its start.
+    #[inline]
     pub(crate) fn rewind(&mut self, (shapes, names): (usize, usize)) {
-        self.keep_few(shapes, names);
+        if self.many {
+            self.keep_few(shapes, names);
+        }
         self.run += 1;
     }
 
+    #[cold]
+    #[inline(never)]
     fn keep_few(&mut self, shapes: usize, names: usize) {
-        let many = self.ends.len() > shapes + KEPT || self.name_ends.len() > names + KEPT;
-        let large = self.names.len() > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4;
-        if many || (large && (self.ends.len() > shapes || self.name_ends.len() > names)) {
+        let many = self.own.len() > shapes + KEPT || self.name_ends.len() > names + KEPT;
+        if many || (self.is_large() && (self.own.len() > shapes || self.name_ends.len() > names)) {
             self.forget(shapes, names);
         }
     }
 
+    fn is_large(&self) -> bool {
+        self.names.len() > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
+    }
+
+    fn count(&mut self) {
+        self.many = self.own.len() > KEPT || self.name_ends.len() > KEPT || self.is_large();
+    }
+
     /// Forgets all but the first so many.
     fn forget(&mut self, shapes: usize, names: usize) {
-        if self.ends.len() > shapes || self.name_ends.len() > names {
-            self.ends.truncate(shapes);
-            self.stamps.truncate(shapes);
-            self.fields.truncate(self.ends.last().map_or(0, |&end| at(end)));
+        if self.own.len() > shapes || self.name_ends.len() > names {
+            self.own.truncate(shapes);
+            self.fields.truncate(self.own.last().map_or(0, |own| at(own.end)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
             self.name_ends.truncate(names);
@@ -137,8 +167,9 @@ impl Shapes {
                 self.index_shape(small(shape));
             }
         }
-        self.guesses = [NONE; GUESSES];
-        self.merges = [(NONE, NONE, NONE); MERGES];
+        self.count();
+        self.guesses.clear();
+        self.merges.clear();
     }
 
     /// The fields of a shape.
@@ -146,7 +177,7 @@ impl Shapes {
     pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
         match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
-            Some(own) => slice(&self.fields, &self.ends, own),
+            Some(own) => slice(&self.fields, &self.own, own),
         }
     }
 
@@ -227,15 +258,17 @@ impl Shapes {
         let mut index = core::mem::take(&mut self.name_index);
         index.insert(own, |index, own| index.hash_text(self.own_name(own)));
         self.name_index = index;
+        self.count();
     }
 
     /// Charges a name where the run has not met it yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
         let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
         let stamp = self.name_stamps[at(own)];
         if stamp != self.run && stamp != self.start {
-            budget.charge(name_size(self.own_name(own).len()))?;
+            let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
+            budget.charge(name_size(at(self.name_ends[at(own)] - start)))?;
             self.name_stamps[at(own)] = self.run;
         }
         Ok(())
@@ -245,28 +278,47 @@ impl Shapes {
     #[inline]
     pub(crate) fn charge_shape(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
-        let stamp = self.stamps[at(own)];
+        let stamp = self.own[at(own)].stamp;
         if stamp != self.run && stamp != self.start {
-            let fields = slice(&self.fields, &self.ends, own).len();
+            let fields = slice(&self.fields, &self.own, own).len();
             budget.charge(self.shape_size(fields))?;
-            self.stamps[at(own)] = self.run;
+            self.own[at(own)].stamp = self.run;
         }
         Ok(())
     }
 
     /// Charges a shape and its names where the run has not met them yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn charge_whole(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
-        let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
-        let stamp = self.stamps[at(own)];
-        if stamp == self.run || stamp == self.start {
-            return Ok(());
+        let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
+        match self.own.get(place) {
+            Some(own) if own.stamp != self.run && own.stamp != self.start => self.charge_own(budget, place),
+            _ => Ok(()),
         }
-        let start = own.checked_sub(1).map_or(0, |before| self.ends[at(before)]);
-        for place in start..self.ends[at(own)] {
-            self.charge_name(budget, self.fields[at(place)])?;
+    }
+
+    #[inline(never)]
+    fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
+        let Own { end, names, .. } = self.own[place];
+        let start = place.checked_sub(1).map_or(0, |before| self.own[before].end);
+        if names > 0 {
+            for field in start..end {
+                self.charge_name(budget, self.fields[at(field)])?;
+            }
         }
-        self.charge_shape(budget, shape)
+        budget.charge(self.shape_size(at(end - start)))?;
+        self.own[place].stamp = self.run;
+        Ok(())
+    }
+
+    /// The names of a shape that is no program's, the bytes of all and of the longest.
+    #[inline(always)]
+    pub(crate) fn own_shape(&self, shape: u32) -> Option<(&[u32], usize, usize)> {
+        let place = at(shape.checked_sub(self.first_shape)?);
+        let own = self.own.get(place)?;
+        let start = place.checked_sub(1).map_or(0, |before| self.own[before].end);
+        let names = self.fields.get(at(start)..at(own.end))?;
+        Some((names, at(own.bytes), at(own.longest)))
     }
 
     fn shape_size(&self, fields: usize) -> u64 {
@@ -281,7 +333,7 @@ impl Shapes {
         list: &[u32],
     ) -> Result<Result<u32, Duplicate>, Trap> {
         let hash = self.index.hash_list(list);
-        if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.ends, own) == list) {
+        if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.own, own) == list) {
             let shape = own + self.first_shape;
             self.charge_shape(budget, shape)?;
             return Ok(Ok(shape));
@@ -290,14 +342,17 @@ impl Shapes {
         if let Some(name) = duplicate(list) {
             return Ok(Err(Duplicate(name)));
         }
-        let own = small(self.ends.len());
+        let own = small(self.own.len());
         let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
         let (Some(shape), Ok(end)) = (shape, u32::try_from(self.fields.len() + list.len())) else {
             return Err(budget.no_memory(list.len() as u64));
         };
+        let sizes = || list.iter().map(|&name| self.name(program, name).len());
+        // Names are of one buffer each of the program and of the run, whose ends are 32 bits wide.
+        let (bytes, longest) = (small(sizes().sum()), small(sizes().max().unwrap_or(0)));
+        let names = small(list.iter().filter(|&&name| name >= self.first_name).count());
         self.fields.extend_from_slice(list);
-        self.ends.push(end);
-        self.stamps.push(self.run);
+        self.own.push(Own { end, bytes, longest, names, stamp: self.run });
         push_row(&mut self.matrix, self.stride, list);
         self.index_shape(own);
         debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
@@ -306,29 +361,36 @@ impl Shapes {
 
     fn index_shape(&mut self, own: u32) {
         let mut index = core::mem::take(&mut self.index);
-        index.insert(own, |index, own| index.hash_list(slice(&self.fields, &self.ends, own)));
+        index.insert(own, |index, own| index.hash_list(slice(&self.fields, &self.own, own)));
         self.index = index;
+        self.count();
     }
 
     /// The shape that a record at this place had the last time, or [`NONE`].
     #[inline]
     pub(crate) fn guess(&self, place: usize) -> u32 {
-        self.guesses[place % GUESSES]
+        self.guesses.get(place % GUESSES).copied().unwrap_or(NONE)
     }
 
     #[inline]
     pub(crate) fn learn(&mut self, place: usize, shape: u32) {
+        if self.guesses.is_empty() {
+            self.guesses.resize(GUESSES, NONE);
+        }
         self.guesses[place % GUESSES] = shape;
     }
 
     /// The shape of a merge of two shapes, where it was made lately.
     #[inline]
     pub(crate) fn merged(&self, old: u32, new: u32) -> Option<u32> {
-        let (a, b, shape) = self.merges[merge_place(old, new)];
+        let &(a, b, shape) = self.merges.get(merge_place(old, new))?;
         (a == old && b == new).then_some(shape)
     }
 
     pub(crate) fn learn_merge(&mut self, old: u32, new: u32, shape: u32) {
+        if self.merges.is_empty() {
+            self.merges.resize(MERGES, (NONE, NONE, NONE));
+        }
         self.merges[merge_place(old, new)] = (old, new, shape);
     }
 }
@@ -372,9 +434,9 @@ fn small(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
 
-fn slice<'a>(fields: &'a [u32], ends: &[u32], own: u32) -> &'a [u32] {
-    let start = own.checked_sub(1).map_or(0, |before| ends[at(before)]);
-    &fields[at(start)..at(ends[at(own)])]
+fn slice<'a>(fields: &'a [u32], shapes: &[Own], own: u32) -> &'a [u32] {
+    let start = own.checked_sub(1).map_or(0, |before| shapes[at(before)].end);
+    &fields[at(start)..at(shapes[at(own)].end)]
 }
 
 /// A name that stands twice in a list, the same one for the same list.

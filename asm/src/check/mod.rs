@@ -137,10 +137,13 @@ impl<'t> Piece<'_, '_, 't> {
     }
 }
 
-/// Which functions the reader found an error in: from a header to the next one, a name that an id lacks not counted.
+/// Errors of reading that leave the tree whole.
+const HARMLESS: [Code; 2] = [Code::UnnamedId, Code::WrongReturn];
+
+/// Which functions the reader found an error in: from a header to the next one, what is harmless not counted.
 fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
     let found = diagnostics.as_slice().iter();
-    let errors = found.filter(|found| found.is_error() && found.code != Code::UnnamedId);
+    let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
     let mut places: Vec<u32> = errors.map(|error| error.span.start).collect();
     places.sort_unstable();
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);

@@ -4,7 +4,9 @@
 //! what each is wanted to be from here.
 
 use super::Report;
+use super::mend;
 use crate::ast::{Call, Field, File, Function, Name};
+use crate::build::Notation;
 use crate::catalog::{Catalog, Lookup, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::known::Known;
@@ -59,6 +61,11 @@ impl<'f, 'a> Names<'f, 'a> {
         Names { file, by_name, catalog }
     }
 
+    /// The notation of the file: of all its functions.
+    fn notation(&self) -> Notation {
+        self.file.functions.first().map_or(Notation::Id, |function| function.notation)
+    }
+
     /// Whether no two functions have one name.
     pub(super) fn all_different(&self) -> bool {
         self.by_name.len() == self.file.functions.len()
@@ -73,7 +80,7 @@ impl<'f, 'a> Names<'f, 'a> {
         let target = self.target(call.tool, report);
         let wanted = match target {
             Target::Function(index) => self.function(index).map(|callee| parameters(call, callee, report)),
-            Target::Tool(tool) => Some(arguments(call, tool, report)),
+            Target::Tool(tool) => Some(arguments(call, tool, self.notation(), report)),
             Target::Unknown => None,
         };
         Resolved { target, wanted: wanted.unwrap_or_default() }
@@ -110,6 +117,7 @@ impl<'f, 'a> Names<'f, 'a> {
     fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) {
         let functions = self.file.functions.iter().map(|function| function.name.text);
         let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
+        let prefix = if plain.len() < name.text.len() { SELF } else { "" };
         let tools = self.catalog.filter(|_| code == Code::UnknownTool);
         let tools = tools.into_iter().flat_map(|catalog| catalog.names_like(plain));
         let nearest = report.nearest(plain, functions.chain(tools));
@@ -120,9 +128,9 @@ impl<'f, 'a> Names<'f, 'a> {
             _ => ("no function of the file is named", "a function of the file"),
         };
         let diagnostic = Diagnostic::new(code, name.span, format!("{message} `{plain}`"))
-            .expected(expected, format!("`{plain}`"))
-            .nearest(nearest);
-        report.push(diagnostic);
+            .expected(expected, format!("`{plain}`"));
+        let nearest = nearest.map(|nearest| format!("{prefix}{nearest}"));
+        report.push(mend::name(diagnostic, name, nearest.as_deref(), self.notation()));
     }
 
     /// Holds the calls of a function against the list that it gives.
@@ -205,12 +213,23 @@ fn parameters(call: &Call<'_>, callee: &Function<'_>, report: &mut Report<'_>) -
         report.push(diagnostic.related(parameter.name.span, "the parameter is declared here"));
     }
     if wanted.contains(&None) {
-        unknown(call, &wanted, &callee.parameters.iter().map(|parameter| parameter.name.text), report);
+        unknown(
+            call,
+            &wanted,
+            &callee.parameters.iter().map(|parameter| parameter.name.text),
+            callee.notation,
+            report,
+        );
     }
     wanted
 }
 
-fn arguments(call: &Call<'_>, tool: &Tool, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
+fn arguments(
+    call: &Call<'_>,
+    tool: &Tool,
+    notation: Notation,
+    report: &mut Report<'_>,
+) -> Vec<Option<Wanted>> {
     let given = Given::new(call);
     for argument in tool.arguments.iter().filter(|argument| argument.required) {
         if report.is_full() {
@@ -227,7 +246,13 @@ fn arguments(call: &Call<'_>, tool: &Tool, report: &mut Report<'_>) -> Vec<Optio
         .map(|known| known.map(|argument| Wanted { known: argument.known, declared: None }))
         .collect();
     if !tool.open {
-        unknown(call, &wanted, &tool.arguments.iter().map(|argument| argument.name.as_str()), report);
+        unknown(
+            call,
+            &wanted,
+            &tool.arguments.iter().map(|argument| argument.name.as_str()),
+            notation,
+            report,
+        );
     }
     wanted
 }
@@ -247,6 +272,7 @@ fn unknown<'n>(
     call: &Call<'_>,
     wanted: &[Option<Wanted>],
     names: &(impl Iterator<Item = &'n str> + Clone),
+    notation: Notation,
     report: &mut Report<'_>,
 ) {
     for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
@@ -256,9 +282,8 @@ fn unknown<'n>(
         let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
         let message = format!("`{}` does not take an argument `{name}`", call.tool.text);
         let diagnostic = Diagnostic::new(Code::UnknownArgument, argument.name.span, message)
-            .expected(expected, format!("`{name}`"))
-            .nearest(nearest);
-        report.push(diagnostic);
+            .expected(expected, format!("`{name}`"));
+        report.push(mend::name(diagnostic, argument.name, nearest, notation));
     }
 }
 

@@ -6,6 +6,7 @@
 use super::describe::output_name;
 use super::mend;
 use crate::ast::{Binary, Control, Expr, ExprKind, Function, Literal, ReturnKind};
+use crate::build::Notation;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -117,6 +118,10 @@ pub(super) fn wrong_return(
     in_err_arm: bool,
     span: Span,
 ) -> Option<Diagnostic> {
+    if function.notation != Notation::Id {
+        // The reader has told, in the notation's own words.
+        return None;
+    }
     let (word, right) = match (kind, &function.output.err) {
         (ReturnKind::Plain, Some(err)) => {
             // A text from a function that succeeds with nil and fails with text is meant as the failure.

@@ -112,6 +112,18 @@ enum Verb {
         #[command(flatten)]
         reading: Reading,
     },
+    /// Shows what to put before a model that shall write programs: a notation in short, and the tools that there are
+    #[command(
+        after_help = "Example: ilo-asm prompt --notation workflow --catalog catalog.json, where `ilo-vm tools --tools examples/tools.json --json > catalog.json` wrote it"
+    )]
+    Prompt {
+        /// The notation
+        #[arg(long, value_name = "NOTATION")]
+        notation: Notation,
+        /// The tools that there are, as `ilo-vm tools --json` writes them
+        #[arg(long)]
+        catalog: Option<PathBuf>,
+    },
     /// Tells what an error code means, with a wrong and a right example
     #[command(after_help = "Example: ilo-asm explain unset-slot")]
     Explain {

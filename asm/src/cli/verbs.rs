@@ -4,10 +4,11 @@ use super::input::Input;
 use super::report::{self, complain};
 use super::{Reading, Verb};
 use crate::ast::File;
-use crate::build::{Options, build, read_and_check};
+use crate::build::{Notation, Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
-use crate::{disasm, explain, graph, id, lower, print};
+use crate::front::{self, Formatted};
+use crate::{disasm, explain, graph, id, lower, print, prompt};
 use bumpalo::Bump;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Code;
@@ -33,11 +34,16 @@ pub(super) fn run(verb: Verb) -> Done {
         Verb::Fmt { files, check, reading } => fmt_verb(&files, check, &reading),
         Verb::Fix { files, reading } => fix_verb(&files, &reading),
         Verb::Convert { file, to, reading } => {
-            with_tree(&file, &reading, |file| print::print(file, to, &mut Diagnostics::default()))
+            with_tree(&file, &reading, |file, diagnostics| print::print(file, to, diagnostics))
         }
         Verb::Dis { file, reading } => dis_verb(&file, &reading),
         Verb::Graph { file, format, reading } => {
-            with_tree(&file, &reading, |file| graph::graph(file, format))
+            with_tree(&file, &reading, |file, _| graph::graph(file, format))
+        }
+        Verb::Prompt { notation, catalog } => {
+            let catalog = catalog.as_deref().map(read_catalog).transpose()?;
+            show(prompt::prompt(notation, catalog.as_ref()).as_bytes())?;
+            Ok(ExitCode::SUCCESS)
         }
         Verb::Explain { code } => explain_verb(&code),
     }
@@ -110,6 +116,11 @@ fn build_verb(file: &Path, output: Option<PathBuf>, strip: bool, reading: &Readi
     Ok(ExitCode::SUCCESS)
 }
 
+fn read_catalog(path: &Path) -> Result<Catalog, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 fn check_verb(
     files: &[PathBuf],
     catalog: Option<&Path>,
@@ -117,13 +128,7 @@ fn check_verb(
     strict: bool,
     reading: &Reading,
 ) -> Done {
-    let catalog = match catalog {
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-            Some(Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))?)
-        }
-        None => None,
-    };
+    let catalog = catalog.map(read_catalog).transpose()?;
     let options = reading.options(catalog.as_ref());
     let mut refused = false;
     for path in files {
@@ -150,6 +155,16 @@ fn check_verb(
     Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
+/// Lays a source out in its notation.
+fn formatted(source: &str, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Formatted {
+    match options.from.or_else(|| Notation::detect(source)) {
+        None | Some(Notation::Id) => {
+            id::format(source, &options.reading, diagnostics).map_or(Formatted::Refused, Formatted::Text)
+        }
+        Some(notation) => front::format(source, notation, &options.reading, diagnostics),
+    }
+}
+
 fn fmt_verb(files: &[PathBuf], check: bool, reading: &Reading) -> Done {
     let options = reading.options(None);
     let (mut refused, mut differs) = (false, false);
@@ -160,10 +175,20 @@ fn fmt_verb(files: &[PathBuf], check: bool, reading: &Reading) -> Done {
             continue;
         };
         let mut diagnostics = Diagnostics::default();
-        let Some(text) = id::format(source, &options.reading, &mut diagnostics) else {
-            report::show(&input, source, &diagnostics);
-            refused = true;
-            continue;
+        let text = match formatted(source, &options, &mut diagnostics) {
+            Formatted::Text(text) => text,
+            Formatted::LeftAlone => {
+                complain(&format!(
+                    "{}: left alone, since another layout would change what it says",
+                    input.name
+                ));
+                source.to_owned()
+            }
+            Formatted::Refused => {
+                report::show(&input, source, &diagnostics);
+                refused = true;
+                continue;
+            }
         };
         if check {
             if text != source {
@@ -216,8 +241,13 @@ fn fix_verb(files: &[PathBuf], reading: &Reading) -> Done {
     Ok(if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
-/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped.
-fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> String) -> Done {
+/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped; nothing where `make` reports
+/// an error.
+fn with_tree(
+    path: &Path,
+    reading: &Reading,
+    make: impl FnOnce(&File<'_>, &mut Diagnostics) -> String,
+) -> Done {
     let input = reading.read(path)?;
     let bytecode = input.bytecode().transpose()?;
     let source = match &bytecode {
@@ -235,7 +265,11 @@ fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> Str
     };
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let (file, checked) = read_and_check(source, &arena, &reading.options(None), &mut diagnostics);
+    let mut options = reading.options(None);
+    if bytecode.is_some() {
+        options.from = Some(Notation::Id);
+    }
+    let (file, checked) = read_and_check(source, &arena, &options, &mut diagnostics);
     report::show(&input, source, &diagnostics);
     if diagnostics.has_errors() {
         return Ok(ExitCode::from(REFUSED));
@@ -247,7 +281,13 @@ fn with_tree(path: &Path, reading: &Reading, make: impl FnOnce(&File<'_>) -> Str
             return Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name));
         }
     }
-    show(make(&file).as_bytes())?;
+    let mut diagnostics = Diagnostics::default();
+    let made = make(&file, &mut diagnostics);
+    report::show(&input, source, &diagnostics);
+    if diagnostics.has_errors() {
+        return Ok(ExitCode::from(REFUSED));
+    }
+    show(made.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,13 +4,31 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+mod control;
+mod detect;
+mod dialect;
+mod format;
+mod function;
+mod handler;
 pub mod infix;
 mod json;
+mod keys;
 pub mod operator;
+mod reader;
+mod refer;
 pub mod reference;
+mod returns;
+mod scope;
+mod steps;
 pub mod template;
 pub mod tree;
+mod value;
 mod yaml;
+
+pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use dialect::begins_step;
+pub use format::{Formatted, format};
+pub(crate) use function::UNNAMED;
 
 use crate::ast::File;
 use crate::build::Notation;
@@ -20,11 +38,15 @@ use bumpalo::Bump;
 
 /// Reads a source in one of the four notations. What could be read is returned even where there are errors.
 pub fn parse<'a>(
-    _source: &'a str,
-    _notation: Notation,
-    _arena: &'a Bump,
-    _options: &Options,
-    _diagnostics: &mut Diagnostics,
+    source: &'a str,
+    notation: Notation,
+    arena: &'a Bump,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    File { functions: &[] }
+    let read = if notation == Notation::Workflow { yaml::read } else { json::read };
+    let documents = read(source, arena, options, diagnostics);
+    let file = function::file(documents, source, notation, arena, options, diagnostics);
+    diagnostics.sort();
+    file
 }

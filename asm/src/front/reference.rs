@@ -118,6 +118,21 @@ fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     (canonical && ends).then_some((index, at + length))
 }
 
+/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is one in
+/// single quotes.
+pub(super) fn quoted(inside: &str, quote: u8) -> Option<usize> {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    loop {
+        match (*bytes.get(at)?, quote) {
+            (b'\\', b'"') => at += 2,
+            (b'\'', b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
+            (byte, _) if byte == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
+}
+
 /// A text that is read for references, and its place.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'n, 'a> {
@@ -217,18 +232,20 @@ impl<'n, 'a> Words<'n, 'a> {
         Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
     }
 
-    /// Reads `["any name"]` at a `[`; a JSON string stands in it.
+    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''` is one.
     fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
-        let inside = self.get(at, self.text.len()).strip_prefix("[\"")?;
-        let mut escaped = false;
-        let length = inside.bytes().position(|byte| {
-            let ends = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            ends
-        })?;
+        let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
+        let inside = self.get(at + 2, self.text.len());
+        let length = quoted(inside, quote)?;
         let end = at + 2 + length;
-        let text = decode(inside.get(..length)?, self.arena).ok()?;
-        (self.byte(end + 1) == Some(b']')).then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
+        let raw = inside.get(..length)?;
+        let text = match quote {
+            b'"' => decode(raw, self.arena).ok()?,
+            _ if raw.contains('\'') => self.arena.alloc_str(&raw.replace("''", "'")),
+            _ => raw,
+        };
+        let opens = self.byte(at) == Some(b'[') && self.byte(end + 1) == Some(b']');
+        opens.then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
     }
 
     /// Reads `${…}` at its `$`.

@@ -184,7 +184,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.words.byte(at + 1) {
             Some(b'$') => {
                 self.escaped(at);
-                return at + 2;
+                // A brace behind it is text as well.
+                return at + 2 + usize::from(self.words.byte(at + 2) == Some(b'{'));
             }
             Some(b'{') => {
                 return match self.words.braced(at) {

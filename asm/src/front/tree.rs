@@ -191,6 +191,23 @@ fn duplicate(key: &Node<'_>, first: Span) -> Diagnostic {
         .help("leave one of them out, or rename it")
 }
 
+/// Whether two lists of documents say the same, wherever and however it is written.
+pub(super) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
+    let same_node = |(a, b): (&Node<'_>, &Node<'_>)| match (a.kind, b.kind) {
+        (Kind::Null, Kind::Null) => true,
+        (Kind::Bool(a), Kind::Bool(b)) => a == b,
+        (Kind::Number(a), Kind::Number(b)) => a == b,
+        (Kind::Text(a), Kind::Text(b)) => a.text == b.text,
+        (Kind::List(a), Kind::List(b)) => same(a, b),
+        (Kind::Record(a), Kind::Record(b)) => {
+            let same_entry = |(a, b): (&Entry<'_>, &Entry<'_>)| same(&[a.key, a.value], &[b.key, b.value]);
+            a.len() == b.len() && a.iter().zip(b).all(same_entry)
+        }
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same_node)
+}
+
 /// A text for a message, cut to a length that a line holds.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
@@ -361,6 +378,7 @@ pub(super) mod tests {
             Kind::Record(entries) => {
                 let key = |entry: &Entry<'_>| match entry.key.kind {
                     Kind::Text(text) => text.text.to_owned(),
+                    Kind::List(_) | Kind::Record(_) => entry.key.kind_name().to_owned(),
                     _ => format!("{}", value(&entry.key)),
                 };
                 Value::Object(entries.iter().map(|entry| (key(entry), value(&entry.value))).collect())

@@ -17,6 +17,7 @@ mod parser;
 mod pieces;
 mod registry;
 mod text;
+mod types;
 mod wrapping;
 
 pub use format::format;
@@ -25,6 +26,7 @@ pub(crate) use lexer::source_fits;
 pub(crate) use parser::shorten;
 pub(crate) use pieces::Pieces;
 pub(crate) use text::{decode, escape, quote};
+pub(crate) use types::{output_of, type_of};
 pub(crate) use wrapping::fenced;
 
 use crate::ast::File;

@@ -13,6 +13,7 @@ use super::ids::Slots;
 use super::lexer::{self, Kind, Lexed, Token};
 use super::registry::Registries;
 use crate::ast::{Arm, Case, Expr, Field, File, Function, Stmt};
+use crate::build::Notation;
 use crate::diagnostic::{self, Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -329,6 +330,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             body,
             calls: self.calls,
             loops: self.loops,
+            notation: Notation::Id,
             span,
         };
         if let Some(layout) = &mut self.layout {

@@ -7,6 +7,7 @@ use super::lexer::{self, Lexed};
 use super::parser::{self, Parser};
 use super::{Options, wrapping};
 use crate::ast::{Block, Function};
+use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
 use bumpalo::Bump;
 
@@ -39,6 +40,7 @@ impl<'a> Pieces<'a> {
     /// The functions without what stands in them.
     pub(crate) fn heads(&self) -> Vec<Function<'a>> {
         let head = |&(index, head): &(usize, Header<'a>)| Function {
+            notation: Notation::Id,
             name: head.name,
             parameters: head.parameters,
             output: head.output,

@@ -60,11 +60,7 @@ impl<'a> Body<'a, '_, '_> {
                 let field = self.tables().field(name.text)?;
                 self.code.emit_at(Op::Field { dst: dst.write(), src, field }, at);
             }
-            ExprKind::Has(record, name) => {
-                let src = self.expr(record, Want::Any)?.read();
-                let field = self.tables().field(name.text)?;
-                self.code.emit_at(Op::Has { dst: dst.write(), src, field }, at);
-            }
+            ExprKind::Has(record, name) => self.has(record, name.text, dst, at)?,
             ExprKind::Call(call) => self.call(call, dst, None)?,
             ExprKind::Unary(operator, operand) => {
                 let src = self.expr(operand, Want::Any)?.read();
@@ -78,6 +74,12 @@ impl<'a> Body<'a, '_, '_> {
             ExprKind::Binary(Binary::And, a, b) => self.logic(a, b, true, dst)?,
             ExprKind::Binary(Binary::Or, a, b) => self.logic(a, b, false, dst)?,
             ExprKind::Binary(Binary::Concat, ..) => self.concat(expr, dst)?,
+            // A name that is constant is a field's, however it is written.
+            ExprKind::Binary(
+                Binary::HasName,
+                record,
+                Expr { kind: ExprKind::Literal(Literal::Text(name)), .. },
+            ) => self.has(record, name, dst, at)?,
             ExprKind::Binary(operator, a, b) => self.binary(operator, a, b, dst, at)?,
             ExprKind::MatchMap(map) => self.match_map(map, dst, at)?,
             ExprKind::Record(fields) => self.record(fields, dst, at)?,
@@ -87,6 +89,13 @@ impl<'a> Body<'a, '_, '_> {
             }
             ExprKind::List(items) => self.list(items, dst, at)?,
         }
+        Ok(())
+    }
+
+    fn has(&mut self, record: &Expr<'a>, name: &'a str, dst: Reg, at: u32) -> Lowered<()> {
+        let src = self.expr(record, Want::Any)?.read();
+        let field = self.tables().field(name)?;
+        self.code.emit_at(Op::Has { dst: dst.write(), src, field }, at);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 
 use super::emit::{Code, Label, Reg};
 use super::expr::Want;
-use super::slots::{Registers, matched_call};
+use super::slots::{Matched, Registers, matched_call};
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
 use crate::ast::{
@@ -46,6 +46,8 @@ struct Deferred<'c, 'a> {
     arm: Option<Reg>,
     from: Reg,
     block: Option<&'c Block<'a>>,
+    /// What its value is wanted for: to be returned, or nothing.
+    then: Then,
     mark: u16,
 }
 
@@ -123,7 +125,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                         None if after.len() == 1 => then,
                         None => Then::Drop,
                     };
-                    (self.call_and_match(matched.call, matched.node, then)?, 2)
+                    (self.call_and_match(&matched, then)?, 2)
                 }
                 None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
             };
@@ -165,6 +167,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
             (Then::Drop, ExprKind::Call(call)) if self.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
                 self.expr(value, Want::Any)?;
             }
@@ -212,8 +215,14 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 return Ok(());
             }
         }
-        let want = self.registers.get(slot).map_or(Want::Any, Want::Into);
-        self.expr(value, want)?;
+        match self.registers.get(slot) {
+            Some(register) => {
+                self.expr(value, Want::Into(register))?;
+            }
+            None => {
+                self.give(value, Then::Drop)?;
+            }
+        }
         Ok(())
     }
 
@@ -235,7 +244,10 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         self.call(call, dst, Some(&mut failed))?;
         self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
         self.code.bind(failed);
-        let tool = self.tables().text(call.tool.text)?;
+        // A function goes by its own name, whatever the notation puts before it.
+        let name = self.facts_of(call).function.and_then(|index| self.file.functions.get(index as usize));
+        let name = name.map_or(call.tool.text, |function| function.name.text);
+        let tool = self.tables().text(name)?;
         self.code.emit(Op::Note { src: dst.read(), tool });
         self.code.bind(after);
         Ok(())
@@ -248,7 +260,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 let mut failure = Label::default();
                 let failed = self.registers.failed(node.slot);
                 self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
-                self.arms(node, failure, then)
+                let result = self.slot(node.slot);
+                self.arms(node, failure, result, false, then)
             }
             Control::For(node) => self.for_(node, then),
         }
@@ -268,7 +281,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-                self.defer(otherwise, None, Reg(0), Some(block));
+                self.defer(otherwise, None, Reg(0), Some(block), then);
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -282,34 +295,48 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         }
     }
 
-    fn call_and_match(&mut self, call: &Call<'a>, node: &'c Match<'a>, then: Then) -> Lowered<End> {
+    fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
-        let dst = self.slot(node.slot);
-        if node.err.is_none() {
-            self.call(call, dst, None)?;
-        } else {
-            self.call(call, dst, Some(&mut failure))?;
-        }
-        self.arms(node, failure, then)
+        let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
+        let on_fail = matched.node.err.is_some().then_some(&mut failure);
+        self.call(matched.call, dst, on_fail)?;
+        self.arms(matched.node, failure, dst, matched.only_binds, then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure.
-    fn arms(&mut self, node: &'c Match<'a>, failure: Label, then: Then) -> Lowered<End> {
-        let result = self.slot(node.slot);
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
+    fn arms(
+        &mut self,
+        node: &'c Match<'a>,
+        failure: Label,
+        result: Reg,
+        only_binds: bool,
+        then: Then,
+    ) -> Lowered<End> {
+        // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
+        // the rest of a block stands in that arm or after it. A value that is returned ends its arm, as RET does.
+        let returned = matches!(then, Then::Return);
+        let (failure, err) = match &node.err {
+            Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
+            Some(err) => {
+                let bind = self.registers.get(err.bind);
+                self.defer(failure, bind, result, Some(&err.body), then);
+                (Label::default(), None)
+            }
+            // Passed on; nothing jumps here where the call itself did so.
+            None => {
+                self.defer(failure, None, result, None, then);
+                (Label::default(), None)
+            }
+        };
         let success = match &node.ok {
+            Some(arm) if only_binds => {
+                self.take_result(self.registers.get(arm.bind), result);
+                End::Reached
+            }
             Some(arm) => self.arm(arm, result, then)?,
             None => End::Reached,
         };
-        let Some(err) = &node.err else {
-            // Passed on; nothing jumps here where the call itself did so.
-            self.defer(failure, None, result, None);
-            return Ok(success);
-        };
-        if !completes(&err.body) {
-            let bind = self.registers.get(err.bind);
-            self.defer(failure, bind, result, Some(&err.body));
-            return Ok(success);
-        }
+        let Some(err) = err else { return Ok(success) };
         let mut after = Label::default();
         if success == End::Reached {
             self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
@@ -331,10 +358,11 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
         if !entry.is_empty() {
             let mark = self.code.mark();
-            self.deferred.push_back(Deferred { entry, arm, from, block, mark });
+            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
+            self.deferred.push_back(Deferred { entry, arm, from, block, then, mark });
         }
     }
 
@@ -345,7 +373,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         match deferred.block {
             Some(block) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, Then::Drop)?;
+                let end = self.block(block, deferred.then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
             None => self.code.emit(Op::Fail { src: deferred.from.read() }),
@@ -395,7 +423,7 @@ fn is_number(expr: &Expr<'_>) -> bool {
 }
 
 /// Whether some path reaches the end of a block.
-fn completes(block: &Block<'_>) -> bool {
+pub(super) fn completes(block: &Block<'_>) -> bool {
     block.statements.iter().all(|statement| match statement.kind {
         StmtKind::Return(..) | StmtKind::Fail(_) => false,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {

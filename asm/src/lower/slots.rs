@@ -7,6 +7,7 @@
 //! says whether the call failed.
 
 use super::emit::Reg;
+use super::function::completes;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
 use crate::check::{CallFacts, Facts};
 
@@ -100,6 +101,10 @@ pub(super) struct Matched<'c, 'a> {
     pub(super) node: &'c Match<'a>,
     /// The slot that takes the value of the MATCH.
     pub(super) bound: Option<Slot>,
+    /// The slot that the call's value goes to: where both arms leave it in the same one, straight there.
+    pub(super) into: Slot,
+    /// The OK arm has nothing to do but to bind its slot.
+    pub(super) only_binds: bool,
 }
 
 /// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
@@ -114,7 +119,77 @@ where
         StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (node, Some(slot)),
         _ => return None,
     };
-    (node.slot == slot).then_some(Matched { call, node, bound })
+    if node.slot != slot {
+        return None;
+    }
+    let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
+    Some(Matched { call, node, bound, into, only_binds })
+}
+
+/// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
+///
+/// A failure is put there too, so nothing may read what the slot held once the call has failed.
+fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
+    let ok = node.ok.as_ref()?;
+    let Some(err) = &node.err else { return Some((ok.bind, false)) };
+    match (bound, ok.body.statements) {
+        // Both arms give the value that is bound.
+        (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
+            let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
+            let free = err.bind != slot && completes(&err.body) && !uses(&err.body, slot, true);
+            (gives && free).then_some((slot, true))
+        }
+        // Both arms bind the slot.
+        (None, []) => {
+            let slot = ok.bind;
+            let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
+            (binds && err.bind != slot && !uses(&err.body, slot, false)).then_some((slot, false))
+        }
+        _ => None,
+    }
+}
+
+fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
+    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+}
+
+/// Whether a block reads or matches a slot, or, where that is asked, binds it.
+fn uses(block: &Block<'_>, slot: Slot, or_binds: bool) -> bool {
+    let control = |control: &Control<'_>| match control {
+        Control::If(node) => {
+            reads(&node.condition, slot)
+                || uses(&node.then, slot, or_binds)
+                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot, or_binds))
+        }
+        Control::Match(node) => {
+            node.slot == slot
+                || [&node.err, &node.ok]
+                    .into_iter()
+                    .flatten()
+                    .any(|arm| (or_binds && arm.bind == slot) || uses(&arm.body, slot, or_binds))
+        }
+        Control::For(node) => {
+            reads(&node.list, slot) || (or_binds && node.item == slot) || uses(&node.body, slot, or_binds)
+        }
+    };
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Let { slot: bound, value, .. } => {
+            (or_binds && *bound == slot)
+                || match value {
+                    Bound::Expr(value) => reads(value, slot),
+                    Bound::Control(node) => control(node),
+                }
+        }
+        StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => reads(value, slot),
+        StmtKind::Undo(call) => call.arguments.iter().any(|argument| reads(&argument.value, slot)),
+        StmtKind::Control(node) => control(node),
+    })
+}
+
+fn reads(expr: &Expr<'_>, slot: Slot) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::Ref(read) if read == slot);
+    expr.children(|child| found |= reads(child, slot));
+    found
 }
 
 /// The walk that counts uses.
@@ -126,8 +201,14 @@ struct Scan<'c> {
 
 impl Scan<'_> {
     fn block(&mut self, block: &Block<'_>) {
-        let next = block.statements.iter().skip(1).map(Some).chain([None]);
-        for (statement, next) in block.statements.iter().zip(next) {
+        let mut rest = block.statements;
+        while let Some((statement, after)) = rest.split_first() {
+            rest = after;
+            if let Some(matched) = matched_call(statement, after.first()) {
+                self.matched(&matched);
+                rest = after.get(1..).unwrap_or_default();
+                continue;
+            }
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                     self.expr(value);
@@ -135,7 +216,7 @@ impl Scan<'_> {
                         ExprKind::Call(call) => self.facts.calls[call.id.0 as usize],
                         _ => CallFacts::default(),
                     };
-                    if facts.checked && matched_call(statement, next).is_none() {
+                    if facts.checked {
                         self.uses[slot.0 as usize].apart = true;
                     }
                     if !facts.unread {
@@ -155,6 +236,29 @@ impl Scan<'_> {
         }
     }
 
+    fn matched(&mut self, matched: &Matched<'_, '_>) {
+        let (into, node) = (matched.into, matched.node);
+        matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+        self.bind(into, None);
+        self.uses[into.0 as usize].matched |= node.err.is_some();
+        // In the order in which code is made, so that a left-out arm changes no number.
+        if let Some(ok) = &node.ok {
+            if ok.bind != into {
+                self.bind(ok.bind, Some(into));
+            }
+            if !matched.only_binds {
+                self.block(&ok.body);
+            }
+        }
+        if let Some(err) = &node.err {
+            self.bind(err.bind, Some(into));
+            self.block(&err.body);
+        }
+        if let Some(slot) = matched.bound {
+            self.bind(slot, None);
+        }
+    }
+
     fn control(&mut self, control: &Control<'_>) {
         match control {
             Control::If(node) => {
@@ -164,7 +268,6 @@ impl Scan<'_> {
             }
             Control::Match(node) => {
                 self.uses[node.slot.0 as usize].matched = true;
-                // In the order in which code is made, so that a left-out arm changes no number.
                 for arm in [&node.ok, &node.err].into_iter().flatten() {
                     self.bind(arm.bind, Some(node.slot));
                     self.block(&arm.body);

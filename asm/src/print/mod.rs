@@ -1,17 +1,71 @@
 //! The syntax tree back to text, in each notation.
+//!
+//! The integer-ID notation has a printer of its own ([`id`]). The other four share one: a function becomes a document
+//! (`doc`) in the words of its notation (`words`), and `json` or `yaml` lays it out. Statements become steps (`steps`), a
+//! MATCH the handler of the call before it (`handlers`), expressions values (`value`, `infix`, `text`), slots names
+//! (`names`). What a notation has no words for is reported, never left out in silence.
 
+mod doc;
+mod documents;
+mod function;
+mod handlers;
 mod id;
+mod infix;
+mod json;
+mod names;
+mod steps;
+mod text;
+mod twins;
+mod uses;
+mod value;
+mod words;
+mod yaml;
 
-use crate::ast::File;
+use crate::ast::{File, Function, Slot};
 use crate::build::Notation;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use doc::Doc;
+use hashbrown::HashSet;
+use ilo_spec::error::Code;
+use names::Names;
+use uses::Uses;
+use words::Words;
 
+pub(crate) use documents::documents;
 pub use id::print as id;
 
 /// Prints every function of a file in a notation. What it has no words for is in `diagnostics`; the text then lacks it.
-pub fn print(file: &File<'_>, notation: Notation, _diagnostics: &mut Diagnostics) -> String {
-    match notation {
-        Notation::Id => id::print(file),
-        _ => String::new(),
+pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
+    match words::of(notation) {
+        None => id::print(file),
+        Some(words) => function::print(file, words, diagnostics),
+    }
+}
+
+/// A function being printed.
+struct Printer<'p, 'a> {
+    words: &'static Words,
+    /// The names of the file's functions.
+    functions: &'p HashSet<&'a str>,
+    function: &'p Function<'a>,
+    names: Names<'a>,
+    uses: Uses<'a>,
+    /// Steps are being made that stand in a list without names.
+    in_list: bool,
+    /// The slots of the failures of the handlers around, the nearest last.
+    failures: Vec<Slot>,
+    diagnostics: &'p mut Diagnostics,
+}
+
+impl<'a> Printer<'_, 'a> {
+    /// Reports what cannot be said, and what stands for it.
+    fn refuse(&mut self, span: Span, what: &str, way_out: &str) -> Doc<'a> {
+        let notation = self.words.notation;
+        self.diagnostics.push_with(Code::NotExpressible, || {
+            let message = format!("the notation `{notation}` has no words for {what}");
+            Diagnostic::new(Code::NotExpressible, span, message).help(way_out)
+        });
+        Doc::Null
     }
 }

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// Does an item so many times; gives the units of work done.
 type Body = Box<dyn FnMut(u64) -> u64>;
 
+/// Finds a number that does not vary.
+type Figure = Box<dyn FnMut() -> u64>;
+
 struct Item {
     name: &'static str,
     shown: String,
@@ -26,7 +29,7 @@ struct Item {
 pub struct Worker {
     name: String,
     items: Vec<Item>,
-    figures: Vec<(&'static str, u64)>,
+    figures: Vec<(&'static str, Figure)>,
 }
 
 impl fmt::Debug for Worker {
@@ -54,7 +57,12 @@ impl Worker {
 
     /// A number that does not vary.
     pub fn figure(&mut self, name: &'static str, value: u64) {
-        self.figures.push((name, value));
+        self.finding(name, move || value);
+    }
+
+    /// A number that does not vary, found when it is asked for.
+    pub fn finding(&mut self, name: &'static str, find: impl FnMut() -> u64 + 'static) {
+        self.figures.push((name, Box::new(find)));
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Item> {
@@ -67,7 +75,7 @@ impl Worker {
             ["name"] => Some(self.name.clone()),
             ["items"] => {
                 let items = self.items.iter().map(|item| item.name);
-                let names: Vec<&str> = items.chain(self.figures.iter().map(|&(name, _)| name)).collect();
+                let names: Vec<&str> = items.chain(self.figures.iter().map(|(name, _)| *name)).collect();
                 Some(names.join(" "))
             }
             ["show", name] => self.find(name).map(|item| item.shown.clone()),
@@ -80,7 +88,8 @@ impl Worker {
                 Some(format!("{} {units}", took.as_nanos()))
             }
             ["figure", name] => {
-                self.figures.iter().find(|&&(known, _)| known == name).map(|(_, value)| value.to_string())
+                let found = self.figures.iter_mut().find(|(known, _)| *known == name);
+                found.map(|(_, find)| find().to_string())
             }
             _ => None,
         }
@@ -99,6 +108,25 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// Bytes of this process that are in memory; 0 where the system does not say.
+pub fn resident() -> u64 {
+    const PAGE: u64 = 4_096;
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).map_or(0, |pages| pages * PAGE)
+}
+
+/// The numbers below a count, mixed, the same way each time.
+pub fn mixed(count: u32) -> Vec<u32> {
+    let mut list: Vec<u32> = (0..count).collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for place in (1..list.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let other = (state >> 33) % (place as u64 + 1);
+        list.swap(place, usize::try_from(other).unwrap_or(0));
+    }
+    list
 }
 
 /// CPU time of this thread.

@@ -1,29 +1,32 @@
 //! A file to a verified program, and the function of it that is asked for.
 
 use super::{Refused, output};
-use ilo_asm::build::{Options, build_bytes};
+use ilo_asm::build::{Notation, Options, build_bytes};
 use ilo_asm::called::called;
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
 use ilo_asm::id;
 use ilo_host::file;
-use ilo_host::problem::{Problem, meant_or_all};
+use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
 use ilo_spec::decode::{decode, instruction_offsets};
 use ilo_spec::encode::MAGIC;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use ilo_vm::{FunctionId, LoadError, Program};
+use ilo_vm::{LoadError, Program};
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// How large the files of programs may be.
+/// How the files of programs are read: in which notation, and how large they may be.
 #[derive(clap::Args)]
 pub(super) struct FileLimits {
+    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its content]
+    #[arg(long, value_name = "NOTATION")]
+    from: Option<Notation>,
     /// Most bytes of a source file
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE, hide_short_help = true)]
-    max_source: usize,
+    pub(super) max_source: usize,
     /// Most bytes of a bytecode file
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_BYTECODE, hide_short_help = true)]
     max_bytecode: usize,
@@ -98,7 +101,7 @@ impl FileLimits {
     /// How sources are read.
     fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
         let reading = id::Options { source: self.max_source, ..id::Options::default() };
-        Options { reading, catalog, ..Options::default() }
+        Options { from: self.from, reading, catalog, ..Options::default() }
     }
 }
 
@@ -127,30 +130,5 @@ pub(super) fn load_bytecode(bytes: &[u8], place: &str, limits: &FileLimits) -> R
         };
         let at = offset.map_or_else(String::new, |offset| format!("at byte {offset}: "));
         Problem::new(error.code(), place, format!("{at}{error}"))
-    })
-}
-
-/// The function of that name, else the only one that no other calls.
-pub(super) fn function(program: &Program, name: Option<&str>) -> Result<FunctionId, Problem> {
-    if let Some(name) = name {
-        let names = || program.spec().functions.iter().filter_map(|f| program.spec().strings.get(f.name));
-        return program.function(name).ok_or_else(|| {
-            let there = meant_or_all(name, names());
-            Problem::new(
-                Code::UnknownFunction,
-                "--fn",
-                format!("the program has no function `{name}`{there}"),
-            )
-        });
-    }
-    program.entry().map_err(|entries| {
-        let message = if entries.is_empty() {
-            "the program has no functions".to_owned()
-        } else {
-            let names: Vec<&str> =
-                entries.iter().take(20).map(|&entry| program.function_name(entry)).collect();
-            format!("several functions that no other calls; choose with `--fn` from {}", names.join(", "))
-        };
-        Problem::new(Code::NoSingleEntry, "", message)
     })
 }

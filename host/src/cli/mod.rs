@@ -6,6 +6,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod serve;
 mod signal;
 mod tools;
 mod verify;
@@ -36,6 +37,8 @@ enum Verb {
     Plan(plan::Args),
     /// List the tools of a tools file.
     Tools(tools::Args),
+    /// Offer programs to agents, as an MCP server.
+    Serve(serve::Args),
 }
 
 /// How the program ends.
@@ -81,6 +84,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Verify(args) => verify::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Tools(args) => tools::run(&args),
+        Verb::Serve(args) => serve::run(&args),
     };
     match result {
         Ok(exit) => exit.into(),

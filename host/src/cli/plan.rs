@@ -1,6 +1,7 @@
 //! `plan`: what a program would do.
 
 use super::{Exit, Refused, load, output, tools_of};
+use ilo_host::entry;
 use ilo_host::plan::{Planned, plan};
 use ilo_host::tools::Tools;
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_of(args.tools.as_deref())?;
     let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&mut tools))?;
-    let function = load::function(&program, args.function.as_deref())?;
+    let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     if args.tools.is_some() {
         let problems = tools.problems(program.tools());
         if !problems.is_empty() {

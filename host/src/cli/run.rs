@@ -5,6 +5,7 @@ use super::signal::Signal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
+use ilo_host::entry;
 use ilo_host::file;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::{Problem, meant_or_all};
@@ -57,7 +58,7 @@ pub(super) struct Args {
 /// What a run may use.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
-struct RunLimits {
+pub(super) struct RunLimits {
     /// Instructions, roughly
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
     fuel: u64,
@@ -98,7 +99,7 @@ fn depth(text: &str) -> Result<usize, String> {
 }
 
 impl RunLimits {
-    fn options(&self, interrupt: Interrupt) -> Options {
+    pub(super) fn options(&self, interrupt: Interrupt) -> Options {
         Options {
             limits: Limits {
                 fuel: self.fuel,
@@ -131,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     let mut tools = tools_of(args.tools.as_deref())?;
     let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools))?;
-    let function = load::function(&program, args.function.as_deref())?;
+    let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);

@@ -4,6 +4,31 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// First words of the titles of sections.
+pub(crate) const TITLES: [&str; 8] =
+    ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
+
+/// A program of a case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'c> {
+    /// The name of its notation.
+    pub(crate) notation: &'c str,
+    /// The program.
+    pub(crate) text: &'c str,
+}
+
+impl Source<'_> {
+    /// What a file of it is called.
+    pub(crate) fn file(&self) -> String {
+        let ending = match self.notation {
+            "id" => "ilo",
+            "workflow" => "yaml",
+            _ => "json",
+        };
+        format!("case.{ending}")
+    }
+}
+
 /// A case.
 #[derive(Debug)]
 pub(crate) struct Case {
@@ -42,6 +67,19 @@ impl Case {
     /// A section's text.
     pub(crate) fn section(&self, title: &str) -> Option<&str> {
         self.sections.get(title).map(String::as_str)
+    }
+
+    /// A section that speaks of one notation's source, else the one that speaks of all.
+    pub(crate) fn section_for(&self, title: &str, notation: &str) -> Option<&str> {
+        self.section(&format!("{title} {notation}")).or_else(|| self.section(title))
+    }
+
+    /// Its programs, each in another notation.
+    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
+        let sources = self.sections.iter();
+        sources
+            .filter_map(|(title, text)| Some(Source { notation: title.strip_prefix("source ")?, text }))
+            .collect()
     }
 
     /// Words of the `options:` line.

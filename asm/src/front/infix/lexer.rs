@@ -3,7 +3,7 @@
 use super::{Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::front::reference::{Words, name_end};
+use crate::front::reference::{Words, name_end, quoted};
 use crate::front::template::{Sigil, template_of};
 use crate::front::tree::{Kind, Node, Text};
 use crate::id::{decode, shorten};
@@ -107,25 +107,15 @@ impl<'a> Reader<'_, '_, 'a> {
         let words = self.words;
         let (start, quote) = (self.from + 1, words.byte(self.from));
         let double = quote == Some(b'"');
-        let bytes = words.text.as_bytes();
-        let mut at = start;
-        loop {
-            let Some(&byte) = bytes.get(at) else {
-                let wrong = Diagnostic::new(
-                    Code::BadString,
-                    words.part(self.from, words.text.len()),
-                    "this text is not closed",
-                )
-                .expected(if double { "`\"`" } else { "`'`" }, "the end of the expression");
-                return self.bad(wrong, words.text.len());
-            };
-            match byte {
-                b'\\' if double => at += 2,
-                b'\'' if !double && words.byte(at + 1) == Some(b'\'') => at += 2,
-                _ if Some(byte) == quote => break,
-                _ => at += 1,
-            }
-        }
+        let end = words.text.len();
+        let closed = quote.and_then(|quote| quoted(words.get(start, end), quote));
+        let Some(length) = closed else {
+            let wrong =
+                Diagnostic::new(Code::BadString, words.part(self.from, end), "this text is not closed")
+                    .expected(if double { "`\"`" } else { "`'`" }, "the end of the expression");
+            return self.bad(wrong, end);
+        };
+        let at = start + length;
         let raw = words.get(start, at);
         let text = if double {
             match decode(raw, words.arena) {

@@ -26,7 +26,7 @@ fn insert(title: &str, at: u32, text: &str) -> Fix {
     Fix { title: title.to_owned(), edits: vec![Edit { span: Span::at(at), text: text.to_owned() }] }
 }
 
-impl<'a> Reader<'a, '_> {
+impl Reader<'_, '_> {
     /// What stands here, for a message.
     fn found(&self) -> String {
         let rest = self.source.get(self.at..self.end).unwrap_or("");

@@ -55,7 +55,7 @@ impl<'a> Reader<'a, '_> {
             match bytes.get(at) {
                 Some(b'"') => break true,
                 Some(b'\\') if bytes.get(at + 1).is_some_and(|byte| !matches!(byte, b'\n' | b'\r')) => {
-                    at += 2
+                    at += 2;
                 }
                 Some(b'\\') => at += 1,
                 Some(_) => match self.line_break(&mut at) {

@@ -19,9 +19,9 @@ use ilo_spec::error::Code;
 use places::Seen;
 use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
 
-/// How often reading begins again for a mend, at most; less for a large source, of which at most [`REREAD`] bytes are
-/// read again.
+/// How often reading begins again for a mend, at most.
 const ROUNDS: usize = 64;
+/// Bytes that are copied, and so at most read, again for mends.
 const REREAD: usize = 32 << 20;
 /// Control characters that are reported.
 const CONTROLS: usize = 64;
@@ -42,12 +42,12 @@ pub(super) fn read<'a>(
         edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
         diagnostics.push(control);
     }
-    let mut rounds = (REREAD / (source.len() + 1)).min(ROUNDS);
+    let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
     let mut documents = Vec::new();
     // Mends are kept apart: what a round reports of a document that is read again is forgotten.
     let mut mends = Diagnostics::default();
     loop {
-        let seen = Seen::new(source, start..end, &edits);
+        let seen = Seen::new(source, start..end, &edits, ascii);
         let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut documents);
         let Err(error) = reader.run() else { break };
         let at = seen.offset(error.marker().index()) as usize;
@@ -58,8 +58,10 @@ pub(super) fn read<'a>(
             .filter_map(|found| found.fix.as_ref())
             .flat_map(|fix| fix.edits.iter().cloned())
             .collect();
-        if rounds > 0 && !new.is_empty() && new.iter().all(|edit| is_free(&edits, edit)) {
+        let left = budget.checked_sub(end - start);
+        if rounds > 0 && left.is_some() && !new.is_empty() && new.iter().all(|edit| is_free(&edits, edit)) {
             rounds -= 1;
+            budget = left.unwrap_or(0);
             reader.diagnostics.rewind(mark);
             documents.truncate(complete);
             found.into_iter().for_each(|found| mends.push(found));
@@ -71,11 +73,27 @@ pub(super) fn read<'a>(
         reader.abandon();
         found.into_iter().for_each(|found| mends.push(found));
         // The documents behind this one can still be read.
-        let Some(next) = source.get(at..end).and_then(|rest| rest.find("\n---")) else { break };
-        start = at + next + 1;
+        if !edits.is_empty() {
+            let Some(left) = left else { break };
+            budget = left;
+        }
+        match next_document(source.get(..end).unwrap_or(""), at.max(began + 1)) {
+            Some(next) => start = next,
+            None => break,
+        }
     }
     diagnostics.append(mends);
     arena.alloc_slice_copy(&documents)
+}
+
+/// Where a line of dashes begins, from a place on.
+fn next_document(source: &str, from: usize) -> Option<usize> {
+    let rest = source.get(from..)?;
+    let at_line = source.get(..from).is_some_and(|before| before.ends_with('\n'));
+    if at_line && rest.starts_with("---") {
+        return Some(from);
+    }
+    rest.find("\n---").map(|next| from + next + 1)
 }
 
 /// Whether an edit touches none of the others.
@@ -130,6 +148,8 @@ struct Reader<'a, 'd> {
     began: Began,
     /// The end of what was read last.
     last: u32,
+    /// Whether the rest of the document is given up.
+    stopped: bool,
 }
 
 impl<'a, 'd> Reader<'a, 'd> {
@@ -151,6 +171,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             began: Began { at: start, documents: documents.len(), mark: diagnostics.mark() },
             diagnostics,
             documents,
+            stopped: false,
             last: u32::try_from(start).unwrap_or(u32::MAX),
         }
     }
@@ -168,6 +189,7 @@ impl<'a, 'd> Reader<'a, 'd> {
 
     /// Takes a document that cannot be read on as it is.
     fn abandon(&mut self) {
+        self.stopped = true;
         while !self.frames.is_empty() {
             self.pop(self.last);
         }
@@ -239,7 +261,10 @@ impl<'a, 'd> Reader<'a, 'd> {
             return false;
         }
         let base = if record { self.entries.len() } else { self.nodes.len() };
-        self.frames.push(Frame { record, open: span.start.max(self.last), base, key: None });
+        // What stands in a block begins where the block does; what stands in brackets behind the first.
+        self.last = self.last.max(span.start);
+        self.frames.push(Frame { record, open: self.last, base, key: None });
+        self.last = self.last.max(span.end);
         true
     }
 
@@ -296,7 +321,7 @@ impl<'a, 'd> Reader<'a, 'd> {
             Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
                 self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
-            Kind::List(_) | Kind::Record(_) => {
+            Kind::List(_) | Kind::Record(_) if !self.stopped => {
                 self.diagnostics.push_with(Code::BadYaml, || {
                     Diagnostic::new(Code::BadYaml, node.span, "a key is a text")
                         .expected("a text", node.kind_name())

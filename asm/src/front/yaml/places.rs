@@ -5,8 +5,10 @@
 
 use crate::diagnostic::Edit;
 use crate::span::Span;
+use core::ops::Range;
 use saphyr_parser::Span as Marks;
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// Characters between two that are noted.
 const STEP: usize = 32;
@@ -17,8 +19,10 @@ pub(super) struct Seen<'s> {
     pub(super) text: Cow<'s, str>,
     /// Where it begins in the source.
     base: usize,
-    /// The byte of each character whose number is a multiple of [`STEP`]; empty where all are single bytes.
-    noted: Vec<u32>,
+    /// Whether every character is a byte.
+    ascii: bool,
+    /// The byte of each character whose number is a multiple of [`STEP`], as far as places were asked for.
+    noted: RefCell<Vec<u32>>,
     /// Where in `text` each mend begins and ends, and where what it replaces does in the source.
     mends: Vec<Mended>,
 }
@@ -30,8 +34,9 @@ struct Mended {
 }
 
 impl<'s> Seen<'s> {
-    /// The part of a source in a range, with those of the edits that lie in it; they are in order and do not overlap.
-    pub(super) fn new(source: &'s str, part: core::ops::Range<usize>, edits: &[Edit]) -> Seen<'s> {
+    /// The part of a source in a range, with those of the edits that lie in it; they are in order and do not
+    /// overlap. Costs the part only where there are edits.
+    pub(super) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> Seen<'s> {
         let mut mends = Vec::new();
         let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
         let edits = edits.iter().filter(|edit| part.start <= edit.span.range().start);
@@ -50,16 +55,11 @@ impl<'s> Seen<'s> {
             out.push_str(source.get(at..part.end).unwrap_or(""));
             text = Cow::Owned(out);
         }
-        let noted = if text.is_ascii() {
-            Vec::new()
-        } else {
-            let bytes = text.char_indices().step_by(STEP);
-            bytes.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect()
-        };
-        Seen { text, base: part.start, noted, mends }
+        Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), mends }
     }
 
-    /// The place in the source of a character by its number. Costs a constant, and the logarithm of the mends.
+    /// The place in the source of a character by its number. Costs the way from the furthest asked for before, at most,
+    /// and the logarithm of the mends.
     pub(super) fn offset(&self, character: usize) -> u32 {
         let byte = self.byte(character);
         let next = self.mends.partition_point(|mended| mended.seen.0 <= byte);
@@ -73,12 +73,20 @@ impl<'s> Seen<'s> {
     }
 
     fn byte(&self, character: usize) -> usize {
-        if self.noted.is_empty() {
+        if self.ascii {
             return character.min(self.text.len());
         }
-        let from = self.noted.get(character / STEP).map_or(self.text.len(), |&at| at as usize);
-        let rest = self.text.get(from..).unwrap_or("");
-        from + rest.char_indices().nth(character % STEP).map_or(rest.len(), |(at, _)| at)
+        let after = |from: usize, count: usize| {
+            let rest = self.text.get(from..).unwrap_or("");
+            from + rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at)
+        };
+        let mut noted = self.noted.borrow_mut();
+        let mut last = noted.last().map_or(0, |&at| at as usize);
+        while noted.len() <= character / STEP && last < self.text.len() {
+            last = after(last, STEP);
+            noted.push(u32::try_from(last).unwrap_or(u32::MAX));
+        }
+        noted.get(character / STEP).map_or(self.text.len(), |&from| after(from as usize, character % STEP))
     }
 
     pub(super) fn span(&self, marks: Marks) -> Span {

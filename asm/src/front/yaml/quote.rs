@@ -20,7 +20,7 @@ pub(super) fn explain(source: &str, at: usize, info: &str) -> Vec<Diagnostic> {
     {
         return vec![tabs(source, &line)];
     }
-    let found = line.mends(info);
+    let found = line.mends(at, info);
     if found.is_empty() { vec![plain(at, info)] } else { found }
 }
 
@@ -127,18 +127,21 @@ impl<'s> Line<'s> {
             .replace(span, wrong.instead)
     }
 
-    fn mends(&self, info: &str) -> Vec<Diagnostic> {
+    /// The mends of the line in which the scanner stopped at a place.
+    fn mends(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
         let (at, value) = self.value();
         let flow = value.starts_with(['{', '[']);
         if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
             let from = self.content();
             let pieces = Flow::new(self.text.get(from..).unwrap_or("")).pieces();
-            if let (true, Some(pieces)) = (!flow || !pieces.as_ref().is_some_and(|p| p.goes_on), &pieces) {
+            if let Some(pieces) = pieces.as_ref().filter(|pieces| !(flow && pieces.goes_on)) {
                 let wrong = pieces.wrong.iter().map(|&(start, value)| {
-                    let message = match value.contains("${") {
-                        true => "in brackets YAML takes the brace of `${` for a record: quote it".to_owned(),
-                        false => "in brackets YAML reads this otherwise than it looks: quote it".to_owned(),
+                    let what = if value.contains("${") {
+                        "takes the brace of `${` for a record"
+                    } else {
+                        "reads this otherwise than it looks"
                     };
+                    let message = format!("in brackets YAML {what}: quote it");
                     self.diagnostic(from + start, value, Wrong::quote(value, message))
                 });
                 let wrong: Vec<_> = wrong.collect();
@@ -151,7 +154,8 @@ impl<'s> Line<'s> {
                 return vec![self.diagnostic(at, value, Wrong::quote(value, message))];
             }
         }
-        problem(value, info).map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
+        let Some(stop) = stop.checked_sub(self.start + at) else { return Vec::new() };
+        problem(value, stop, info).map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
 
     /// Where the line begins behind its indent and the dashes of lists.
@@ -186,11 +190,15 @@ impl<'s> Line<'s> {
     }
 }
 
-/// What YAML trips over in a value outside brackets.
-fn problem(value: &str, info: &str) -> Option<Wrong> {
+/// What YAML trips over in a value outside brackets, of which the scanner took so many bytes.
+fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
     let first = value.chars().next()?;
     let alone = value.get(first.len_utf8()..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '));
-    let start = || Some(Wrong::quote(value, format!("a text cannot begin with `{first}` in YAML: quote it")));
+    let start = || {
+        (stop == 0)
+            .then(|| Wrong::quote(value, format!("a text cannot begin with `{first}` in YAML: quote it")))
+    };
+    let colon = || value.get(stop..).is_some_and(|rest| rest.starts_with(": ") || rest == ":");
     match first {
         '@' | '`' | '%' | '*' | '&' | '!' | ',' | ']' | '}' => start(),
         '|' | '>' => {
@@ -202,8 +210,8 @@ fn problem(value: &str, info: &str) -> Option<Wrong> {
         '?' | ':' if alone => start(),
         '-' if value == "-" => start(),
         '-' if alone => None,
-        '"' | '\'' => quotes(value, first, info),
-        _ if value.contains(": ") || value.ends_with(':') => {
+        '"' | '\'' => quotes(value, first, stop, info),
+        _ if colon() => {
             Some(Wrong::quote(value, "YAML takes `: ` in a text for the end of a key: quote it".to_owned()))
         }
         _ => None,
@@ -211,13 +219,19 @@ fn problem(value: &str, info: &str) -> Option<Wrong> {
 }
 
 /// A value that begins with a quote: one inside it, none at its end, or text behind it.
-fn quotes(value: &str, quote: char, info: &str) -> Option<Wrong> {
+fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
     let inside = value.get(1..).unwrap_or("");
     let mut places = inside.match_indices(quote).map(|(at, _)| at).filter(|&at| {
         let backslashes = inside.get(..at).unwrap_or("").bytes().rev().take_while(|&b| b == b'\\').count();
         quote == '\'' || backslashes % 2 == 0
     });
-    match (places.next(), places.next_back()) {
+    let (first, last) = (places.next(), places.next_back());
+    // The scanner stops where the text begins when it has no end, and behind it when something follows.
+    let behind =
+        first.and_then(|first| value.get(first + 2..stop)).is_some_and(|between| between.trim().is_empty());
+    match (first, last) {
+        (None, _) if stop > 0 => None,
+        (Some(_), _) if !behind => None,
         (None, _)
             if info.contains("indentation")
                 || info.contains("end of stream")

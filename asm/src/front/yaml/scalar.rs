@@ -86,7 +86,7 @@ impl<'a> Reader<'a, '_> {
             Plain::Null | Plain::Text => Kind::Null,
         };
         // What is left out stands right behind what is there.
-        let span = if text.is_empty() { Span::at(self.last.max(span.start.min(self.last))) } else { span };
+        let span = if text.is_empty() { Span::at(self.last) } else { span };
         Node { kind, span }
     }
 }

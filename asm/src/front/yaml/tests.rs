@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::diagnostic::fix;
-use crate::front::tree::tests::{read_with, shown};
+use crate::front::tree::tests::{deep, in_small_thread, json_value, read_with, shown};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn documents(source: &str) -> (Vec<Value>, Vec<Diagnostic>) {
@@ -100,5 +101,179 @@ fn what_yaml_trips_over_is_quoted() {
         ("a: Order #5 of $.b", "a: \"Order #5 of $.b\"", json!({"a": "Order #5 of $.b"})),
     ] {
         mends(source, "quote-it", mended, value);
+    }
+}
+
+/// What is reported, as `code at byte`.
+#[track_caller]
+fn says(source: &str, expected: &[&str]) {
+    let mut found = documents(source).1;
+    found.sort_by_key(|found| found.span);
+    assert_eq!(shown(&found), expected, "{source}");
+}
+
+#[test]
+fn errors_have_their_place() {
+    for (source, expected) in [
+        (
+            "a: .inf\nb: -.Inf\nc: .nan",
+            &["number-range at 3", "number-range at 11", "number-range at 20"][..],
+        ),
+        ("a: 1e999", &["number-range at 3"]),
+        ("a: 9223372036854775808", &["number-range at 3"]),
+        ("a: 0xFFFFFFFFFFFFFFFFF", &["number-range at 3"]),
+        ("a: &x b\nc: *x", &["yaml-feature at 3", "yaml-feature at 11"]),
+        ("a: &x # a\n  b: c", &["yaml-feature at 3"]),
+        ("a: !!str 5", &["yaml-feature at 3"]),
+        ("é: !local\n  b: c", &["yaml-feature at 4"]),
+        ("<<: {a: b}", &["yaml-feature at 0"]),
+        ("a: 1\nb: 2\na: 3", &["duplicate-key at 10"]),
+        ("a: {b: 1, 'b': 2}", &["duplicate-key at 10"]),
+        ("1: a\n1.0: b\n'1': c", &["duplicate-key at 5"]),
+        ("no: 1\nfalse: 2\nFalse: 3", &["duplicate-key at 15"]),
+        ("? [a]\n: b", &["bad-yaml at 2"]),
+        ("a:\n  b: 1\n c: 2", &["bad-yaml at 11"]),
+        ("a: - 1", &["bad-yaml at 3"]),
+        ("a: [1, 2", &["bad-yaml at 8"]),
+        ("a: \"\\q\"", &["bad-yaml at 3"]),
+        ("a: \"\\ud800\"", &["bad-yaml at 3"]),
+        ("a: b\0c", &["bad-character at 4"]),
+        ("a: \u{1}\nb: \u{7f}", &["bad-character at 3", "bad-character at 8"]),
+        ("```yaml\na: b\n```\n", &["bad-character at 0"]),
+        ("a: @b\nc: {d: ${e}}\nf: g: h", &["quote-it at 3", "quote-it at 13", "quote-it at 22"]),
+        ("a: [\n---\nb: - c\n---\nd: @e", &["bad-yaml at 5", "bad-yaml at 12", "quote-it at 23"]),
+        ("a: 1\nb: 2\na: @3", &["duplicate-key at 10", "quote-it at 13"]),
+    ] {
+        says(source, expected);
+    }
+}
+
+#[test]
+fn tabs_are_mended_together() {
+    let source = "a:\n\tb: 1\n\tc:\n\t\td: '\t'\ne: f";
+    let mended = "a:\n  b: 1\n  c:\n    d: '\t'\ne: f";
+    mends(source, "bad-yaml", mended, json!({"a": {"b": 1, "c": {"d": "\t"}}, "e": "f"}));
+}
+
+#[test]
+fn documents_are_divided_by_dashes() {
+    for (source, expected) in [
+        ("", vec![]),
+        ("# nothing\n", vec![]),
+        ("\u{feff}a: 1", vec![json!({"a": 1})]),
+        ("a: 1\n---\nb: 2\n", vec![json!({"a": 1}), json!({"b": 2})]),
+        ("---\na: 1\n...\n---\nb: 2\n...\n", vec![json!({"a": 1}), json!({"b": 2})]),
+        ("%YAML 1.2\n---\na: 1", vec![json!({"a": 1})]),
+    ] {
+        assert_eq!(documents(source), (expected, vec![]), "{source}");
+    }
+    let (read, found) = documents("a: 1\n---\nb: @2\n---\nc: [3\n---\nd: 4\n");
+    assert_eq!(shown(&found), ["quote-it at 12", "bad-yaml at 25"]);
+    assert_eq!(read, [json!({"a": 1}), json!({"b": "@2"}), json!({"c": [3]}), json!({"d": 4})]);
+}
+
+#[test]
+fn blocks_and_folds_read_as_yaml_says() {
+    is("a: |\n  x: y\n   @z\n\nb: >-\n  c\n  d\n", json!({"a": "x: y\n @z\n", "b": "c d"}));
+    is("a: x\n  y\nb: \"x\n  y\"", json!({"a": "x y", "b": "x y"}));
+    is("steps:\n- a\n-   b: c\n    d: e\n", json!({"steps": ["a", {"b": "c", "d": "e"}]}));
+    is("{\"a\": [1, \"b\"], 'c': ~}", json!({"a": [1, "b"], "c": null}));
+}
+
+#[test]
+fn depth_is_limited_and_costs_no_stack() {
+    in_small_thread(|| {
+        let nested =
+            |levels: usize| (0..levels).map(|level| format!("{}a:\n", " ".repeat(level))).collect::<String>();
+        assert_eq!(documents(&nested(NESTING)).1, []);
+        assert_eq!(
+            shown(&documents(&nested(NESTING + 1)).1),
+            [format!("too-deep at {}", nested(NESTING).len() + NESTING)]
+        );
+        assert_eq!(documents(&"- ".repeat(NESTING)).1, []);
+        assert_eq!(shown(&documents(&"- ".repeat(100_000)).1), [format!("too-deep at {}", 2 * NESTING)]);
+        for (open, close) in
+            [("[", "]"), ("{a: ", "}"), ("[", ""), ("[{a: ", ""), ("", "]"), ("? ", ""), ("- ? ", "")]
+        {
+            let (_, found) = documents(&deep(open, close, 100_000));
+            assert_eq!(found.len(), 1, "{open}{close}: {found:?}");
+        }
+    });
+}
+
+/// Neither the scanner nor what stands before and behind it does anything twice for each byte.
+#[test]
+fn hostile_sources_are_read_in_linear_time() {
+    let many = |text: &str| text.repeat(20_000);
+    let keys: String = (0..20_000).map(|n| format!("k{n}: 0\n")).collect();
+    for source in [
+        many("a: @b\n"),
+        many("- {a: ${b}}\n"),
+        many("- a: b: c\n"),
+        many("---\na: [\n"),
+        many("\ta: b\n"),
+        many("'"),
+        many("\""),
+        many("- 'a\n"),
+        many("{a: "),
+        many("&a "),
+        many("*a "),
+        many("!a "),
+        many("- &a [*a, *a]\n"),
+        many("\0"),
+        many("a: #1\n"),
+        many("a\n"),
+        many("# a\n"),
+        many(" "),
+        many("\n"),
+        many("é: {"),
+        many("? "),
+        many("a: |\n"),
+        many("- >\n  a\n"),
+        many("%A\n"),
+        many(","),
+        many("x") + ": 1",
+        format!("a: {}", many("b ")),
+        format!("[{}]", many("a, ")),
+        format!("{{{}}}", many("${a}, ")),
+        format!("a: \"{}\"", many("\\u00e9\n")),
+        format!("{keys}k0: 1"),
+    ] {
+        let (_, found) = documents(&source);
+        assert!(found.len() <= ilo_spec::limits::DIAGNOSTICS);
+    }
+}
+
+proptest! {
+    #[test]
+    fn json_is_yaml(value in json_value(), pretty: bool) {
+        let source = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+        // DEL may stand in JSON, not in YAML.
+        prop_assume!(!source.contains('\u{7f}'));
+        let (values, found) = documents(&source);
+        prop_assert_eq!(found, []);
+        prop_assert_eq!(values, [value]);
+    }
+
+    #[test]
+    fn every_text_can_be_quoted(text in r#"[a-z"'\\ {}$:#@`%*&!|>,?\-\[\]]{1,10}"#) {
+        is(&format!("a: {}\nb: 1", quote::quoted(&text)), json!({"a": text, "b": 1}));
+    }
+
+    /// Whatever follows a key: it is read, or told, and mends come to an end.
+    #[test]
+    fn mends_come_to_an_end(lines in prop::collection::vec(r#" {0,4}(- )?([a-c]: )?[a-c"'{}$:#@|>,\[\] -]{0,8}"#, 1..6)) {
+        let mut source = lines.join("\n");
+        for _ in 0..20 {
+            let (_, found) = documents(&source);
+            let (next, applied) = fix::apply(&source, &found);
+            if applied == 0 {
+                break;
+            }
+            prop_assert_ne!(&next, &source);
+            source = next;
+        }
+        let (_, found) = documents(&source);
+        prop_assert!(found.iter().all(|found| found.fix.is_none()), "{source}: {found:?}");
     }
 }

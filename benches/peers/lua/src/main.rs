@@ -4,6 +4,7 @@
 //! It goes through the C API itself: a safe layer would cost as much as the shorter programs. Every call is a protected
 //! one, as a host's must be. Arguments lie ready on the stack of a state that belongs to one item.
 
+mod suspended;
 mod tools;
 
 use ilo_worker::Worker;
@@ -58,8 +59,9 @@ impl State {
         #[cfg(feature = "luau")]
         let chunk = compiled.as_slice();
         // SAFETY: pointer and length are those of a slice.
-        let status =
-            unsafe { luaL_loadbufferx(self.0, chunk.as_ptr().cast(), chunk.len(), c"=p".as_ptr(), std::ptr::null()) };
+        let status = unsafe {
+            luaL_loadbufferx(self.0, chunk.as_ptr().cast(), chunk.len(), c"=p".as_ptr(), std::ptr::null())
+        };
         if status != LUA_OK {
             self.fail();
         }
@@ -121,7 +123,11 @@ impl State {
         // SAFETY: the text is copied while it is on the stack.
         let text = unsafe {
             let pointer = lua_tostring(self.0, -1);
-            if pointer.is_null() { "?".to_owned() } else { CStr::from_ptr(pointer).to_string_lossy().into_owned() }
+            if pointer.is_null() {
+                "?".to_owned()
+            } else {
+                CStr::from_ptr(pointer).to_string_lossy().into_owned()
+            }
         };
         self.keep(-2);
         text
@@ -210,10 +216,14 @@ fn runs(worker: &mut Worker, compiling: bool) {
         count * u64::from(NUMBERS)
     });
 
-    notify(worker, "p3", NOTIFY, compiling, [tools::get_user::<false>, tools::send_email::<false>], [
-        tools::get_user::<true>,
-        tools::send_email::<true>,
-    ]);
+    notify(
+        worker,
+        "p3",
+        NOTIFY,
+        compiling,
+        [tools::get_user::<false>, tools::send_email::<false>],
+        [tools::get_user::<true>, tools::send_email::<true>],
+    );
     notify(
         worker,
         "p3-own-manner",
@@ -355,7 +365,12 @@ fn loads(worker: &mut Worker) {
     let bytes = source.len() as u64;
     load("assemble", source, bytes);
     load("assemble-notify", NOTIFY.to_owned(), 1);
-    let sizes = [("size-notify", NOTIFY), ("size-summaries", SUMMARIES), ("size-checkout", CHECKOUT), ("size-total", TOTAL)];
+    let sizes = [
+        ("size-notify", NOTIFY),
+        ("size-summaries", SUMMARIES),
+        ("size-checkout", CHECKOUT),
+        ("size-total", TOTAL),
+    ];
     for (name, source) in sizes {
         worker.figure(name, dump(source).len() as u64);
     }
@@ -375,5 +390,6 @@ fn main() -> std::io::Result<()> {
     let mut worker = Worker::new(name);
     runs(&mut worker, compiling);
     loads(&mut worker);
+    worker.finding("size-suspended", move || suspended::each(NOTIFY, compiling));
     worker.serve()
 }

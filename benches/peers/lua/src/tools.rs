@@ -54,14 +54,26 @@ fn push_sent(state: State) {
     state.set(c"message-id");
 }
 
+/// What the first tool answers with.
+pub(crate) fn push_user_result(state: State) {
+    state.table(0, 1);
+    push_user(state);
+    state.set(c"ok");
+}
+
+/// What the second tool answers with.
+pub(crate) fn push_sent_result(state: State) {
+    state.table(0, 1);
+    push_sent(state);
+    state.set(c"ok");
+}
+
 pub(crate) unsafe extern "C-unwind" fn get_user<const SHOW: bool>(state: *mut lua_State) -> c_int {
     let state = State(state);
     if SHOW {
         tell("get-user", &fields(state, &[c"user-id"]));
     }
-    state.table(0, 1);
-    push_user(state);
-    state.set(c"ok");
+    push_user_result(state);
     1
 }
 
@@ -70,9 +82,7 @@ pub(crate) unsafe extern "C-unwind" fn send_email<const SHOW: bool>(state: *mut 
     if SHOW {
         tell("send-email", &fields(state, &[c"email", c"subject", c"body"]));
     }
-    state.table(0, 1);
-    push_sent(state);
-    state.set(c"ok");
+    push_sent_result(state);
     1
 }
 

@@ -1,0 +1,358 @@
+//! Programs at the top of documents: names, inputs, outputs, what may be called, and steps.
+
+use super::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
+use super::keys::{Keyed, entries, first_of, shown};
+use super::reader::{Functions, Reader};
+use super::refer::inner;
+use super::scope::{Scope, Survey};
+use super::steps::{Item, Tail, named};
+use super::tree::{Kind, Node, Text};
+use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
+use crate::build::Notation;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::id::{self, Options};
+use crate::span::Span;
+use bumpalo::Bump;
+use hashbrown::HashMap;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::types::Base;
+
+/// The name of a function without one.
+pub(crate) const UNNAMED: &str = "main";
+
+/// Reads the programs of all documents of a source.
+pub(super) fn file<'a>(
+    documents: &[Node<'a>],
+    source: &'a str,
+    notation: Notation,
+    arena: &'a Bump,
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    let dialect = Dialect::of(notation);
+    // Several programs may stand in one list.
+    let mut programs: Vec<Node<'a>> = Vec::new();
+    for document in documents {
+        match document.kind {
+            Kind::List(items) => programs.extend_from_slice(items),
+            _ => programs.push(*document),
+        }
+    }
+    let mut file = Top { dialect, source, arena, diagnostics, nesting: options.nesting.min(limits::NESTING) };
+    if programs.is_empty() && !file.diagnostics.has_errors() {
+        file.empty();
+    }
+    programs.retain(|program| {
+        let is_record = matches!(program.kind, Kind::Record(_));
+        if !is_record {
+            file.no_program(program);
+        }
+        is_record
+    });
+    let names = file.names(&programs);
+    let functions: Vec<Function<'a>> = programs
+        .iter()
+        .enumerate()
+        .map(|(own, program)| file.function(program, Functions { list: &names, own }))
+        .collect();
+    file.repeated(&functions);
+    File { functions: arena.alloc_slice_copy(&functions) }
+}
+
+/// Reads what stands at the top.
+struct Top<'r, 'a> {
+    dialect: Dialect,
+    source: &'a str,
+    arena: &'a Bump,
+    diagnostics: &'r mut Diagnostics,
+    nesting: usize,
+}
+
+impl<'a> Top<'_, 'a> {
+    fn form(&self) -> &'static str {
+        match self.dialect.notation {
+            Notation::Constrained => "`{\"fn\":…,\"in\":{…},\"out\":…,\"body\":[…]}`",
+            Notation::Workflow => "`name:`, `input:`, `output:` and `steps:`",
+            Notation::Mcp => "`{\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}, \"steps\": […]}`",
+            Notation::ToolCalling | Notation::Id => {
+                "`{\"function\": …, \"input\": {…}, \"output\": …, \"steps\": […]}`"
+            }
+        }
+    }
+
+    fn empty(&mut self) {
+        self.diagnostics.push(
+            Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program in this file")
+                .expected(self.form(), "nothing"),
+        );
+    }
+
+    fn no_program(&mut self, node: &Node<'a>) {
+        let found = node.kind_name();
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::BadShape,
+                first_of(node),
+                format!("a program is a record, but this is {found}"),
+            )
+            .expected(self.form(), found),
+        );
+    }
+
+    fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
+        let keys = [key];
+        let found = entries(record)
+            .iter()
+            .find(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &keys).is_some()));
+        found.map(|entry| &entry.value)
+    }
+
+    /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so on.
+    fn names(&self, programs: &[Node<'a>]) -> Vec<(&'a str, bool)> {
+        let given = |program: &Node<'a>| {
+            let inner = self.key(program, Key::Meta);
+            inner.and_then(|meta| self.key(meta, Key::Name)).or_else(|| self.key(program, Key::Name))?.text()
+        };
+        let named: Vec<Option<&'a str>> =
+            programs.iter().map(|program| given(program).filter(|name| !name.is_empty())).collect();
+        let taken: hashbrown::HashSet<&str> = named.iter().flatten().copied().collect();
+        let mut number = 1;
+        let mut free = || loop {
+            let name = if number == 1 { UNNAMED.to_owned() } else { format!("{UNNAMED}-{number}") };
+            number += 1;
+            if !taken.contains(name.as_str()) {
+                return &*self.arena.alloc_str(&name);
+            }
+        };
+        named.iter().map(|name| name.map_or_else(|| (free(), false), |name| (name, true))).collect()
+    }
+
+    fn repeated(&mut self, functions: &[Function<'a>]) {
+        let mut seen: HashMap<&str, Span> = HashMap::with_capacity(functions.len());
+        for function in functions {
+            let name = function.name;
+            let Some(before) = seen.insert(name.text, name.span) else { continue };
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::DuplicateFunction,
+                    name.span,
+                    format!("two functions are called `{}`", name.text),
+                )
+                .expected("a name that is free", name.text)
+                .related(before, "first here")
+                .help("rename one of them"),
+            );
+        }
+    }
+
+    fn function(&mut self, program: &Node<'a>, functions: Functions<'_, 'a>) -> Function<'a> {
+        let start = program.span.start;
+        let of_mcp = self.dialect.notation == Notation::Mcp;
+        let own_name = functions.list.get(functions.own).copied();
+        let (name, given) = own_name.unwrap_or((UNNAMED, false));
+        let first = entries(program).first().map_or(first_of(program), |entry| entry.key.span);
+        let implied = TypeName::implied(Base::Any, first);
+        let output = OutputName { ok: implied, err: None, span: first };
+        let mut reader = Reader {
+            dialect: self.dialect,
+            source: self.source,
+            arena: self.arena,
+            diagnostics: self.diagnostics,
+            nesting: self.nesting,
+            depth: 0,
+            too_deep: false,
+            output,
+            scope: Scope::default(),
+            survey: Survey::of(program),
+            functions,
+            calls: 0,
+            loops: 0,
+            open_loops: Vec::new(),
+            blocks: 0,
+            failures: Vec::new(),
+            took_rest: false,
+            step_end: 0,
+            switched: None,
+            statements: Vec::new(),
+        };
+        let keys: &[Key] = if of_mcp { &TOP_OF_MCP } else { &TOP };
+        let top = reader.keyed(program, keys, "a program");
+        let head = if of_mcp { reader.meta(&top, first) } else { top };
+        let name_node = head.get(Key::Name);
+        if !given && !(of_mcp && name_node.is_none()) {
+            reader.unnamed(name_node, first);
+        }
+        let parameters = reader.parameters(head.get(Key::Input));
+        reader.output = match head.get(Key::Output) {
+            Some(node) => reader.output_type(node),
+            None => {
+                if head.span != Span::default() {
+                    let help = "say what the function gives, such as `nil`, `text`, or `result nil text`";
+                    reader.missing(first, Key::Output, "a program", help);
+                }
+                output
+            }
+        };
+        let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
+        for parameter in parameters {
+            reader.scope.parameter(parameter.name.text, self.dialect.is_bare());
+        }
+        let body = match top.get(Key::Steps) {
+            Some(node) => reader.body(node),
+            None => {
+                reader.missing(first, Key::Steps, "a program", "say what it does, step by step");
+                Block { statements: &[] }
+            }
+        };
+        let name_span = name_node.map_or(first, |node| node.span);
+        let end = if name_span.start >= start { name_span.end } else { first.end };
+        Function {
+            name: Name { text: name, span: name_span },
+            parameters,
+            output: reader.output,
+            slots: self.arena.alloc_slice_copy(reader.scope.slots()),
+            allowed,
+            body,
+            calls: reader.calls,
+            loops: reader.loops,
+            notation: self.dialect.notation,
+            span: Span::new(
+                start,
+                if end > start && name_span.start < start + 200 { end } else { first.end },
+            ),
+        }
+    }
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// What stands in `meta`.
+    fn meta<'d>(&mut self, top: &Keyed<'d, 'a>, first: Span) -> Keyed<'d, 'a> {
+        let Some(meta) = top.get(Key::Meta) else {
+            let help = "write `\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}`";
+            self.missing(first, Key::Meta, "a program", help);
+            return Keyed::none(Span::default());
+        };
+        if !matches!(meta.kind, Kind::Record(_)) {
+            self.bad_shape(meta, "`meta`", "a record");
+            return Keyed::none(Span::default());
+        }
+        self.keyed(meta, &META, "`meta`")
+    }
+
+    fn unnamed(&mut self, name: Option<&Node<'a>>, first: Span) {
+        match name {
+            Some(node) => self.bad_shape(node, "a function's name", "a text, which is not empty"),
+            None => self.missing(first, Key::Name, "a program", "give the function a name"),
+        }
+    }
+
+    fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
+        let Some(node) = node else { return &[] };
+        if matches!(node.kind, Kind::Null) {
+            return &[];
+        }
+        if !matches!(node.kind, Kind::Record(_)) {
+            let word = self.dialect.word(Key::Input);
+            self.bad_shape(node, &format!("`{word}`"), "a record of names and types");
+            return &[];
+        }
+        let mut parameters = Vec::new();
+        for entry in entries(node) {
+            let text = match entry.key.kind {
+                Kind::Text(text) => text.text,
+                _ => self.arena.alloc_str(&shown(&entry.key)),
+            };
+            let ty = self.type_name(&entry.value);
+            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty });
+        }
+        self.arena.alloc_slice_copy(&parameters)
+    }
+
+    /// The text of a type and its place; what has no place of its own is read apart.
+    fn typed<T>(
+        &mut self,
+        node: &Node<'a>,
+        read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
+    ) -> Option<T> {
+        match node.kind {
+            Kind::Text(Text { text, start: Some(start), .. }) => {
+                let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+                Some(read(self.source, Span::new(start, end), self.diagnostics))
+            }
+            Kind::Text(Text { text, .. }) => {
+                let mut found = Diagnostics::default();
+                let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+                let ty = read(text, whole, &mut found);
+                for diagnostic in found.as_slice() {
+                    let placed = Diagnostic { span: node.span, fix: None, ..diagnostic.clone() };
+                    self.diagnostics.push(placed);
+                }
+                Some(ty)
+            }
+            Kind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
+            _ => {
+                self.bad_shape(node, "a type", "a text, such as `number` or `list text`");
+                None
+            }
+        }
+    }
+
+    fn type_name(&mut self, node: &Node<'a>) -> TypeName<'a> {
+        let read =
+            self.typed(node, |source, span, found| id::type_of(source, span, "an input's type", found));
+        read.map_or(TypeName::implied(Base::Any, node.span), |ty| TypeName { span: node.span, ..ty })
+    }
+
+    fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
+        let read = self.typed(node, id::output_of);
+        let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
+        read.map_or(none, |output| OutputName {
+            ok: TypeName { span: node.span, ..output.ok },
+            err: output.err.map(|err| TypeName { span: node.span, ..err }),
+            span: node.span,
+        })
+    }
+
+    /// The list of what may be called.
+    fn allowed(&mut self, node: &Node<'a>) -> Option<&'a [Name<'a>]> {
+        let Kind::List(items) = &node.kind else {
+            if !matches!(node.kind, Kind::Null) {
+                let word = self.dialect.word(Key::Deps);
+                self.bad_shape(node, &format!("`{word}`"), "a list of names");
+            }
+            return None;
+        };
+        let mut names = Vec::new();
+        for item in *items {
+            match item.text() {
+                Some(text) => {
+                    let name = Name { text, span: inner(item) };
+                    names.push(self.meant_function(name, false));
+                }
+                None => self.bad_shape(item, "what may be called", "a name, a text"),
+            }
+        }
+        Some(self.arena.alloc_slice_copy(&names))
+    }
+
+    /// The steps of a function.
+    fn body(&mut self, node: &Node<'a>) -> Block<'a> {
+        let tail = if self.dialect.is_yaml() { Tail::Value } else { Tail::Unnamed };
+        let word = self.dialect.word(Key::Steps);
+        let items: Vec<Item<'_, 'a>> = match &node.kind {
+            Kind::List(items) if !self.dialect.is_yaml() => {
+                items.iter().map(|node| Item { name: None, node }).collect()
+            }
+            Kind::Record(entries) if self.dialect.is_yaml() => named(entries),
+            Kind::Null => Vec::new(),
+            _ => {
+                let expected =
+                    if self.dialect.is_yaml() { "a record of named steps" } else { "a list of steps" };
+                self.bad_shape(node, &format!("`{word}`"), expected);
+                Vec::new()
+            }
+        };
+        self.block(|this| this.steps(&items, tail))
+    }
+}

@@ -1,0 +1,499 @@
+//! Calls, and what a step does where its call fails.
+//!
+//! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is left out,
+//! so that the value stays in the slot of the call.
+
+use super::dialect::{HANDLER, Key};
+use super::keys::{Keyed, entries, first_of, shown};
+use super::reader::{Loop, Reader, literal, of_slot};
+use super::refer::inner;
+use super::steps::{Item, Step, Tail, named};
+use super::tree::{Kind, Node, Style, Text};
+use crate::ast::{
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
+    StmtKind, Unary,
+};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// What the name of a function of the same file begins with.
+const SELF: &str = "mcp://self/";
+
+/// What a handler does once its rollback calls have run.
+enum Then<'d, 'a> {
+    /// Fails with a message, or with the failure itself.
+    Fail(Option<&'d Node<'a>>),
+    /// Returns.
+    Leave(Key, &'d super::tree::Entry<'a>),
+    /// Goes on with a value.
+    Value(&'d Node<'a>),
+    /// Goes on with what steps give.
+    Steps(&'d Node<'a>),
+    /// Goes on with nil.
+    Ignore,
+    /// Leaves the loop's element out.
+    Skip,
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// The call of a step or value.
+    pub(super) fn call(&mut self, keyed: &Keyed<'_, 'a>) -> &'a Call<'a> {
+        let span = keyed.place(Key::Call);
+        let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| self.tool(node));
+        let arguments = match keyed.get(Key::Args) {
+            Some(node) if matches!(node.kind, Kind::Null) => &[],
+            Some(node) => {
+                if !matches!(node.kind, Kind::Record(_)) {
+                    let word = self.dialect.word(Key::Args);
+                    self.bad_shape(node, &format!("`{word}`"), "a record of names and values");
+                }
+                self.fields(node)
+            }
+            None => &[],
+        };
+        self.new_call(tool, arguments, span)
+    }
+
+    fn tool(&mut self, node: &Node<'a>) -> Name<'a> {
+        let Kind::Text(text) = node.kind else {
+            self.bad_shape(node, "what is called", "the name of a tool or function, a text");
+            return Name { text: "", span: node.span };
+        };
+        if text.text.is_empty() || text.text.contains("${") {
+            let message = "what is called is a name that is there before the program runs";
+            self.report(
+                Diagnostic::new(Code::BadShape, node.span, message)
+                    .expected("the name of a tool or function", format!("`{}`", shown(node)))
+                    .help("choose between tools with `if`, each with a `call` of its own"),
+            );
+        }
+        self.meant_function(Name { text: text.text, span: inner(node) }, true)
+    }
+
+    /// `mcp://self/name`: the function of that name, or the only other one without a name.
+    pub(super) fn meant_function(&mut self, name: Name<'a>, warns: bool) -> Name<'a> {
+        let Some(own) = name.text.strip_prefix(SELF) else { return name };
+        let list = self.functions.list;
+        if list.iter().any(|&(known, given)| given && known == own) {
+            return name;
+        }
+        let mut others =
+            list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
+        let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return name };
+        let warning = || {
+            Diagnostic::new(
+                Code::UnnamedSelf,
+                name.span,
+                format!(
+                    "no function is named `{own}`; the only other function, which has no name, is called"
+                ),
+            )
+            .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
+            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant"))
+        };
+        if warns {
+            self.report(warning());
+        }
+        Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }
+    }
+
+    /// A step with a call; `rest` are the steps behind it in its block, which is for `of_block`.
+    pub(super) fn call_step(
+        &mut self,
+        step: &Step<'_, 'a>,
+        rest: &[Item<'_, 'a>],
+        tail: Tail,
+        of_block: Tail,
+    ) {
+        let call = self.call(&step.keyed);
+        let value = Expr { kind: ExprKind::Call(call), span: call.span };
+        let handler = step.keyed.entry(Key::Handler);
+        let compensate = step.get(Key::Compensate);
+        if handler.is_none() && compensate.is_none() {
+            return self.finish(value, step.target, tail, step.head());
+        }
+        let (slot, slot_span) = match step.target {
+            Some(name) => (self.bind(name), name.span),
+            None => (self.hidden(None), call.span),
+        };
+        let value = Bound::Expr(value);
+        self.push(StmtKind::Let { slot, slot_span, value }, step.head());
+        let failure = self.hidden(Some(self.dialect.failure()));
+        let at = handler.or(step.keyed.entry(Key::Compensate)).map_or(call.span, |entry| entry.key.span);
+        let needed = step.target.is_some() || (tail.wanted() && rest.is_empty());
+        self.failures.push(failure);
+        let mut skips = false;
+        let start = self.statements.len();
+        self.blocks += 1;
+        let node = handler.map(|entry| &entry.value);
+        let mut failing = at;
+        let then = self.handling(node, &mut failing, compensate);
+        match then {
+            Then::Fail(message) => self.fail(message, failure, failing),
+            Then::Leave(key, entry) => self.leave(key, entry),
+            Then::Value(node) if needed => {
+                let value = self.value(node);
+                self.push(StmtKind::Let { slot, slot_span, value: Bound::Expr(value) }, node.span);
+            }
+            Then::Value(_) => {}
+            Then::Steps(node) => {
+                let from = self.statements.len();
+                self.branch_steps(node, if needed { Tail::Value } else { Tail::Drop }, "then");
+                if needed {
+                    self.bind_last(from, slot, slot_span);
+                }
+            }
+            Then::Ignore if needed => {
+                let value = Bound::Expr(literal(Literal::Nil, at));
+                self.push(StmtKind::Let { slot, slot_span, value }, at);
+            }
+            Then::Ignore => {}
+            Then::Skip => skips = true,
+        }
+        self.failures.pop();
+        if skips {
+            self.skip(slot, slot_span, failure, at, start, step, rest, tail, of_block);
+            return;
+        }
+        self.blocks -= 1;
+        let body = self.block_since(start);
+        let err = Some(Arm { bind: failure, bind_span: at, body, span: at });
+        let node = Match { slot, slot_span, err, ok: None, span: call.span };
+        self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
+        if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
+            self.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
+        }
+    }
+
+    /// Fails with a message; with the failure itself where there is none.
+    fn fail(&mut self, message: Option<&Node<'a>>, failure: Slot, at: Span) {
+        let failed = of_slot(failure, at);
+        match message {
+            Some(node) => {
+                if let Kind::Text(text) = node.kind
+                    && matches!(text.text, "skip" | "ignore" | "continue")
+                {
+                    self.reads_as_handler(node, text.text);
+                }
+                self.fail_with(node, at);
+            }
+            None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),
+            None => self.push(StmtKind::Fail(failed), at),
+        }
+    }
+
+    fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) {
+        let word = if text == "continue" { "ignore" } else { text };
+        let form = if self.dialect.is_yaml() {
+            format!("{{{word}: true}}")
+        } else {
+            format!("{{\"{word}\": true}}")
+        };
+        let fix = Fix {
+            title: format!("write `{form}`"),
+            edits: vec![Edit { span: node.span, text: form.clone() }],
+        };
+        self.report(
+            Diagnostic::new(
+                Code::HandlerText,
+                node.span,
+                format!("`{text}` is the message to fail with here"),
+            )
+            .expected(format!("a message, or `{form}`"), format!("`{text}`"))
+            .fix(fix),
+        );
+    }
+
+    /// Reports a message in the place of a handler, where the notation has it in a return.
+    fn message_alone(&mut self, node: &Node<'a>) {
+        let (open, close) = if self.dialect.is_yaml() {
+            ("{return: {error: ", "}}")
+        } else {
+            ("{\"return\": {\"error\": ", "}}")
+        };
+        let quoted = matches!(node.kind, Kind::Text(Text { style: Style::Double | Style::Single, .. }));
+        let word = self.dialect.word(Key::Handler);
+        let wrong =
+            Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is a record that says what to do"))
+                .expected(format!("`{open}…{close}`"), "a text");
+        let edits = vec![
+            Edit { span: Span::at(node.span.start), text: open.to_owned() },
+            Edit { span: Span::at(node.span.end), text: close.to_owned() },
+        ];
+        let fix = Fix { title: format!("write `{open}…{close}`"), edits };
+        self.report(if quoted {
+            wrong.fix(fix)
+        } else {
+            wrong.help(format!("write `{open}\"…\"{close}`"))
+        });
+    }
+
+    /// What a handler does; its rollback calls are made.
+    fn handling<'d>(
+        &mut self,
+        node: Option<&'d Node<'a>>,
+        at: &mut Span,
+        compensate: Option<&'d Node<'a>>,
+    ) -> Then<'d, 'a> {
+        let Some(node) = node else {
+            self.compensations(compensate);
+            return Then::Fail(None);
+        };
+        let keyed = match &node.kind {
+            Kind::Text(_) => {
+                if self.dialect.failure() == "error" {
+                    self.message_alone(node);
+                }
+                self.compensations(compensate);
+                return Then::Fail(Some(node));
+            }
+            Kind::Null => {
+                self.compensations(compensate);
+                return Then::Ignore;
+            }
+            Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
+            _ => {
+                let word = self.dialect.word(Key::Handler);
+                self.report(
+                    Diagnostic::new(
+                        Code::BadShape,
+                        first_of(node),
+                        format!("`{word}` is a record that says what to do"),
+                    )
+                    .expected(
+                        "a record with `return`, `value`, `then`, `compensate`, `skip` or `ignore`",
+                        node.kind_name(),
+                    )
+                    .help("steps that run when the call fails stand under `then` in it"),
+                );
+                return Then::Ignore;
+            }
+        };
+        self.compensations(compensate);
+        self.compensations(keyed.get(Key::Compensate));
+        let ways = [
+            Key::Return,
+            Key::Ok,
+            Key::Message,
+            Key::Value,
+            Key::Then,
+            Key::Skip,
+            Key::Ignore,
+            Key::Continue,
+        ];
+        let mut given = ways.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
+        let first = given.next();
+        if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
+            let (one, other) = (shown(&before.key), shown(&entry.key));
+            self.bad_step(
+                entry.key.span,
+                &format!("a handler does one thing, not both `{one}` and `{other}`"),
+                "one of them",
+                "both",
+                "leave one of them out",
+            );
+        }
+        match first {
+            None if keyed.has(Key::Compensate) || entries(node).is_empty() => Then::Fail(None),
+            None => Then::Ignore,
+            Some((Key::Value, entry)) => Then::Value(&entry.value),
+            Some((Key::Then, entry)) => Then::Steps(&entry.value),
+            Some((key @ (Key::Skip | Key::Ignore | Key::Continue), entry)) => {
+                self.passing(key, &entry.value, entry.key.span)
+            }
+            Some((Key::Message, entry)) => {
+                *at = entry.key.span;
+                Then::Fail(Some(&entry.value))
+            }
+            Some((key, entry)) => Then::Leave(key, entry),
+        }
+    }
+
+    /// `skip`, `ignore` and `continue`, each with `true`.
+    fn passing<'d>(&mut self, key: Key, node: &'d Node<'a>, place: Span) -> Then<'d, 'a> {
+        if !matches!(node.kind, Kind::Bool(true)) {
+            let word = self.dialect.word(key);
+            self.bad_shape(node, &format!("`{word}`"), "`true`");
+        }
+        let in_loop = !self.open_loops.is_empty();
+        match key {
+            Key::Skip if in_loop => Then::Skip,
+            Key::Skip => {
+                self.bad_step(
+                    place,
+                    "`skip` leaves an element of a loop out, and stands only in one",
+                    "`skip` in a loop",
+                    "it outside",
+                    "`ignore` binds nil and goes on",
+                );
+                Then::Ignore
+            }
+            Key::Continue if in_loop => {
+                self.report(
+                    Diagnostic::new(
+                        Code::ContinueInLoop,
+                        place,
+                        "`continue` in a loop could mean two things",
+                    )
+                    .expected("`skip` or `ignore`", "`continue`")
+                    .help("write `skip` to leave this element out, `ignore` to bind nil and go on with it"),
+                );
+                Then::Ignore
+            }
+            _ => Then::Ignore,
+        }
+    }
+
+    /// Rollback calls, in their order.
+    pub(super) fn compensations(&mut self, node: Option<&Node<'a>>) {
+        let Some(node) = node else { return };
+        let single;
+        let items: Vec<Item<'_, 'a>> = match &node.kind {
+            Kind::List(nodes) => nodes.iter().map(|node| Item { name: None, node }).collect(),
+            Kind::Record(list)
+                if self.dialect.is_yaml() && !list.iter().any(|entry| entry.name() == Some("call")) =>
+            {
+                named(list)
+            }
+            Kind::Record(_) => {
+                if !self.dialect.is_yaml() {
+                    let wrap = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
+                    let edits = vec![wrap(node.span.start, "["), wrap(node.span.end, "]")];
+                    self.report(
+                        Diagnostic::new(Code::BadShape, first_of(node), "`compensate` is a list of calls")
+                            .expected("a list", "a record")
+                            .fix(Fix { title: "put it into a list".to_owned(), edits }),
+                    );
+                }
+                single = Item { name: None, node };
+                vec![single]
+            }
+            _ => {
+                self.bad_shape(node, "`compensate`", "a list of calls");
+                return;
+            }
+        };
+        for item in items {
+            if entries(item.node).is_empty() {
+                self.bad_shape(item.node, "a rollback", "a record with `call`");
+                continue;
+            }
+            let keyed = self.keyed(item.node, &[Key::Call, Key::Args], "a rollback call");
+            if !keyed.has(Key::Call) {
+                self.missing(first_of(item.node), Key::Call, "a rollback", "`compensate` takes calls alone");
+                continue;
+            }
+            let call = self.call(&keyed);
+            self.push(StmtKind::Undo(call), Span::new(item.node.span.start, call.span.end));
+        }
+    }
+
+    /// A handler that skips: what follows stands in the OK arm. Where the block is not the loop's own, a slot says to
+    /// the blocks around it that the rest of the pass is left out.
+    #[allow(clippy::too_many_arguments, reason = "what one step is made of")]
+    fn skip(
+        &mut self,
+        slot: Slot,
+        slot_span: Span,
+        failure: Slot,
+        at: Span,
+        start: usize,
+        step: &Step<'_, 'a>,
+        rest: &[Item<'_, 'a>],
+        tail: Tail,
+        of_block: Tail,
+    ) {
+        let deep = self.open_loops.last().is_some_and(|open| open.level + 2 < self.blocks);
+        if deep {
+            let flag = self.raise();
+            let value = Bound::Expr(literal(Literal::Bool(true), at));
+            self.push(StmtKind::Let { slot: flag, slot_span: at, value }, at);
+            if of_block == Tail::Value {
+                self.push(StmtKind::Value(literal(Literal::Nil, at)), at);
+            }
+        }
+        self.blocks -= 1;
+        let err = self.block_since(start);
+        let success = self.block(|this| {
+            if rest.is_empty() {
+                if tail.wanted() {
+                    this.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
+                }
+            } else {
+                // The blocks of a loop are counted as if this one were not there.
+                this.blocks -= 1;
+                this.steps(rest, of_block);
+                this.blocks += 1;
+            }
+        });
+        let node = Match {
+            slot,
+            slot_span,
+            err: Some(Arm { bind: failure, bind_span: at, body: err, span: at }),
+            ok: Some(Arm { bind: slot, bind_span: slot_span, body: success, span: step.place() }),
+            span: step.place(),
+        };
+        self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
+        self.took_rest = true;
+    }
+
+    /// `skip` as a step of a loop.
+    pub(super) fn skip_step(&mut self, step: &Step<'_, 'a>) {
+        self.bad_step(
+            step.place(),
+            "`skip` is what a handler does, and no step",
+            "a step",
+            "`skip`",
+            "put what follows under the `then` of an `if` instead",
+        );
+    }
+
+    /// The slot that says that the rest of a pass is left out.
+    fn raise(&mut self) -> Slot {
+        if let Some(Loop { skipped: Some(flag), .. }) = self.open_loops.last() {
+            return *flag;
+        }
+        let flag = self.scope.own("skipped");
+        if let Some(open) = self.open_loops.last_mut() {
+            open.skipped = Some(flag);
+        }
+        flag
+    }
+
+    /// The slot that a step before has raised.
+    pub(super) fn raised(&self) -> Option<Slot> {
+        self.open_loops.last().and_then(|open| open.skipped)
+    }
+
+    /// Reads the rest of a block for where `flag` was not raised; in the loop's own block it begins as not raised.
+    pub(super) fn guard(&mut self, flag: Slot, start: usize, rest: &[Item<'_, 'a>], tail: Tail) {
+        let outermost = self.open_loops.last().is_some_and(|open| open.level + 1 >= self.blocks);
+        let at = self.statements.get(start).map_or(Span::default(), |statement| statement.span);
+        if outermost {
+            let value = Bound::Expr(literal(Literal::Bool(false), at));
+            let lowered = Stmt { kind: StmtKind::Let { slot: flag, slot_span: at, value }, span: at };
+            self.statements.insert(start.min(self.statements.len()), lowered);
+            if let Some(open) = self.open_loops.last_mut() {
+                open.skipped = None;
+            }
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let then: Block<'a> = self.block(|this| {
+            this.blocks -= 1;
+            this.steps(rest, tail);
+            this.blocks += 1;
+        });
+        let condition = self.not(of_slot(flag, at), at);
+        let otherwise = (tail == Tail::Value && !outermost)
+            .then(|| self.block(|this| this.push(StmtKind::Value(literal(Literal::Nil, at)), at)));
+        let node = If { condition, then, otherwise, span: at };
+        self.push(StmtKind::Control(Control::If(self.arena.alloc(node))), at);
+    }
+
+    pub(super) fn not(&self, operand: Expr<'a>, span: Span) -> Expr<'a> {
+        Expr { kind: ExprKind::Unary(Unary::Not, self.alloc(operand)), span }
+    }
+}

@@ -1,0 +1,450 @@
+//! Texts and the references in them: which slot each one reads, and what to say of one that reads nothing.
+
+use super::dialect::Key;
+use super::infix::{Infix, InfixKind, arithmetic};
+use super::operator::{self, Makes};
+use super::reader::{Reader, literal, nothing, of_slot};
+use super::reference::{INPUT, Reference, Root, Step, bare, is_name};
+use super::template::{Part, Template, template};
+use super::tree::{Kind, Node, Style, Text};
+use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
+use crate::build::Notation;
+use crate::diagnostic::{Diagnostic, Edit, Fix, nearest, nearly_meets};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use std::fmt::Write as _;
+
+/// The names that stand for the failure in a handler.
+pub(super) const FAILURES: [&str; 2] = ["err", "error"];
+/// How many names a message looks at.
+const MOST_NAMES: usize = 64;
+
+impl<'a> Reader<'_, 'a> {
+    /// A text: a reference, a text with references, or plain.
+    pub(super) fn text(&mut self, node: &Node<'a>) -> Expr<'a> {
+        if self.dialect.is_bare()
+            && let Some(reference) = bare(node, self.arena)
+            && let Some(found) = self.bare(node, &reference)
+        {
+            return found;
+        }
+        let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
+        self.text_of(node, &template)
+    }
+
+    /// A text that is a bare reference; `None` where it is text.
+    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>) -> Option<Expr<'a>> {
+        let Root::Name(name) = reference.root else { return None };
+        if self.named(name.text).is_some() {
+            return Some(self.reference(reference));
+        }
+        if self.scope.is_lost(name.text) {
+            return Some(nothing(node));
+        }
+        if name.text == INPUT
+            && let [Step::Field(field), rest @ ..] = reference.path
+            && self.named(field.text).is_some()
+        {
+            let whole = Reference { root: Root::Name(*field), path: rest, span: reference.span };
+            self.says_input(reference, &whole.to_string());
+            return Some(self.reference(&whole));
+        }
+        let near = {
+            let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
+            names.find(|known| nearly_meets(name.text, known))
+        };
+        if near.is_none() && reference.path.is_empty() {
+            return None;
+        }
+        let later = self.survey.binding(name.text).filter(|place| place.start > node.span.start);
+        let (code, message) = match later {
+            Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
+            None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
+        };
+        let near = near.or_else(|| self.near_name(name.text));
+        let mut wrong = Diagnostic::new(code, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text))
+            .nearest(near)
+            .help("where it is meant as text, write `{\"text\": …}` around it");
+        wrong.fix = near.and_then(|near| rename_part(name, near));
+        if let Some(span) = later {
+            wrong = wrong.related(span, "bound here");
+        }
+        self.report(wrong);
+        Some(nothing(node))
+    }
+
+    fn says_input(&mut self, reference: &Reference<'a>, mended: &str) {
+        let message = "an input is referred to by its name alone";
+        let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
+            .expected(format!("`{mended}`"), format!("`input.{mended}`"));
+        wrong.fix = Some(replaced(reference.span, mended.to_owned()));
+        self.report(wrong);
+    }
+
+    /// What a template makes: the one value that it is, or everything joined.
+    pub(super) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>) -> Expr<'a> {
+        if let Some(found) = self.sister_reference(node, template) {
+            return found;
+        }
+        for foreign in template.foreign {
+            if self.refers(&foreign.reference) {
+                self.report(foreign.warning(node));
+            }
+        }
+        if let Some(reference) = template.whole() {
+            return self.reference(&reference);
+        }
+        if let Some(text) = template.text() {
+            return literal(Literal::Text(text), node.span);
+        }
+        if let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
+            self.reads_as_arithmetic(node, &meant);
+        }
+        let parts: Vec<Expr<'a>> = template
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text, span) => literal(Literal::Text(text), *span),
+                Part::Reference(reference) => self.reference(reference),
+            })
+            .collect();
+        let levels = parts.len().next_power_of_two().trailing_zeros();
+        if !self.fits(levels as usize, node.span) {
+            return nothing(node);
+        }
+        self.joined(&parts, node.span)
+    }
+
+    /// Whether what a reference begins with is there.
+    fn refers(&self, reference: &Reference<'a>) -> bool {
+        match (reference.root, reference.path) {
+            (Root::Input, [Step::Field(name), ..]) => self.scope.input(name.text).is_some(),
+            (Root::Input, _) => false,
+            (Root::Name(name), _) => {
+                let is_failure = FAILURES.contains(&name.text) && !self.failures.is_empty();
+                is_failure || self.scope.knows(name.text) || self.scope.input(name.text).is_some()
+            }
+        }
+    }
+
+    /// `$name` as a whole text, where names are bare.
+    fn sister_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> Option<Expr<'a>> {
+        let [foreign] = template.foreign else { return None };
+        let text = node.text()?;
+        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
+        if !whole || !self.dialect.is_bare() || !self.refers(&foreign.reference) {
+            return None;
+        }
+        let plain = foreign.reference.to_string();
+        let plain = plain.trim_start_matches('.');
+        let mut wrong =
+            Diagnostic::new(Code::BadReference, foreign.reference.span, "names stand without `$` here")
+                .expected(format!("`{plain}`"), format!("`{text}`"));
+        wrong.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
+        self.report(wrong);
+        Some(nothing(node))
+    }
+
+    /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
+    fn joined(&self, parts: &[Expr<'a>], span: Span) -> Expr<'a> {
+        match parts {
+            [] => literal(Literal::Text(""), span),
+            [only] => *only,
+            _ => {
+                let (first, second) = parts.split_at(parts.len().div_ceil(2));
+                self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
+            }
+        }
+    }
+
+    fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
+        let text = node.text().unwrap_or("");
+        let shown = crate::id::shorten(text);
+        let wrong = Diagnostic::new(
+            Code::TextArithmetic,
+            node.span,
+            format!("`{shown}` is a text here; nothing is computed"),
+        );
+        let mut mended = String::new();
+        let written = !self.dialect.is_yaml() && self.as_json(meant, &mut mended);
+        self.report(if written {
+            wrong
+                .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
+                .replace(node.span, mended)
+        } else {
+            wrong.expected("a value", format!("`{shown}`")).help(format!(
+                "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
+            ))
+        });
+    }
+
+    /// Writes an infix expression as records of operators; `false` where it cannot be.
+    fn as_json(&self, tree: &Infix<'a>, out: &mut String) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => {
+                let _ = write!(out, "\"{}\"", self.written(reference, '$'));
+                !out.contains('\\')
+            }
+            InfixKind::Literal(Literal::Nil) => {
+                out.push_str("null");
+                true
+            }
+            InfixKind::Literal(Literal::Bool(value)) => write!(out, "{value}").is_ok(),
+            InfixKind::Literal(Literal::Number(number)) => write!(out, "{number}").is_ok(),
+            InfixKind::Literal(Literal::Text(text)) => {
+                crate::id::quote(text, out);
+                true
+            }
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(unary, operand) => {
+                let Some(spelling) = spelling(Makes::Unary(*unary)) else { return false };
+                let _ = write!(out, "{{\"{spelling}\": ");
+                let written = self.as_json(operand, out);
+                out.push('}');
+                written
+            }
+            InfixKind::Binary(binary, a, b) => {
+                let Some(spelling) = spelling(Makes::Binary(*binary)) else { return false };
+                let _ = write!(out, "{{\"{spelling}\": [");
+                let first = self.as_json(a, out);
+                out.push_str(", ");
+                let second = self.as_json(b, out);
+                out.push_str("]}");
+                first && second
+            }
+        }
+    }
+
+    /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
+    fn written(&self, reference: &Reference<'a>, how: char) -> String {
+        let plain = reference.to_string();
+        let inside = match (reference.root, self.dialect.notation) {
+            (Root::Input, Notation::ToolCalling) if plain != INPUT => format!("{INPUT}{plain}"),
+            (Root::Input, Notation::Constrained) => plain.trim_start_matches('.').to_owned(),
+            (Root::Name(name), _) if FAILURES.contains(&name.text) => {
+                format!("{}{}", self.dialect.failure(), plain.get(name.text.len()..).unwrap_or(""))
+            }
+            _ => plain,
+        };
+        if how == '$' && !inside.contains('[') { format!("${inside}") } else { format!("${{{inside}}}") }
+    }
+
+    /// Reports a reference in a sister's form, with the form that it has here.
+    fn sister_form(&mut self, reference: &Reference<'a>, what: &str) {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let mended = self.written(reference, if written.starts_with("${") { '{' } else { '$' });
+        let mut wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
+            .expected(format!("`{mended}`"), format!("`{}`", crate::id::shorten(written)));
+        if written.starts_with('$') {
+            wrong.fix = Some(replaced(reference.span, mended));
+        }
+        self.report(wrong);
+    }
+
+    /// Whether an input is written as this notation does.
+    fn input_form(&mut self, reference: &Reference<'a>) {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        if !written.starts_with('$') {
+            return;
+        }
+        let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
+        let right = match self.dialect.notation {
+            Notation::ToolCalling => says_input,
+            Notation::Constrained => false,
+            _ => !says_input || reference.path.is_empty(),
+        };
+        if !right {
+            self.sister_form(reference, "this is another notation's form of an input");
+        }
+    }
+
+    /// The slot that a name stands for here.
+    pub(super) fn named(&self, name: &str) -> Option<Slot> {
+        match self.failures.last() {
+            Some(&failure) if FAILURES.contains(&name) => Some(failure),
+            _ => self.scope.find(name),
+        }
+    }
+
+    /// A reference to the value that it stands for.
+    pub(super) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
+        let (mut value, path) = match (reference.root, reference.path) {
+            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
+            (Root::Input, [Step::Field(name), rest @ ..]) => {
+                self.input_form(reference);
+                match self.scope.input(name.text) {
+                    Some(slot) => (of_slot(slot, reference.span), rest),
+                    None => return self.unknown_input(*name, reference.span),
+                }
+            }
+            (Root::Input, _) => return literal(Literal::Nil, reference.span),
+            (Root::Name(name), path) => match self.named(name.text) {
+                Some(slot) => {
+                    if FAILURES.contains(&name.text) && name.text != self.dialect.failure() {
+                        self.sister_form(reference, "the failure has another name here");
+                    }
+                    (of_slot(slot, reference.span), path)
+                }
+                None => return self.unknown(name, reference),
+            },
+        };
+        if !self.fits(path.len(), reference.span) {
+            return literal(Literal::Nil, reference.span);
+        }
+        for step in path {
+            let kind = match step {
+                Step::Field(name) => ExprKind::Field(self.alloc(value), *name),
+                Step::Index(index, span) => {
+                    let Ok(index) = i64::try_from(*index) else { return value };
+                    let index = literal(Literal::Number(Number::Int(index)), *span);
+                    ExprKind::Binary(Binary::At, self.alloc(value), self.alloc(index))
+                }
+            };
+            value = Expr { kind, span: reference.span };
+        }
+        value
+    }
+
+    /// `$input` alone: a record of all inputs.
+    fn all_inputs(&mut self, span: Span) -> Expr<'a> {
+        let inputs: Vec<(&'a str, Slot)> = self.scope.inputs().collect();
+        let fields: Vec<Field<'a>> = inputs
+            .into_iter()
+            .map(|(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) })
+            .collect();
+        Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
+    }
+
+    fn unknown_input(&mut self, name: Name<'a>, span: Span) -> Expr<'a> {
+        let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
+        let near = nearest(name.text, names.iter().copied());
+        let message = format!("no input is named `{}`", name.text);
+        let mut wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
+            .nearest(near);
+        wrong.fix = near.and_then(|near| rename_part(name, near));
+        if wrong.fix.is_none() {
+            wrong = wrong.help(if self.scope.knows(name.text) {
+                format!("`${{{}}}` is what the step of that name gives", name.text)
+            } else {
+                "declare it among the inputs".to_owned()
+            });
+        }
+        self.report(wrong);
+        literal(Literal::Nil, span)
+    }
+
+    fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let nil = literal(Literal::Nil, reference.span);
+        if self.scope.is_lost(name.text) {
+            return nil;
+        }
+        let found = format!("`{}`", name.text);
+        let wrong = if FAILURES.contains(&name.text) {
+            let word = self.dialect.word(Key::Handler);
+            let message =
+                format!("`{}` is the failure of a call, and stands only in its `{word}`", name.text);
+            Diagnostic::new(Code::UnknownReference, name.span, message)
+                .expected(self.names_in_scope(), found)
+                .help("bind what is needed outside in the handler")
+        } else if self.scope.has_left(name.text) {
+            let message = format!("`{}` was bound in a loop that has ended", name.text);
+            Diagnostic::new(Code::UnknownReference, name.span, message)
+                .expected(self.names_in_scope(), found)
+                .help("what a loop yields is read under the name of the loop's own step")
+        } else if let Some(place) = self.survey.binding(name.text) {
+            let message = format!("`{}` is bound only by a later step, or by this one", name.text);
+            Diagnostic::new(Code::LaterReference, name.span, message)
+                .expected("a name that an earlier step binds", found)
+                .related(place, "bound here")
+                .help("steps run in the order of the file: put that step before this one")
+        } else {
+            self.nothing_named(name, reference)
+        };
+        self.report(wrong);
+        nil
+    }
+
+    /// What to say of a name that nothing has.
+    fn nothing_named(&self, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
+        let message = format!("nothing is named `{}` here", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text));
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let how = if written.starts_with("${") { '{' } else { '$' };
+        let meant = if self.scope.input(name.text).is_some() {
+            Some(Reference {
+                root: Root::Input,
+                path: self.arena.alloc_slice_fill_iter(
+                    core::iter::once(Step::Field(name))
+                        .chain(reference.path.iter().copied())
+                        .collect::<Vec<_>>(),
+                ),
+                span: reference.span,
+            })
+        } else if let [Step::Field(inner), rest @ ..] = reference.path
+            && self.scope.knows(inner.text)
+        {
+            Some(Reference { root: Root::Name(*inner), path: rest, span: reference.span })
+        } else {
+            None
+        };
+        if let Some(meant) = meant.filter(|_| written.starts_with('$')) {
+            let mended = self.written(&meant, how);
+            return wrong.nearest(Some(&mended)).replace(reference.span, mended.as_str());
+        }
+        let near = self.near_name(name.text);
+        let mut wrong = wrong.nearest(near);
+        wrong.fix = near.and_then(|near| rename_part(name, near));
+        let help = "bind it in a step before; a plain dollar sign is written `$$`";
+        if near.is_none() { wrong.help(help) } else { wrong }
+    }
+
+    fn near_name(&self, name: &str) -> Option<&'a str> {
+        let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        nearest(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+    }
+
+    fn names_in_scope(&self) -> String {
+        let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
+        listed(all, "a name that a step before has bound; there are none")
+    }
+}
+
+fn spelling(makes: Makes) -> Option<&'static str> {
+    operator::TABLE.iter().find(|operator| operator.makes == makes).map(|operator| operator.spelling)
+}
+
+fn replaced(span: Span, text: String) -> Fix {
+    Fix { title: format!("write `{text}`"), edits: vec![Edit { span, text }] }
+}
+
+/// The mend that writes another name.
+fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
+    let exact = (name.span.end - name.span.start) as usize == name.text.len();
+    (exact && is_name(new)).then(|| replaced(name.span, new.to_owned()))
+}
+
+/// Where a text's own bytes stand, where they stand in the source as they read; else all of it.
+pub(super) fn inner(node: &Node<'_>) -> Span {
+    match node.kind {
+        Kind::Text(Text { text, style: Style::Double | Style::Single | Style::Plain, .. }) => {
+            node.part(0..text.len())
+        }
+        _ => node.span,
+    }
+}
+
+/// The first few of some names; what to say where there are none.
+fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
+}

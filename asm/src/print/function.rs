@@ -1,0 +1,161 @@
+//! Functions: what stands around the steps.
+
+use super::Printer;
+use super::doc::{Doc, Entry};
+use super::names::{Names, numbered};
+use super::steps::{Step, Tail};
+use super::twins::Twins;
+use super::uses::Uses;
+use super::words::Words;
+use super::{json, yaml};
+use crate::ast::{File, TypeName};
+use crate::build::Notation;
+use crate::diagnostic::Diagnostics;
+use crate::front::{UNNAMED, begins_step};
+use hashbrown::HashSet;
+use std::borrow::Cow;
+
+/// Prints every function of a file.
+pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Diagnostics) -> String {
+    let functions: HashSet<&str> = file.functions.iter().map(|function| function.name.text).collect();
+    let mut out = String::new();
+    for (number, function) in file.functions.iter().enumerate() {
+        let names = Names::new(function, &Twins::find(function));
+        let mut printer = Printer {
+            words,
+            functions: &functions,
+            function,
+            names,
+            uses: Uses::of(function),
+            in_list: false,
+            failures: Vec::new(),
+            diagnostics,
+        };
+        let unnamed = file.functions.len() == 1 && function.name.text == UNNAMED;
+        let doc = printer.function(!unnamed);
+        match words.notation {
+            Notation::Constrained => {
+                json::minified(&doc, &mut out);
+                out.push('\n');
+            }
+            Notation::Workflow => {
+                out.push_str(if number > 0 { "\n---\n" } else { "" });
+                yaml::write(&doc, "steps", &mut out);
+            }
+            _ => {
+                out.push_str(if number > 0 { "\n" } else { "" });
+                json::lines(&doc, "steps", &mut out);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+impl<'a> Printer<'_, 'a> {
+    fn function(&mut self, named: bool) -> Doc<'a> {
+        let name = Doc::word(self.function.name.text);
+        let input = self.function.parameters.iter();
+        let input: Vec<Entry<'a>> = input.map(|p| (p.name.text.into(), Doc::word(self.ty(&p.ty)))).collect();
+        let output = Doc::word(self.output());
+        let list = |names: &[crate::ast::Name<'a>]| {
+            names.iter().map(|name| Doc::word(self.tool(name.text))).collect()
+        };
+        let allowed: Option<Vec<Doc<'a>>> = self.function.allowed.map(list);
+        let tools = match (self.words.notation, allowed) {
+            (Notation::Mcp, None) => Some(self.tools()),
+            (_, allowed) => allowed,
+        };
+        let tools = tools.map(Doc::List);
+        let mut steps = Vec::new();
+        self.steps(self.function.body.statements, Tail::Function, &mut steps);
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        match self.words.notation {
+            Notation::Mcp => {
+                let mut meta: Vec<Entry<'a>> = Vec::new();
+                meta.extend(named.then_some(("name".into(), name)));
+                meta.extend(tools.map(|tools| ("tools".into(), tools)));
+                meta.push(("input".into(), Doc::Record(input)));
+                meta.push(("output".into(), output));
+                entries.push(("meta".into(), Doc::Record(meta)));
+                entries.push(("steps".into(), self.list(steps)));
+            }
+            notation => {
+                let [function, inputs, gives, body] = match notation {
+                    Notation::Constrained => ["fn", "in", "out", "body"],
+                    Notation::Workflow => ["name", "input", "output", "steps"],
+                    _ => ["function", "input", "output", "steps"],
+                };
+                entries.push((function.into(), name));
+                entries.push((inputs.into(), Doc::Record(input)));
+                entries.push((gives.into(), output));
+                entries.extend(tools.map(|tools| ("deps".into(), tools)));
+                let steps = if notation == Notation::Workflow { self.named(steps) } else { self.list(steps) };
+                entries.push((body.into(), steps));
+            }
+        }
+        Doc::Record(entries)
+    }
+
+    fn ty(&self, ty: &TypeName<'a>) -> Cow<'a, str> {
+        let name =
+            if self.words.notation == Notation::Constrained && ty.name == "number" { "num" } else { ty.name };
+        match ty.ty.lists {
+            0 => Cow::Borrowed(name),
+            lists => Cow::Owned(format!("{}{name}", "list ".repeat(lists.into()))),
+        }
+    }
+
+    fn output(&self) -> Cow<'a, str> {
+        let output = &self.function.output;
+        let ok = self.ty(&output.ok);
+        match &output.err {
+            None => ok,
+            Some(err) => {
+                let comma = if self.words.notation == Notation::Workflow { "," } else { "" };
+                Cow::Owned(format!("result {ok}{comma} {}", self.ty(err)))
+            }
+        }
+    }
+
+    /// Every tool that the function calls, once.
+    fn tools(&self) -> Vec<Doc<'a>> {
+        let mut seen = HashSet::new();
+        let first = self.uses.calls.iter().filter(|name| seen.insert(**name));
+        first.map(|name| Doc::word(self.tool(name))).collect()
+    }
+
+    /// Steps as a list of records.
+    pub(super) fn list(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
+        let record = |step: Step<'a>| {
+            let name = step.slot.map(|slot| ("let".into(), Doc::Word(self.names.get(slot).clone())));
+            Doc::Record(name.into_iter().chain(step.entries).collect())
+        };
+        Doc::List(steps.into_iter().map(record).collect())
+    }
+
+    /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds nothing has a
+    /// name that no slot has, so that nothing refers to it.
+    pub(super) fn named(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
+        let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
+        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
+        for mut step in steps {
+            let own = step.slot.map(|slot| self.names.get(slot).clone());
+            let free = |name: &str| !taken.contains(name) && !begins_step(name);
+            let key = match own.clone().filter(|own| free(own)) {
+                Some(own) => own,
+                None => {
+                    let wanted = own.clone().unwrap_or(Cow::Borrowed(step.label));
+                    let slot = |name: &str| self.names.all().any(|known| known == name);
+                    numbered(wanted, |name| free(name) && !slot(name))
+                }
+            };
+            if let Some(own) = own.filter(|own| *own != key) {
+                step.entries.insert(0, ("let".into(), Doc::Word(own)));
+            }
+            taken.insert(key.clone());
+            entries.push((key, Doc::Record(step.entries)));
+        }
+        Doc::Record(entries)
+    }
+}

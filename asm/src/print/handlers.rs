@@ -1,0 +1,255 @@
+//! Calls with what is done about their failure.
+
+use super::Printer;
+use super::doc::{Doc, Entry};
+use super::steps::{Step, Tail};
+use super::twins::{self, Handled, completes};
+use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
+use crate::span::Span;
+
+/// What a handler does with the failure, in the end.
+enum Ending {
+    /// It leaves the function, or the loop's pass.
+    Leaves,
+    /// It goes on with a value for the slot.
+    Gives(Slot),
+    /// It goes on, and nothing is read of it.
+    GoesOn,
+}
+
+impl<'a> Printer<'_, 'a> {
+    /// A call, its MATCH and what follows them.
+    pub(super) fn handled(
+        &mut self,
+        handled: &Handled<'_, 'a>,
+        rest: &[Stmt<'a>],
+        tail: Tail,
+        out: &mut Vec<Step<'a>>,
+    ) {
+        let node = handled.node;
+        let here = if rest.is_empty() { tail } else { Tail::Drop };
+        let Some(ending) = self.ending(handled, here) else {
+            self.refuse(
+                node.span,
+                "a MATCH both of whose arms go on",
+                "end the ERR arm with RET_ERR, or with a value for the slot that the OK arm binds",
+            );
+            return;
+        };
+        let mut entries = self.call(handled.call);
+        match (ending, &node.err) {
+            (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
+            (Ending::Gives(slot), Some(arm)) => {
+                entries.push((self.words.handler.into(), self.replacement(arm, Some(slot))));
+                out.push(Step::of(Some(slot), "send", entries));
+                return;
+            }
+            (Ending::GoesOn, Some(arm)) => {
+                entries.push((self.words.handler.into(), self.replacement(arm, None)));
+                out.push(Step::of(None, "send", entries));
+                // A call at the end of a block would give its value, and so would its handler.
+                if here.is_read() {
+                    out.push(self.nothing(here));
+                }
+                return;
+            }
+            (_, None) => {}
+        }
+        let Some(ok) = &node.ok else {
+            return out.push(Step::of(self.read(node.slot), "send", entries));
+        };
+        if node.err.is_none() || self.is_one_name(node.slot, ok.bind) {
+            out.push(Step::of(self.read(ok.bind), "send", entries));
+        } else {
+            out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
+            if self.read(ok.bind).is_some() {
+                let value = Expr { kind: ExprKind::Ref(node.slot), span: ok.bind_span };
+                let entries = self.bound(&value);
+                out.push(Step::of(Some(ok.bind), "", entries));
+            }
+        }
+        match handled.bound {
+            Some(bound) => self.bind_last(&ok.body, bound, out),
+            None => self.steps(ok.body.statements, here, out),
+        }
+    }
+
+    /// How the handler of a call ends, where there are words for that.
+    fn ending(&self, handled: &Handled<'_, 'a>, tail: Tail) -> Option<Ending> {
+        let Some(err) = handled.node.err.filter(|arm| completes(&arm.body)) else {
+            return Some(Ending::Leaves);
+        };
+        if err.body.statements.is_empty()
+            && handled.bound.is_none()
+            && matches!(tail, Tail::Loop | Tail::Pass)
+        {
+            return Some(Ending::Leaves);
+        }
+        let unread = |slot: Slot| self.read(slot).is_none();
+        match (handled.bound, &handled.node.ok) {
+            (None, None) if unread(handled.node.slot) => Some(Ending::GoesOn),
+            (None, None) => {
+                let slot = handled.node.slot;
+                twins::ends_binding(&err.body, slot).then_some(Ending::Gives(slot))
+            }
+            (None, Some(ok)) if ok.body.statements.is_empty() => match err.body.statements.last() {
+                _ if unread(ok.bind) => Some(Ending::GoesOn),
+                Some(last) if twins::binds(last, ok.bind) => Some(Ending::Gives(ok.bind)),
+                _ => None,
+            },
+            (Some(slot), Some(ok)) => match ok.body.statements {
+                [Stmt { kind: StmtKind::Value(value), .. }] => {
+                    matches!(value.kind, ExprKind::Ref(of) if of == ok.bind).then_some(Ending::Gives(slot))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the slot of a call and the one that its OK arm binds may have one name.
+    fn is_one_name(&self, call: Slot, bind: Slot) -> bool {
+        let parameters = self.function.parameters.len();
+        call == bind
+            || (self.uses.bindings(bind) == 1
+                && !self.uses.matched.contains(&bind)
+                && self.uses.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    }
+
+    /// A step that does nothing, behind one that must not be the last.
+    fn nothing(&mut self, tail: Tail) -> Step<'a> {
+        let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
+        if tail == Tail::Function {
+            let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
+            return Step::of(None, "done", self.returns(kind, &nil));
+        }
+        Step::of(None, "end", self.bound(&nil))
+    }
+
+    /// The slot, where something reads it.
+    fn read(&self, slot: Slot) -> Option<Slot> {
+        self.uses.reads.contains(&slot).then_some(slot)
+    }
+
+    /// The handler of an arm that does not go on.
+    fn handler(&mut self, arm: &Arm<'a>) -> Vec<Entry<'a>> {
+        if arm.body.statements.is_empty() {
+            return vec![(self.words.handler.into(), Doc::one("skip", Doc::Bool(true)))];
+        }
+        self.failures.push(arm.bind);
+        let entries = self.handler_inside(arm);
+        self.failures.pop();
+        entries
+    }
+
+    fn handler_inside(&mut self, arm: &Arm<'a>) -> Vec<Entry<'a>> {
+        let body = arm.body.statements;
+        let exit = body.split_last().and_then(|(last, before)| {
+            let (kind, value) = match last.kind {
+                StmtKind::Return(kind, value) => (Some(kind), value),
+                StmtKind::Fail(value) => (None, value),
+                _ => return None,
+            };
+            Some((kind, value, twins::rollbacks(before, kind == Some(ReturnKind::Err))?))
+        });
+        let Some((kind, value, calls)) = exit else {
+            let steps = self.nested(&arm.body, Tail::Drop);
+            return vec![(self.words.handler.into(), Doc::one("then", steps))];
+        };
+        let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+        let passes_on = matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
+        let mut inside = Vec::new();
+        match kind {
+            None if passes_on && compensate.is_some() => {}
+            None => {
+                let steps = self.nested(&arm.body, Tail::Drop);
+                return vec![(self.words.handler.into(), Doc::one("then", steps))];
+            }
+            Some(kind) => inside = self.returns(kind, &value),
+        }
+        if self.words.short_handler {
+            let message = match (&self.words.returns, kind, inside.pop()) {
+                (_, _, None) => None,
+                (None, Some(ReturnKind::Err), Some((_, message @ Doc::Text(_)))) => Some(message),
+                (Some(_), Some(ReturnKind::Err), Some((word, Doc::Record(mut outcome)))) => {
+                    match outcome.pop() {
+                        Some((_, message @ Doc::Text(_))) => Some(message),
+                        Some(entry) => Some(Doc::one(word, Doc::Record(vec![entry]))),
+                        None => None,
+                    }
+                }
+                (_, _, Some(entry)) => Some(Doc::Record(vec![entry])),
+            };
+            let message = message.map(|message| (self.words.handler.into(), message));
+            return message.into_iter().chain(compensate).collect();
+        }
+        let entries = compensate.into_iter().chain(inside).collect();
+        vec![(self.words.handler.into(), Doc::Record(entries))]
+    }
+
+    /// The handler of an arm that goes on, with a value where there is a slot for it.
+    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        if arm.body.statements.is_empty() {
+            return Doc::one("ignore", Doc::Bool(true));
+        }
+        self.failures.push(arm.bind);
+        let doc = self.replacement_inside(arm, slot);
+        self.failures.pop();
+        doc
+    }
+
+    fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        let last = arm.body.statements.split_last().and_then(|(last, before)| match last.kind {
+            StmtKind::Value(value) => Some((value, before)),
+            StmtKind::Let { slot: bound, value: Bound::Expr(value), .. } if Some(bound) == slot => {
+                Some((value, before))
+            }
+            _ => None,
+        });
+        let (Some((value, before)), Some(_)) = (last, slot) else {
+            return Doc::one(
+                "then",
+                self.nested(&arm.body, if slot.is_some() { Tail::Bind } else { Tail::Drop }),
+            );
+        };
+        let calls = twins::rollbacks(before, false);
+        match calls {
+            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) => {
+                let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+                let nil = matches!(value.kind, ExprKind::Literal(Literal::Nil));
+                let value = if nil {
+                    ("ignore".into(), Doc::Bool(true))
+                } else {
+                    ("value".into(), self.value(&value))
+                };
+                Doc::Record(compensate.into_iter().chain([value]).collect())
+            }
+            _ => {
+                let mut steps = Vec::new();
+                self.list_of(
+                    |printer, steps| {
+                        printer.steps(before, Tail::Drop, steps);
+                        let entries = printer.bound(&value);
+                        steps.push(Step::of(None, "result", entries));
+                    },
+                    &mut steps,
+                );
+                Doc::one("then", self.list(steps))
+            }
+        }
+    }
+
+    /// A block whose last value is bound.
+    fn bind_last(&mut self, block: &Block<'a>, slot: Slot, out: &mut Vec<Step<'a>>) {
+        let Some((last, before)) = block.statements.split_last() else { return };
+        self.steps(before, Tail::Drop, out);
+        let value = match last.kind {
+            StmtKind::Value(value) => Bound::Expr(value),
+            StmtKind::Control(control) => Bound::Control(control),
+            _ => return self.steps(core::slice::from_ref(last), Tail::Drop, out),
+        };
+        let kind = StmtKind::Let { slot, slot_span: last.span, value };
+        self.steps(&[Stmt { kind, span: last.span }], Tail::Drop, out);
+    }
+}

@@ -1,0 +1,103 @@
+//! Expressions as infix text, with no more parentheses than it takes; [`crate::front::infix`] reads it back.
+
+use super::Printer;
+use super::text::path;
+use super::value::row;
+use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
+use crate::front::operator::{COMPARISON, Form, Makes, Operator};
+use std::fmt::Write;
+
+/// An expression as infix text; `None` where a part of it has no infix form.
+pub(super) fn print(printer: &mut Printer<'_, '_>, expr: &Expr<'_>) -> Option<String> {
+    let mut out = String::new();
+    write(printer, expr, 0, &mut out)?;
+    Some(out)
+}
+
+/// Writes an expression whose operators bind at least so close, in parentheses where they do not.
+fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mut String) -> Option<()> {
+    if let Some(path) = path(expr) {
+        out.push_str(&printer.reference(&path, expr.span));
+        return Some(());
+    }
+    match expr.kind {
+        ExprKind::Literal(literal) => write_literal(printer, literal, out),
+        ExprKind::Unary(Unary::Not, operand) => {
+            let row = row(Makes::Unary(Unary::Not));
+            let Form::Before(own) = row.form else { return None };
+            parenthesised(own < closeness, out, |out| {
+                let _ = write!(out, "{} ", row.spelling);
+                write(printer, operand, own, out)
+            })
+        }
+        ExprKind::Unary(operator, operand) => function(printer, row(Makes::Unary(operator)), &[operand], out),
+        ExprKind::Binary(operator, a, b) => {
+            if operator == Binary::Concat
+                && let Some(text) = printer.template(expr)
+            {
+                quote(&text, out);
+                return Some(());
+            }
+            let row = row(Makes::Binary(operator));
+            let Form::Between(own) = row.form else { return function(printer, row, &[a, b], out) };
+            parenthesised(own < closeness, out, |out| {
+                // Comparisons do not chain, so neither operand of one may be another.
+                write(printer, a, if own == COMPARISON { own + 1 } else { own }, out)?;
+                let _ = write!(out, " {} ", row.spelling);
+                write(printer, b, own + 1, out)
+            })
+        }
+        ExprKind::Has(record, name) => {
+            let _ = write!(out, "{}(", row(Makes::Binary(Binary::HasName)).spelling);
+            write(printer, record, 0, out)?;
+            out.push_str(", ");
+            quote(&printer.text(name.text), out);
+            out.push(')');
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut String) -> Option<()> {
+    match literal {
+        Literal::Nil => out.push_str("null"),
+        Literal::Bool(value) => out.push_str(if value { "true" } else { "false" }),
+        Literal::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Literal::Text(text) => quote(&printer.text(text), out),
+    }
+    Some(())
+}
+
+fn function(
+    printer: &mut Printer<'_, '_>,
+    row: &Operator,
+    operands: &[&Expr<'_>],
+    out: &mut String,
+) -> Option<()> {
+    let _ = write!(out, "{}(", row.spelling);
+    for (number, operand) in operands.iter().enumerate() {
+        out.push_str(if number > 0 { ", " } else { "" });
+        write(printer, operand, 0, out)?;
+    }
+    out.push(')');
+    Some(())
+}
+
+fn parenthesised(
+    needed: bool,
+    out: &mut String,
+    inside: impl FnOnce(&mut String) -> Option<()>,
+) -> Option<()> {
+    out.push_str(if needed { "(" } else { "" });
+    inside(out)?;
+    out.push_str(if needed { ")" } else { "" });
+    Some(())
+}
+
+/// Writes a text, references in it escaped or meant, in single quotes.
+fn quote(text: &str, out: &mut String) {
+    let _ = write!(out, "'{}'", text.replace('\'', "''"));
+}

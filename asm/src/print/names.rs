@@ -1,0 +1,134 @@
+//! What slots are called where slots have names and no numbers: one name a slot, none twice in a function.
+
+use super::twins::Twins;
+use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::front::reference::is_name;
+use hashbrown::HashSet;
+use std::borrow::Cow;
+
+/// Names that the notations keep for themselves.
+pub(super) const RESERVED: [&str; 3] = ["err", "error", "input"];
+
+/// The names of a function's slots.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    of: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Names<'a> {
+    /// Names every slot; twins have one name.
+    pub(super) fn new(function: &Function<'a>, twins: &Twins) -> Names<'a> {
+        let mut hints = Hints { of: vec![None; function.slots.len()] };
+        hints.block(&function.body);
+        let mut taken: HashSet<Cow<'a, str>> = RESERVED.into_iter().map(Cow::Borrowed).collect();
+        let mut of: Vec<Cow<'a, str>> = Vec::with_capacity(function.slots.len());
+        for parameter in function.parameters {
+            taken.insert(Cow::Borrowed(parameter.name.text));
+            of.push(Cow::Borrowed(parameter.name.text));
+        }
+        let own = |slot: Slot| function.slots.get(slot.0 as usize)?.name.filter(|name| is_name(name));
+        let hint = |slot: Slot| hints.of.get(slot.0 as usize).copied().flatten();
+        for slot in (0..).map(Slot).take(function.slots.len()).skip(of.len()) {
+            let twin = twins.of(slot).filter(|twin| twin.0 as usize >= function.parameters.len());
+            if let Some(name) = twin.and_then(|twin| of.get(twin.0 as usize)).cloned() {
+                of.push(name);
+                continue;
+            }
+            let given = own(slot).or_else(|| own(twin?));
+            let wanted = given.or_else(|| hint(slot)).or_else(|| hint(twin?)).unwrap_or("value");
+            let name = numbered(Cow::Borrowed(wanted), |name| !taken.contains(name));
+            taken.insert(name.clone());
+            of.push(name);
+        }
+        Names { of }
+    }
+
+    /// The name of a slot.
+    pub(super) fn get(&self, slot: Slot) -> &Cow<'a, str> {
+        const NONE: &Cow<'static, str> = &Cow::Borrowed("value");
+        self.of.get(slot.0 as usize).unwrap_or(NONE)
+    }
+
+    /// Every name.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.of.iter().map(AsRef::as_ref)
+    }
+}
+
+/// The name, or with a number behind it where it is not free.
+pub(super) fn numbered<'a>(name: Cow<'a, str>, free: impl Fn(&str) -> bool) -> Cow<'a, str> {
+    if free(&name) {
+        return name;
+    }
+    let numbered = (2_u32..).map(|number| format!("{name}_{number}")).find(|name| free(name));
+    numbered.map_or(name, Cow::Owned)
+}
+
+/// The part of a tool's name that says what it does, where it can be a name.
+pub(super) fn tool_hint(tool: &str) -> Option<&str> {
+    tool.rsplit('/').next().filter(|name| is_name(name))
+}
+
+/// What a slot without a name is called after: what binds it first.
+struct Hints<'a> {
+    of: Vec<Option<&'a str>>,
+}
+
+impl<'a> Hints<'a> {
+    fn give(&mut self, slot: Slot, hint: Option<&'a str>) {
+        if let (Some(place), Some(hint)) = (self.of.get_mut(slot.0 as usize), hint) {
+            place.get_or_insert(hint);
+        }
+    }
+
+    fn block(&mut self, block: &Block<'a>) {
+        block.statements.iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>) {
+        match &statement.kind {
+            StmtKind::Let { slot, value, .. } => {
+                self.give(*slot, bound_hint(value));
+                if let Bound::Control(control) = value {
+                    self.control(control);
+                }
+            }
+            StmtKind::Control(control) => self.control(control),
+            _ => {}
+        }
+    }
+
+    fn control(&mut self, control: &Control<'a>) {
+        match control {
+            Control::If(node) => {
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                if let Some(arm) = &node.err {
+                    self.give(arm.bind, Some("failure"));
+                    self.block(&arm.body);
+                }
+                if let Some(arm) = &node.ok {
+                    self.give(arm.bind, Some("result"));
+                    self.block(&arm.body);
+                }
+            }
+            Control::For(node) => {
+                self.give(node.item, Some("item"));
+                self.block(&node.body);
+            }
+        }
+    }
+}
+
+fn bound_hint<'a>(value: &Bound<'a>) -> Option<&'a str> {
+    match value {
+        Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) => tool_hint(call.tool.text),
+        Bound::Expr(Expr { kind: ExprKind::Field(_, name), .. }) => {
+            Some(name.text).filter(|name| is_name(name))
+        }
+        Bound::Control(Control::For(_)) => Some("items"),
+        _ => None,
+    }
+}

@@ -1,0 +1,406 @@
+//! Statements as steps.
+
+use super::Printer;
+use super::doc::{Doc, Entry};
+use super::twins::{self, handled};
+use crate::ast::{
+    Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
+    Unary,
+};
+use crate::build::Notation;
+use crate::front::operator::Makes;
+use ilo_spec::types::Type;
+
+/// A step that has no name yet.
+pub(super) struct Step<'a> {
+    /// The slot that it binds.
+    pub(super) slot: Option<Slot>,
+    /// What a workflow calls it where it binds nothing.
+    pub(super) label: &'static str,
+    /// What it is made of.
+    pub(super) entries: Vec<Entry<'a>>,
+}
+
+/// What the value of a block is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Nothing.
+    Drop,
+    /// To be the function's.
+    Function,
+    /// To be yielded by a loop.
+    Loop,
+    /// Nothing, at the end of a loop's pass.
+    Pass,
+    /// As `Loop` and `Pass`, in a branch at the end of the pass.
+    Yield,
+    Inner,
+    /// To be bound.
+    Bind,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Entry<'a>>) -> Step<'a> {
+        Step { slot, label, entries }
+    }
+}
+
+impl Tail {
+    /// Whether whoever reads the steps back takes the last one for a value.
+    pub(super) fn is_read(self) -> bool {
+        self != Tail::Drop
+    }
+
+    /// What it is for in a branch of IF.
+    fn of_branch(self) -> Tail {
+        match self {
+            Tail::Loop => Tail::Yield,
+            Tail::Pass => Tail::Inner,
+            other => other,
+        }
+    }
+}
+
+impl<'a> Printer<'_, 'a> {
+    /// The statements of a block as steps.
+    pub(super) fn steps(&mut self, statements: &[Stmt<'a>], tail: Tail, out: &mut Vec<Step<'a>>) {
+        let mut at = 0;
+        while let Some(statement) = statements.get(at) {
+            let rest = statements.get(at + 1..).unwrap_or_default();
+            if let Some(handled) = handled(statement, rest.first()) {
+                self.handled(&handled, rest.get(1..).unwrap_or_default(), tail, out);
+                at += 2;
+                continue;
+            }
+            if let Some((switch, taken)) = self.switch(statements.get(at..).unwrap_or_default()) {
+                out.push(switch);
+                at += taken;
+                continue;
+            }
+            let tail = if rest.is_empty() { tail } else { Tail::Drop };
+            self.statement(statement, tail, out);
+            at += 1;
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
+        match &statement.kind {
+            StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                let entries = self.bound(value);
+                out.push(Step::of(Some(*slot), "", entries));
+            }
+            StmtKind::Let { slot, value: Bound::Control(control), .. } => {
+                self.control(control, Some(*slot), Tail::Bind, out);
+            }
+            StmtKind::Value(value) => {
+                let entries = self.given(value, tail);
+                out.push(Step::of(None, "result", entries));
+            }
+            StmtKind::Return(kind, value) => {
+                let entries = self.returns(*kind, value);
+                let label = if *kind == ReturnKind::Err { "fail" } else { "done" };
+                out.push(Step { slot: None, label, entries });
+            }
+            StmtKind::Fail(value) => {
+                let entries = vec![("raise".into(), self.value(value))];
+                out.push(Step::of(None, "fail", entries));
+            }
+            StmtKind::Undo(call) => {
+                let entries = vec![self.compensate(&[*call])];
+                out.push(Step::of(None, "undo", entries));
+            }
+            StmtKind::Control(control) => self.control(control, None, tail, out),
+        }
+    }
+
+    /// What a step that binds an expression is made of.
+    pub(super) fn bound(&mut self, value: &Expr<'a>) -> Vec<Entry<'a>> {
+        match value.kind {
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::MatchMap(map) => self.cases(map),
+            ExprKind::Record(fields) => vec![("obj".into(), self.fields(fields))],
+            ExprKind::Merge(base, fields) => self.merge(base, fields),
+            ExprKind::Literal(Literal::Text(_)) | ExprKind::List(_)
+                if self.words.notation == Notation::Workflow && !self.in_list =>
+            {
+                vec![("value".into(), self.value(value))]
+            }
+            ExprKind::Binary(Binary::Concat, ..)
+                if self.words.notation == Notation::Workflow && !self.in_list =>
+            {
+                vec![("value".into(), self.value(value))]
+            }
+            ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
+                match super::value::row(Makes::Binary(operator)) {
+                    row if operator != Binary::Concat && super::text::path(value).is_none() => vec![
+                        ("op".into(), Doc::Text(row.spelling.into())),
+                        ("a".into(), self.long(a)),
+                        ("b".into(), self.long(b)),
+                    ],
+                    _ => vec![("expr".into(), self.value(value))],
+                }
+            }
+            _ => vec![("expr".into(), self.formula(value))],
+        }
+    }
+
+    /// An operand of an operation that is spelt out with `op`.
+    fn long(&mut self, value: &Expr<'a>) -> Doc<'a> {
+        match value.kind {
+            ExprKind::Binary(operator, ..)
+                if operator != Binary::Concat && super::text::path(value).is_none() =>
+            {
+                Doc::Record(self.bound(value))
+            }
+            _ => self.value(value),
+        }
+    }
+
+    /// What a step that gives a value is made of.
+    fn given(&mut self, value: &Expr<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        let yields = matches!(tail, Tail::Loop | Tail::Yield) && self.words.notation == Notation::ToolCalling;
+        match value.kind {
+            ExprKind::Call(_) | ExprKind::MatchMap(_) => self.bound(value),
+            _ if yields => vec![("yield".into(), self.value(value))],
+            ExprKind::Record(fields) if tail == Tail::Loop && self.words.notation == Notation::Workflow => {
+                match self.value(value) {
+                    Doc::Record(entries) if !entries.iter().any(|(key, _)| is_word(key)) => entries,
+                    _ => vec![("obj".into(), self.fields(fields))],
+                }
+            }
+            _ => self.bound(value),
+        }
+    }
+
+    /// What returns a value or a failure.
+    pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Entry<'a>> {
+        let output = &self.function.output;
+        let (key, ty) = match kind {
+            ReturnKind::Err => (Some(self.words.failed), Type::ANY),
+            ReturnKind::Ok => (Some("ok"), output.ok.ty),
+            ReturnKind::Plain => (None, output.ok.ty),
+        };
+        let formula = ty == Type::NUMBER || ty == Type::BOOL;
+        let value = if formula { self.formula(value) } else { self.value(value) };
+        match (self.words.returns, key) {
+            (Some(word), Some(key)) => vec![(word.into(), Doc::one(key, value))],
+            (Some(word), None) => vec![(word.into(), self.no_outcome(value))],
+            (None, key) => vec![(key.unwrap_or("ok").into(), value)],
+        }
+    }
+
+    /// A value that is not taken for `{"ok": …}`.
+    fn no_outcome(&self, value: Doc<'a>) -> Doc<'a> {
+        match &value {
+            Doc::Record(entries)
+                if entries.iter().any(|(key, _)| matches!(&**key, "ok" | "err" | "error")) =>
+            {
+                Doc::one("obj", value)
+            }
+            _ => value,
+        }
+    }
+
+    /// `compensate` with its calls.
+    pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
+        let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
+        ("compensate".into(), Doc::List(calls))
+    }
+
+    fn control(&mut self, control: &Control<'a>, slot: Option<Slot>, tail: Tail, out: &mut Vec<Step<'a>>) {
+        match control {
+            Control::If(node) => {
+                let entries = self.branches(node, tail);
+                out.push(Step { slot, label: "check", entries });
+            }
+            Control::For(node) => {
+                let collected = slot.is_some()
+                    || matches!(tail, Tail::Loop | Tail::Yield | Tail::Bind)
+                    || (tail == Tail::Function && self.function.output.ok.ty != Type::NIL);
+                let entries = self.passes(node, collected);
+                out.push(Step { slot, label: "process", entries });
+            }
+            Control::Match(node) => {
+                self.refuse(
+                    node.span,
+                    "a MATCH that does not stand right behind its CALL",
+                    "put it right behind the CALL",
+                );
+            }
+        }
+    }
+
+    /// IF with its branches.
+    fn branches(&mut self, node: &If<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        if node.otherwise.is_none()
+            && let Some(exit) = self.exit(&node.then, tail)
+        {
+            return self.guard(&node.condition, &node.then, exit);
+        }
+        let mut entries = vec![("if".into(), self.formula(&node.condition))];
+        let tail = tail.of_branch();
+        entries.push(("then".into(), self.branch(&node.then, tail)));
+        if let Some(otherwise) = &node.otherwise {
+            entries.push(("else".into(), self.branch(otherwise, tail)));
+        }
+        entries
+    }
+
+    /// A branch of IF: a value by itself where it is one that nothing takes for steps.
+    fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+        if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
+            && let value = self.value(value)
+            && !matches!(value, Doc::List(_) | Doc::Record(_))
+        {
+            return value;
+        }
+        self.nested(block, tail)
+    }
+
+    /// A block inside a step.
+    pub(super) fn nested(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+        let mut steps = Vec::new();
+        self.list_of(|printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
+        self.list(steps)
+    }
+
+    /// Makes steps that stand in a list.
+    pub(super) fn list_of(
+        &mut self,
+        make: impl FnOnce(&mut Self, &mut Vec<Step<'a>>),
+        steps: &mut Vec<Step<'a>>,
+    ) {
+        let before = core::mem::replace(&mut self.in_list, true);
+        make(self, steps);
+        self.in_list = before;
+    }
+
+    /// Rollbacks and a return, where a block is that and nothing else.
+    fn exit(&mut self, block: &Block<'a>, _tail: Tail) -> Option<Exit<'a>> {
+        let (last, before) = block.statements.split_last()?;
+        let StmtKind::Return(kind, value) = last.kind else { return None };
+        let calls = twins::rollbacks(before, kind == ReturnKind::Err)?;
+        Some(Exit { calls, kind, value })
+    }
+
+    /// IF whose branch leaves the function.
+    fn guard(&mut self, condition: &Expr<'a>, _block: &Block<'a>, exit: Exit<'a>) -> Vec<Entry<'a>> {
+        let compensate = (!exit.calls.is_empty()).then(|| self.compensate(&exit.calls));
+        let returns = self.returns(exit.kind, &exit.value);
+        let workflow = self.words.notation == Notation::Workflow;
+        let asserts = self.words.notation == Notation::Mcp && exit.kind == ReturnKind::Err;
+        let mut entries = match condition.kind {
+            ExprKind::Unary(Unary::Not, holds) if asserts => vec![("assert".into(), self.value(holds))],
+            ExprKind::Unary(Unary::Not, holds) if workflow && super::text::path(holds).is_some() => {
+                vec![("if".into(), Doc::one("not", self.value(holds)))]
+            }
+            _ => vec![("if".into(), self.formula(condition))],
+        };
+        if workflow && compensate.is_none() {
+            entries.push(("then".into(), Doc::Record(returns)));
+        } else {
+            entries.extend(compensate);
+            entries.extend(returns);
+        }
+        entries
+    }
+
+    /// IFs one after another, each of which returns, as one step where a notation has it.
+    fn switch(&mut self, statements: &[Stmt<'a>]) -> Option<(Step<'a>, usize)> {
+        if self.words.notation != Notation::Workflow {
+            return None;
+        }
+        let arm = |statement: &Stmt<'a>| match statement.kind {
+            StmtKind::Control(Control::If(node)) if node.otherwise.is_none() => match node.then.statements {
+                [Stmt { kind: StmtKind::Return(kind, value), .. }] => Some((node.condition, *kind, *value)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let arms: Vec<_> = statements.iter().map_while(arm).collect();
+        if arms.len() < 2 {
+            return None;
+        }
+        let mut taken = arms.len();
+        let mut cases = Vec::new();
+        for (condition, kind, value) in arms {
+            let mut entries = vec![("if".into(), self.formula(&condition))];
+            entries.extend(self.returns(kind, &value));
+            cases.push(Doc::Record(entries));
+        }
+        if let Some(Stmt { kind: StmtKind::Return(kind, value), .. }) = statements.get(taken) {
+            let mut entries = vec![("default".into(), Doc::Null)];
+            entries.extend(self.returns(*kind, value));
+            cases.push(Doc::Record(entries));
+            taken += 1;
+        }
+        Some((Step::of(None, "choose", vec![("switch".into(), Doc::List(cases))]), taken))
+    }
+
+    /// FOR with its body.
+    fn passes(&mut self, node: &For<'a>, collected: bool) -> Vec<Entry<'a>> {
+        let mut entries = vec![
+            ("for".into(), Doc::word(self.names.get(node.item).clone())),
+            ("in".into(), self.value(&node.list)),
+        ];
+        let tail = if collected { Tail::Loop } else { Tail::Pass };
+        let mut steps = Vec::new();
+        let before = core::mem::replace(&mut self.in_list, false);
+        self.steps(node.body.statements, tail, &mut steps);
+        self.in_list = before;
+        let body = match self.words.notation {
+            Notation::Workflow => self.named(steps),
+            _ => self.list(steps),
+        };
+        entries.push((self.words.body.into(), body));
+        entries
+    }
+}
+
+/// Rollbacks and a return.
+struct Exit<'a> {
+    calls: Vec<&'a Call<'a>>,
+    kind: ReturnKind,
+    value: Expr<'a>,
+}
+
+/// Whether a key means something beside the fields of a record in some notation.
+fn is_word(key: &str) -> bool {
+    const WORDS: [&str; 34] = [
+        "let",
+        "call",
+        "args",
+        "with",
+        "on-error",
+        "err",
+        "catch",
+        "compensate",
+        "if",
+        "then",
+        "else",
+        "return",
+        "ret",
+        "ok",
+        "error",
+        "assert",
+        "for",
+        "in",
+        "do",
+        "yield",
+        "match",
+        "cases",
+        "default",
+        "switch",
+        "obj",
+        "merge",
+        "$merge",
+        "set",
+        "op",
+        "expr",
+        "value",
+        "skip",
+        "ignore",
+        "text",
+    ];
+    WORDS.contains(&key)
+}

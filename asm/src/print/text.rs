@@ -1,0 +1,171 @@
+//! References and texts as the JSON and YAML notations write them.
+//!
+//! [`crate::front::reference`] and [`crate::front::template`] read them back.
+
+use super::words::Words;
+use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
+use crate::build::Notation;
+use crate::front::reference::is_name;
+use crate::id::quote;
+use ilo_spec::program::Number;
+use smallvec::SmallVec;
+use std::fmt::Write;
+
+/// A slot, and what is read inside it.
+#[derive(Debug)]
+pub(super) struct Path<'a> {
+    /// The slot.
+    pub(super) root: Slot,
+    /// From the outside in.
+    pub(super) steps: SmallVec<[Step<'a>; 4]>,
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'a> {
+    Field(&'a str),
+    Index(i64),
+}
+
+/// The path that an expression is, where it is nothing else.
+pub(super) fn path<'a>(expr: &Expr<'a>) -> Option<Path<'a>> {
+    let mut steps = SmallVec::new();
+    let mut at = expr;
+    loop {
+        match at.kind {
+            ExprKind::Ref(root) => {
+                steps.reverse();
+                return Some(Path { root, steps });
+            }
+            ExprKind::Field(of, name) => {
+                steps.push(Step::Field(name.text));
+                at = of;
+            }
+            ExprKind::Binary(Binary::At, of, index) => {
+                let ExprKind::Literal(Literal::Number(Number::Int(index @ 0..))) = index.kind else {
+                    return None;
+                };
+                steps.push(Step::Index(index));
+                at = of;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// What a path begins with, in a notation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root<'n> {
+    /// The name.
+    pub(super) name: &'n str,
+    /// Whether it is that of an input.
+    pub(super) parameter: bool,
+}
+
+impl Words {
+    fn prefix(&self, root: Root<'_>) -> [&'static str; 3] {
+        if root.parameter { self.parameter } else { self.variable }
+    }
+
+    /// A reference that a value is.
+    pub(super) fn reference(&self, root: Root<'_>, steps: &[Step<'_>]) -> String {
+        let [by_itself, ..] = self.prefix(root);
+        let braces = by_itself == "${" || (self.fields_in_braces && !root.parameter && !steps.is_empty());
+        if braces || !is_plain(root, steps) {
+            self.braced(root, steps)
+        } else {
+            dotted(by_itself, root, steps)
+        }
+    }
+
+    /// A reference inside a text, before `next`.
+    pub(super) fn reference_in_text(&self, root: Root<'_>, steps: &[Step<'_>], next: Option<char>) -> String {
+        let [_, in_text, _] = self.prefix(root);
+        let goes_on = next.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '[' | '$'));
+        let index = steps.iter().any(|step| matches!(step, Step::Index(_)));
+        if in_text == "${" || goes_on || index || !is_plain(root, steps) {
+            self.braced(root, steps)
+        } else {
+            dotted(in_text, root, steps)
+        }
+    }
+
+    fn braced(&self, root: Root<'_>, steps: &[Step<'_>]) -> String {
+        let [.., inside] = self.prefix(root);
+        let mut out = String::from("${");
+        if is_name(root.name) {
+            out.push_str(inside);
+            out.push_str(root.name);
+        } else {
+            // `.["any name"]` or `input["any name"]`
+            out.push_str(if inside == "." { inside } else { inside.trim_end_matches('.') });
+            any_name(root.name, &mut out);
+        }
+        for step in steps {
+            write_step(*step, &mut out);
+        }
+        out.push('}');
+        out
+    }
+
+    /// Writes a piece of text so that no reference is seen in it; `next` is what follows it.
+    pub(super) fn escape(&self, text: &str, next: Option<char>, out: &mut String) {
+        let mut rest = text.chars().chain(next).peekable();
+        for c in text.chars() {
+            rest.next();
+            out.push(c);
+            let special = |next: char| match next {
+                '$' | '{' => true,
+                _ if self.notation == Notation::Constrained => false,
+                '.' | '_' => true,
+                _ => next.is_alphabetic(),
+            };
+            if c == '$' && rest.peek().copied().is_some_and(special) {
+                out.push('$');
+            }
+        }
+    }
+}
+
+/// Whether a reference needs no braces.
+fn is_plain(root: Root<'_>, steps: &[Step<'_>]) -> bool {
+    is_name(root.name) && steps.iter().all(|step| !matches!(step, Step::Field(name) if !is_name(name)))
+}
+
+fn dotted(prefix: &str, root: Root<'_>, steps: &[Step<'_>]) -> String {
+    let mut out = format!("{prefix}{}", root.name);
+    for step in steps {
+        write_step(*step, &mut out);
+    }
+    out
+}
+
+fn write_step(step: Step<'_>, out: &mut String) {
+    let _ = match step {
+        Step::Field(name) if is_name(name) => write!(out, ".{name}"),
+        Step::Field(name) => {
+            any_name(name, out);
+            Ok(())
+        }
+        Step::Index(index) => write!(out, ".{index}"),
+    };
+}
+
+fn any_name(name: &str, out: &mut String) {
+    out.push('[');
+    quote(name, out);
+    out.push(']');
+}
+
+/// The leaves of a tree of CONCATs, from left to right.
+pub(super) fn leaves<'e, 'a>(expr: &'e Expr<'a>) -> SmallVec<[&'e Expr<'a>; 8]> {
+    let mut leaves = SmallVec::new();
+    let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([expr]);
+    while let Some(next) = rest.pop() {
+        match next.kind {
+            ExprKind::Binary(Binary::Concat, a, b) => rest.extend([b, a]),
+            _ => leaves.push(next),
+        }
+    }
+    leaves
+}

@@ -1,0 +1,91 @@
+//! What a function reads and calls.
+
+use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use hashbrown::{HashMap, HashSet};
+
+/// What a function reads and calls.
+#[derive(Debug, Default)]
+pub(super) struct Uses<'a> {
+    /// The slots that some expression reads.
+    pub(super) reads: HashSet<Slot>,
+    /// How often each slot is bound other than at the start of the function.
+    pub(super) binds: HashMap<Slot, u32>,
+    /// The slots that some MATCH takes apart.
+    pub(super) matched: HashSet<Slot>,
+    /// The name of what each call calls, in the order of the source.
+    pub(super) calls: Vec<&'a str>,
+}
+
+impl<'a> Uses<'a> {
+    pub(super) fn of(function: &Function<'a>) -> Uses<'a> {
+        let mut uses = Uses::default();
+        uses.block(&function.body);
+        uses
+    }
+
+    /// How often a slot is bound.
+    pub(super) fn bindings(&self, slot: Slot) -> u32 {
+        self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    fn bind(&mut self, slot: Slot) {
+        *self.binds.entry(slot).or_default() += 1;
+    }
+
+    fn block(&mut self, block: &Block<'a>) {
+        block.statements.iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn statement(&mut self, statement: &Stmt<'a>) {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            self.bind(slot);
+        }
+        match &statement.kind {
+            StmtKind::Let { value: Bound::Expr(value), .. }
+            | StmtKind::Value(value)
+            | StmtKind::Return(_, value)
+            | StmtKind::Fail(value) => self.expr(value),
+            StmtKind::Undo(call) => self.call(call),
+            StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
+                self.control(control);
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'a>) {
+        match control {
+            Control::If(node) => {
+                self.expr(&node.condition);
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                self.matched.insert(node.slot);
+                for arm in [&node.err, &node.ok].into_iter().flatten() {
+                    self.bind(arm.bind);
+                    self.block(&arm.body);
+                }
+            }
+            Control::For(node) => {
+                self.expr(&node.list);
+                self.bind(node.item);
+                self.block(&node.body);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<'a>) {
+        match expr.kind {
+            ExprKind::Ref(slot) => {
+                self.reads.insert(slot);
+            }
+            ExprKind::Call(call) => self.call(call),
+            _ => expr.children(|child| self.expr(child)),
+        }
+    }
+
+    fn call(&mut self, call: &Call<'a>) {
+        self.calls.push(call.tool.text);
+        call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+    }
+}

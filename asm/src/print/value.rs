@@ -1,0 +1,295 @@
+//! Expressions as the values of JSON and YAML.
+
+use super::doc::{Doc, Entry};
+use super::names::RESERVED;
+use super::text::{Path, Root, leaves, path};
+use super::{Printer, infix};
+use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
+use crate::build::Notation;
+use crate::diagnostic::nearly_meets;
+use crate::front::operator::{self, Makes, Operator};
+use crate::front::reference::is_name;
+use crate::span::Span;
+use std::borrow::Cow;
+
+/// Keys that make a record something else than a record of these fields.
+const WORDS: [&str; 8] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr"];
+
+/// The row of an operator.
+pub(super) fn row(makes: Makes) -> &'static Operator {
+    const FIRST: &Operator = &operator::TABLE[0];
+    operator::TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
+}
+
+impl<'a> Printer<'_, 'a> {
+    /// An expression where texts are texts.
+    pub(super) fn value(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        if let Some(path) = path(expr) {
+            return Doc::word(self.reference(&path, expr.span));
+        }
+        match expr.kind {
+            ExprKind::Literal(literal) => self.literal(literal),
+            ExprKind::Ref(_) => Doc::Null,
+            ExprKind::Field(..) => self.refuse(
+                expr.span,
+                "a field of what is no name",
+                "bind what the field is read from with LET first",
+            ),
+            ExprKind::Call(call) => Doc::Record(self.call(call)),
+            ExprKind::Unary(operator, operand) => self.unary(operator, operand),
+            ExprKind::Binary(Binary::Concat, ..) => self.concat(expr),
+            ExprKind::Binary(operator, ..) => self.binary(operator, expr),
+            ExprKind::Has(record, name) => {
+                let operands = vec![self.value(record), Doc::Text(self.text(name.text))];
+                Doc::one(row(Makes::Binary(Binary::HasName)).spelling, Doc::List(operands))
+            }
+            ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
+            ExprKind::Record(fields) => self.record(fields),
+            ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
+            ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
+        }
+    }
+
+    /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
+    pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        let computes = matches!(
+            expr.kind,
+            ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Has(..)
+                | ExprKind::Literal(Literal::Text(_))
+        );
+        if self.words.notation != Notation::Workflow || !computes || path(expr).is_some() {
+            return self.value(expr);
+        }
+        if let Some(text) = infix::print(self, expr) {
+            return Doc::Text(text.into());
+        }
+        match expr.kind {
+            ExprKind::Unary(operator @ Unary::Not, operand) => {
+                Doc::one(row(Makes::Unary(operator)).spelling, self.formula(operand))
+            }
+            ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
+                let operands = vec![self.formula(a), self.formula(b)];
+                Doc::one(row(Makes::Binary(operator)).spelling, Doc::List(operands))
+            }
+            _ => self.value(expr),
+        }
+    }
+
+    /// The name and kind of what a slot is.
+    pub(super) fn root(&self, slot: Slot) -> Root<'_> {
+        if self.failures.last() == Some(&slot) {
+            return Root { name: self.words.failure, parameter: false };
+        }
+        // An input that is bound anew is a name like any other.
+        let parameter = (slot.0 as usize) < self.function.parameters.len() && self.uses.bindings(slot) == 0;
+        Root { name: self.names.get(slot), parameter }
+    }
+
+    /// Says so where a slot cannot be named here.
+    fn reachable(&mut self, slot: Slot, span: Span) {
+        if self.failures.contains(&slot) && self.failures.last() != Some(&slot) {
+            self.refuse(
+                span,
+                "the failure of a handler inside the handler of another call",
+                "bind it with LET to a slot of its own first",
+            );
+        }
+    }
+
+    pub(super) fn reference(&mut self, path: &Path<'_>, span: Span) -> String {
+        self.reachable(path.root, span);
+        self.words.reference(self.root(path.root), &path.steps)
+    }
+
+    fn literal(&mut self, literal: Literal<'a>) -> Doc<'a> {
+        match literal {
+            Literal::Nil => Doc::Null,
+            Literal::Bool(value) => Doc::Bool(value),
+            Literal::Number(number) => Doc::Number(number),
+            Literal::Text(text) if self.reads_as_reference(text) => Doc::one("text", Doc::Text(text.into())),
+            Literal::Text(text) => Doc::Text(self.text(text)),
+        }
+    }
+
+    /// A text that is no reference and in which none is.
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains('$') {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::new();
+        self.words.escape(text, None, &mut out);
+        Cow::Owned(out)
+    }
+
+    /// Whether a text would be taken for a reference, or for a misspelt one.
+    fn reads_as_reference(&self, text: &str) -> bool {
+        if self.words.notation != Notation::Constrained {
+            return false;
+        }
+        let mut names = text.split('.');
+        let first = names.next().filter(|name| is_name(name));
+        let dotted = text.contains('.');
+        let step = |name: &str| is_name(name) || name.bytes().all(|byte| byte.is_ascii_digit());
+        match first {
+            Some(_) if dotted => names.all(step),
+            Some(first) => {
+                let mut known = self.names.all().chain(RESERVED);
+                known.any(|name| name == first || nearly_meets(first, name))
+            }
+            None => false,
+        }
+    }
+
+    /// CONCATs as a text with references in it, where that reads back as the same.
+    fn concat(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        match self.template(expr) {
+            Some(text) => Doc::Text(text.into()),
+            None => self.binary(Binary::Concat, expr),
+        }
+    }
+
+    pub(super) fn template(&mut self, expr: &Expr<'_>) -> Option<String> {
+        let leaves = leaves(expr);
+        let is_text = |leaf: &Expr<'_>| matches!(leaf.kind, ExprKind::Literal(Literal::Text(_)));
+        let joined = leaves.windows(2).any(|pair| is_text(pair[0]) && is_text(pair[1]));
+        if joined
+            || leaves.iter().any(|leaf| match leaf.kind {
+                ExprKind::Literal(Literal::Text(text)) => text.is_empty(),
+                _ => path(leaf).is_none(),
+            })
+        {
+            return None;
+        }
+        let mut out = String::new();
+        for (at, leaf) in leaves.iter().enumerate() {
+            let next = leaves.get(at + 1);
+            match (leaf.kind, path(leaf)) {
+                (ExprKind::Literal(Literal::Text(text)), _) => {
+                    self.words.escape(text, next.map(|_| '$'), &mut out);
+                }
+                (_, Some(path)) => {
+                    self.reachable(path.root, leaf.span);
+                    let next = next.map(|next| match next.kind {
+                        ExprKind::Literal(Literal::Text(text)) => text.chars().next().unwrap_or('$'),
+                        _ => '$',
+                    });
+                    out.push_str(&self.words.reference_in_text(self.root(path.root), &path.steps, next));
+                }
+                _ => {}
+            }
+        }
+        Some(out)
+    }
+
+    fn unary(&mut self, operator: Unary, operand: &Expr<'a>) -> Doc<'a> {
+        let operand = self.value(operand);
+        // A list of one is the list of operands, so that an operand that is a list stands in one.
+        let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
+        Doc::one(row(Makes::Unary(operator)).spelling, operand)
+    }
+
+    fn binary(&mut self, operator: Binary, expr: &Expr<'a>) -> Doc<'a> {
+        let row = row(Makes::Binary(operator));
+        Doc::one(row.spelling, Doc::List(self.operands(operator, row.folds, expr)))
+    }
+
+    /// The operands of an operator, those of the same one on its left side by side with the last.
+    fn operands(&mut self, operator: Binary, folds: bool, expr: &Expr<'a>) -> Vec<Doc<'a>> {
+        let mut operands = Vec::new();
+        let mut at = expr;
+        while let ExprKind::Binary(found, a, b) = at.kind {
+            let first = at as *const _ == expr as *const _;
+            if !first
+                && (found != operator || !folds || (found == Binary::Concat && self.template(at).is_some()))
+            {
+                break;
+            }
+            operands.push(self.value(b));
+            at = a;
+        }
+        operands.push(self.value(at));
+        operands.reverse();
+        operands
+    }
+
+    pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
+        let texts = map.cases.iter().all(|case| match case.key {
+            Literal::Text(_) => true,
+            _ => false,
+        });
+        for case in map.cases {
+            if matches!(case.key, Literal::Text("default")) {
+                self.refuse(case.key_span, "a case for the text `default`", "compare with EQ instead");
+            }
+        }
+        let mut entries = vec![("match".into(), self.value(&map.subject))];
+        let cases = if texts {
+            let case = |case: &crate::ast::Case<'a>| match case.key {
+                Literal::Text(text) => (Cow::Borrowed(text), self.value(&case.value)),
+                _ => (Cow::Borrowed(""), Doc::Null),
+            };
+            Doc::Record(map.cases.iter().map(case).collect())
+        } else {
+            let pair = |case: &crate::ast::Case<'a>| {
+                let key = match case.key {
+                    Literal::Text(text) => Doc::Text(text.into()),
+                    key => self.literal(key),
+                };
+                Doc::List(vec![key, self.value(&case.value)])
+            };
+            Doc::List(map.cases.iter().map(pair).collect())
+        };
+        entries.push(("cases".into(), cases));
+        if let Some(default) = &map.default {
+            entries.push(("default".into(), self.value(default)));
+        }
+        entries
+    }
+
+    pub(super) fn fields(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
+        Doc::Record(fields.iter().map(|field| (field.name.text.into(), self.value(&field.value))).collect())
+    }
+
+    /// A record, said to be one where its keys could be words.
+    fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
+        let doc = self.fields(fields);
+        let word = fields.iter().any(|field| WORDS.contains(&field.name.text));
+        let operation = match &doc {
+            Doc::Record(entries) => match &entries[..] {
+                [(key, value)] => {
+                    operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        if operation || word { Doc::one("obj", doc) } else { doc }
+    }
+
+    /// A record with fields set.
+    pub(super) fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Vec<Entry<'a>> {
+        let (base, fields) = (self.value(base), self.fields(fields));
+        if self.words.notation == Notation::ToolCalling {
+            vec![("$merge".into(), Doc::List(vec![base, fields]))]
+        } else {
+            vec![("merge".into(), base), ("set".into(), fields)]
+        }
+    }
+
+    /// `call` and its arguments.
+    pub(super) fn call(&mut self, call: &Call<'a>) -> Vec<Entry<'a>> {
+        let mut entries = vec![("call".into(), Doc::word(self.tool(call.tool.text)))];
+        if !call.arguments.is_empty() {
+            entries.push((self.words.arguments.into(), self.fields(call.arguments)));
+        }
+        entries
+    }
+
+    /// What a call calls.
+    pub(super) fn tool(&self, name: &'a str) -> Cow<'a, str> {
+        let own = self.words.notation == Notation::Mcp && self.functions.contains(name);
+        if own { Cow::Owned(format!("mcp://self/{name}")) } else { Cow::Borrowed(name) }
+    }
+}

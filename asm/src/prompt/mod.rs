@@ -1,0 +1,90 @@
+//! What to put before a model: the card of a notation, and the signatures of the tools that there are.
+//!
+//! A card is all that a model needs to read to write correct programs, in as few tokens as do it; each ends with an
+//! example. It says what to write, not what else is understood.
+
+use crate::build::Notation;
+use crate::catalog::{Catalog, Tool};
+
+/// The longest description of a tool that is shown, in characters.
+const DESCRIPTION: usize = 100;
+
+/// The card of a notation.
+pub const fn card(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Id => include_str!("id.md"),
+        Notation::ToolCalling => include_str!("tool-calling.md"),
+        Notation::Constrained => include_str!("constrained.md"),
+        Notation::Workflow => include_str!("workflow.md"),
+        Notation::Mcp => include_str!("mcp.md"),
+    }
+}
+
+/// The card of a notation, and with a catalogue a line for each of its tools.
+pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
+    let mut out = card(notation).to_owned();
+    if let Some(catalog) = catalog {
+        out.push_str("\nTools:\n");
+        if catalog.tools().is_empty() {
+            out.push_str("none\n");
+        }
+        for tool in catalog.tools() {
+            out.push_str(&tool.signature);
+            if let Some(about) = about(tool) {
+                out.push_str(" # ");
+                out.push_str(&about);
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// The first line of a tool's description, where it is short. A description comes from strangers and stays one line.
+fn about(tool: &Tool) -> Option<String> {
+    let line = tool.description.as_deref()?.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let plain: String = line.chars().take(DESCRIPTION + 1).filter(|c| !c.is_control()).collect();
+    (!plain.is_empty() && plain.chars().count() <= DESCRIPTION).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_a_line_each() {
+        let catalog = Catalog::from_json(
+            r##"[
+                {"name": "get-user", "description": "\n  Looks a user up.\nSecond line",
+                 "inputSchema": {"type": "object", "properties": {"user-id": {"type": "string"}, "deep": {"type": "boolean"}}, "required": ["user-id"]},
+                 "outputSchema": {"type": "object", "properties": {"email": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}, "required": ["email"]}},
+                {"name": "mcp://mail/send", "inputSchema": {"type": "object", "properties": {"First Name": {"type": ["string", "null"]}, "level": {"enum": ["gold", "silver"]}}},
+                 "outputSchema": {"type": "null"}},
+                {"name": "free", "inputSchema": {"type": "object"}},
+                {"name": "ping", "inputSchema": {"type": "object", "additionalProperties": false}, "outputSchema": {"$ref": "#/x"}}
+            ]"##,
+        )
+        .unwrap();
+        let all = prompt(Notation::Id, Some(&catalog));
+        let tools = all.strip_prefix(card(Notation::Id)).unwrap();
+        assert_eq!(
+            tools,
+            "\nTools:\n\
+             get-user(user-id: text, deep?: bool) -> {email: text, tags?: list text} # Looks a user up.\n\
+             mcp://mail/send(\"First Name\"?: text|nil, level?: \"gold\"|\"silver\") -> nil\n\
+             free(…) -> any\n\
+             ping() -> any\n"
+        );
+        assert_eq!(prompt(Notation::Mcp, None), card(Notation::Mcp));
+        assert!(prompt(Notation::Id, Some(&Catalog::default())).ends_with("\nTools:\nnone\n"));
+    }
+
+    #[test]
+    fn what_strangers_describe_stays_one_short_line() {
+        let tool = |text: &str| Tool::new("t", Some(text.to_owned()), None, None);
+        assert_eq!(about(&tool("a\u{1b}[31mb")), Some("a[31mb".to_owned()));
+        assert_eq!(about(&tool(&"x".repeat(DESCRIPTION))), Some("x".repeat(DESCRIPTION)));
+        assert_eq!(about(&tool(&"x".repeat(DESCRIPTION + 1))), None);
+        assert_eq!(about(&tool("\n \n")), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The canonical layout of JSON and YAML: what it is, that it stays as it is, and that it says the same.
+
+use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::front::{Formatted, format};
+use proptest::prelude::*;
+
+fn formatted(source: &str, notation: Notation) -> Formatted {
+    let options = Options::default();
+    format(source, notation, &options.reading, &mut Diagnostics::default())
+}
+
+/// What a source is laid out as, which stays as it is when laid out again.
+#[track_caller]
+fn is(source: &str, notation: Notation, expected: &str) {
+    assert_eq!(formatted(source, notation), Formatted::Text(expected.to_owned()), "{source}");
+    assert_eq!(formatted(expected, notation), Formatted::Text(expected.to_owned()), "again: {expected}");
+}
+
+#[test]
+fn yaml_keeps_its_comments_and_gets_its_indents() {
+    let source = "\u{feff}# what it does\r\nname:   notify \ninput:\n    user-id: text   # who\n\n\n    # why\n    \
+                  message: text\noutput: result nil, text\nsteps:\n\n    # first\n    fetch:\n        call: get-user\n        \
+                  # in between\n        args: {user-id: $.user-id,\n          b: [1,\n            2]}\n        catch:\n            return:\n        \
+                  \x20       error: \"failed:\n                  ${error}\"\n    check:\n     if:\n      and:\n      -   not: \
+                  ${fetch.verified}\n      -   - a\n          - b: c\n            d: e\n     # the end\n    done:\n        return: |\n            \
+                  two\n              lines\n\n            here\n---\nname: other\nsteps:\n  a:\n    return: 1\n# last\n\n\n";
+    let expected = "# what it does\nname:   notify\ninput:\n  user-id: text   # who\n\n  # why\n  message: text\noutput: \
+                    result nil, text\n\nsteps:\n  # first\n  fetch:\n    call: get-user\n    # in between\n    args: {user-id: \
+                    $.user-id,\n      b: [1,\n        2]}\n    catch:\n      return:\n        error: \"failed:\n          \
+                    ${error}\"\n\n  check:\n    if:\n      and:\n        - not: ${fetch.verified}\n        - - a\n          - b: \
+                    c\n            d: e\n    # the end\n\n  done:\n    return: |\n      two\n        lines\n\n      \
+                    here\n\n---\nname: other\n\nsteps:\n  a:\n    return: 1\n# last\n";
+    is(source, Notation::Workflow, expected);
+}
+
+#[test]
+fn json_is_written_anew() {
+    let source = "{\"function\":\"f\",\"input\":{},\"output\":\"nil\",\"steps\":[{\"return\":{\"ok\" : [1,2.50,\"\\u00e9\"]}}]}\n{\"function\":\"g\",\"steps\":[]}";
+    let expected = "{\n  \"function\": \"f\",\n  \"input\": {},\n  \"output\": \"nil\",\n  \"steps\": [\n    {\"return\": \
+                    {\"ok\": [1, 2.5, \"é\"]}}\n  ]\n}\n\n{\n  \"function\": \"g\",\n  \"steps\": []\n}\n";
+    is(source, Notation::ToolCalling, expected);
+    is(source, Notation::Mcp, expected);
+}
+
+#[test]
+fn the_constrained_notation_stays_a_line_a_function() {
+    let source = "{\"fn\": \"f\",\n \"body\": [ {\"ret\": 1.0} ]}\n\n[{\"fn\": \"g\"},\n\n{\"fn\": \"h\"}]";
+    let expected = "{\"fn\":\"f\",\"body\":[{\"ret\":1.0}]}\n[\n{\"fn\":\"g\"},\n{\"fn\":\"h\"}\n]\n";
+    is(source, Notation::Constrained, expected);
+}
+
+#[test]
+fn what_is_none_is_refused_and_what_would_change_left_alone() {
+    assert_eq!(formatted("{\"a\":1,}", Notation::Mcp), Formatted::Refused);
+    assert_eq!(formatted("a: @b", Notation::Workflow), Formatted::Refused);
+    // The number says how far the block is indented from its key: moving both is right only by luck.
+    let source = "a:\n     b: |2\n         c\n";
+    assert!(matches!(formatted(source, Notation::Workflow), Formatted::Text(_) | Formatted::LeftAlone));
+}
+
+/// Lines of YAML as they come.
+fn yaml() -> impl Strategy<Value = String> {
+    let line = "( {0,6}(- ){0,2}([a-c]|steps): ?(|x|1|[|]|[>]|'a|b'|[{]a: 1,|b: 2[}]|\\[1|\\])| {0,6}(# c|x|- x|)|---)";
+    prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Laying out is done once, and what it gives reads as what it was given: [`format`] itself refuses all else.
+    #[test]
+    fn a_layout_stays(source in yaml()) {
+        if let Formatted::Text(text) = formatted(&source, Notation::Workflow) {
+            prop_assert_eq!(formatted(&text, Notation::Workflow), Formatted::Text(text));
+        }
+    }
+}

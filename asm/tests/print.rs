@@ -1,0 +1,82 @@
+//! The tree of an example of the original notations, printed in that notation, is the example up to its layout.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use bumpalo::Bump;
+use ilo_asm::build::{Notation, Options, read_and_check};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::print;
+
+/// The example in instruction text; names of slots and tools are those of the notation that it is printed in.
+const NOTIFY: &str = r#"; fn notify(user-id: text, message: text) -> result nil, text
+; Vars: 2=USER
+; Tools: 0=GET 1=SEND
+; Fields: 0=user-id 1=email 2=verified 3=subject 4=body 5=to
+LET 2 CALL 0 1 0 REF 0
+MATCH 2 2
+  ERR 4 1
+    RET_ERR CONCAT LIT 0 "User lookup failed: " REF 4
+  OK 5 4
+    IF NOT FIELD 5 2 1
+      RET_ERR LIT 0 "Email not verified"
+    LET 3 CALL 1 3 5 FIELD 5 1 3 LIT 0 "Notification" 4 REF 1
+    MATCH 3 2
+      ERR 6 1
+        RET_ERR CONCAT LIT 0 "Send failed: " REF 6
+      OK 7 1
+        RET_OK LIT 2 nil
+"#;
+
+fn printed(source: &str, to: Notation) -> String {
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { from: Some(Notation::Id), ..Options::default() };
+    let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
+    let text = print::print(&file, to, &mut diagnostics);
+    assert!(!diagnostics.has_errors(), "{:?}", diagnostics.as_slice());
+    text
+}
+
+/// A text without what is blank outside strings.
+fn squeezed(json: &str) -> String {
+    let (mut inside, mut escaped) = (false, false);
+    let keeps = |c: &char| {
+        inside ^= *c == '"' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        inside || !c.is_whitespace()
+    };
+    json.chars().filter(keeps).collect()
+}
+
+#[test]
+fn an_example_comes_back_up_to_layout() {
+    let cases = [
+        (Notation::ToolCalling, "user", "", include_str!("print/notify.tool-calling")),
+        (Notation::Constrained, "user", "", include_str!("print/notify.constrained")),
+        (Notation::Mcp, "user", "mcp://", include_str!("print/notify.mcp")),
+    ];
+    for (notation, user, server, expected) in cases {
+        let (get, send) = if server.is_empty() {
+            ("get-user", "send-email")
+        } else {
+            ("mcp://users/get-user", "mcp://email/send-email")
+        };
+        let source = NOTIFY.replace("USER", user).replace("GET", get).replace("SEND", send);
+        // In this notation an example may have no name, and then has this one.
+        let source = if server.is_empty() { source } else { source.replace("fn notify", "fn main") };
+        assert_eq!(squeezed(&printed(&source, notation)), squeezed(expected), "{notation}");
+    }
+}
+
+#[test]
+fn a_workflow_comes_back_to_the_letter() {
+    let source = NOTIFY.replace("USER", "fetch").replace("GET", "get-user").replace("SEND", "send-email");
+    assert_eq!(printed(&source, Notation::Workflow), include_str!("print/notify.workflow"));
+}
+
+#[test]
+fn the_constrained_notation_takes_one_line_a_function() {
+    let source = NOTIFY.replace("USER", "user").replace("GET", "get-user").replace("SEND", "send-email");
+    let two = format!("{source}\n{}", source.replace("fn notify", "fn again"));
+    assert_eq!(printed(&two, Notation::Constrained).lines().count(), 2);
+}

@@ -1,0 +1,69 @@
+//! Any notation to any other: what is printed reads back to the same code, or is reported.
+
+use bumpalo::Bump;
+use ilo_asm::build::{Notation, Options, build, read_and_check};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::disasm::disassemble;
+use ilo_asm::print;
+use ilo_spec::program::Program;
+
+/// What becomes of a source in another notation.
+#[derive(Debug)]
+pub enum Turned {
+    /// The same code; and the text.
+    Same(String),
+    /// The notation has no words for something; and for what.
+    NotExpressible(String),
+    /// It is no program to begin with.
+    NoProgram,
+}
+
+fn stripped(source: &str, notation: Notation) -> Result<Program, String> {
+    let options = Options { from: Some(notation), strip: true, ..Options::default() };
+    let (program, diagnostics) = build(source, &options);
+    program.ok_or_else(|| format!("{:#?}", diagnostics.as_slice()))
+}
+
+/// Prints a source in a notation and reads that back.
+///
+/// # Errors
+/// What differs, with the printed text.
+pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String> {
+    let Ok(before) = stripped(source, from) else { return Ok(Turned::NoProgram) };
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { from: Some(from), ..Options::default() };
+    let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
+    let mut refused = Diagnostics::default();
+    let printed = print::print(&file, to, &mut refused);
+    if let Some(why) = refused.as_slice().iter().find(|diagnostic| diagnostic.is_error()) {
+        return Ok(Turned::NotExpressible(why.message.clone()));
+    }
+    match stripped(&printed, to) {
+        Ok(after) if before == after => Ok(Turned::Same(printed)),
+        Ok(after) => Err(format!("{printed}\n{}\n{}", disassemble(&before), disassemble(&after))),
+        Err(why) => Err(format!("{printed}\n{why}")),
+    }
+}
+
+/// What [`turn`] promises, of any bytes: the first chooses the notations, the rest is a source, or by itself the bytes
+/// that a random program is made of.
+///
+/// # Panics
+/// Where the promise is broken.
+pub fn conversion(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let pick = |choice: u8| Notation::ALL[usize::from(choice) % Notation::ALL.len()].0;
+    let (from, to) = (pick(choice), pick(choice / 5));
+    let generated;
+    let source = if from == Notation::Id && choice >= 125 {
+        generated = crate::generate::case(rest).source;
+        &generated
+    } else {
+        let Ok(source) = core::str::from_utf8(rest) else { return };
+        source
+    };
+    if let Err(what) = turn(source, from, to) {
+        panic!("{from} to {to}\n{source}\n{what}");
+    }
+}

@@ -1,0 +1,167 @@
+//! The real way through against the oracle: the same program, input and answers must come to the same.
+
+use crate::generate::Case;
+use crate::oracle::{self, Ending, Report};
+use crate::world::World;
+use bumpalo::Bump;
+use ilo_asm::build::{Options, build, read};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_host::data::Data;
+use ilo_spec::encode::encode;
+use ilo_spec::program::Number;
+use ilo_vm::{Call, Datum, Limits, Outcome, Program, Run, Status, Step};
+
+/// Fuel and memory of a run here: a program that is still going is no more telling.
+const LIMITS: (u64, u64) = (2_000_000, 8 << 20);
+
+/// What a case came to, where both agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The check refuses the program.
+    Refused,
+    /// It ended with a value.
+    Ok,
+    /// It ended with a failure.
+    Err,
+    /// It ended with a fault of the program.
+    Fault,
+    /// One of the two met a limit; what went before agrees.
+    Limit,
+}
+
+/// Runs a case both ways.
+///
+/// # Errors
+/// What they do not agree on.
+pub fn compare(case: &Case) -> Result<Verdict, String> {
+    let (program, _) = build(&case.source, &Options::default());
+    let Some(program) = program else { return Ok(Verdict::Refused) };
+    let program = Program::load(&encode(&program)).map_err(|error| format!("it is not verified: {error}"))?;
+    let real = run(case, &program)?;
+    let arena = Bump::new();
+    let file = read(&case.source, &arena, &Options::default(), &mut Diagnostics::default());
+    let mut world = World::new(&case.tools);
+    let told = oracle::run(&file, &case.source, &case.entry, &case.input, &mut world);
+    agree(&real, &told).map_err(|what| {
+        let (a, b) = (kind(&real.ending), kind(&told.ending));
+        format!("{what} ({a}, {b})\nmachine: {real:?}\noracle:  {told:?}")
+    })
+}
+
+/// What kind of ending it is, to tell disagreements apart.
+fn kind(ending: &Ending) -> &str {
+    match ending {
+        Ending::Ok(_) => "ok",
+        Ending::Err(_) => "err",
+        Ending::Fault { code, .. } => code,
+        Ending::Limit => "limit",
+        Ending::Broken(what) => what,
+    }
+}
+
+fn agree(real: &Report, told: &Report) -> Result<Verdict, &'static str> {
+    if let Ending::Broken(_) = told.ending {
+        return Err("the oracle finds that the check let something through");
+    }
+    if real.ending == Ending::Limit || told.ending == Ending::Limit {
+        let both = real.trace.iter().zip(&told.trace);
+        let notes = real.notes.iter().zip(&told.notes);
+        let same = both.into_iter().all(|(a, b)| a == b) && notes.into_iter().all(|(a, b)| a == b);
+        return if same { Ok(Verdict::Limit) } else { Err("the calls before a limit differ") };
+    }
+    if real.trace != told.trace {
+        return Err("the calls differ");
+    }
+    if real.notes != told.notes {
+        return Err("the failures of compensations differ");
+    }
+    match (&real.ending, &told.ending) {
+        (Ending::Ok(a), Ending::Ok(b)) if a == b => Ok(Verdict::Ok),
+        (Ending::Err(a), Ending::Err(b)) if a == b => Ok(Verdict::Err),
+        (
+            Ending::Fault { code: a, function: in_a, at: at_a, message: says_a, .. },
+            Ending::Fault { code: b, function: in_b, at: at_b, message: says_b, statement },
+        ) => {
+            if a != b || in_a != in_b {
+                Err("the faults differ")
+            } else if at_a != at_b && at_a != statement {
+                Err("the places of the fault differ")
+            } else if says_b.is_some() && says_a != says_b {
+                Err("the messages of the fault differ")
+            } else {
+                Ok(Verdict::Fault)
+            }
+        }
+        _ => Err("the outcomes differ"),
+    }
+}
+
+/// The real run.
+fn run(case: &Case, program: &Program) -> Result<Report, String> {
+    let arena = Bump::new();
+    let function = program.function(&case.entry).ok_or("no such function")?;
+    let input: Vec<(&str, Datum<'_>)> =
+        case.input.iter().map(|(name, data)| (name.as_str(), datum(data, &arena))).collect();
+    let mut run = Run::new(program, Limits { fuel: LIMITS.0, memory: LIMITS.1, ..Limits::default() });
+    run.start_named(function, &input).map_err(|error| format!("it does not start: {error}"))?;
+    let mut world = World::new(&case.tools);
+    let mut trace = Vec::new();
+    loop {
+        match run.step() {
+            Step::Call(call) => trace.push(answer(call, &mut world, &arena)?),
+            Step::Done(outcome) => return Ok(report(outcome, trace)),
+        }
+    }
+}
+
+/// Answers a call, and gives its line of the trace.
+fn answer(call: Call<'_>, world: &mut World<'_>, arena: &Bump) -> Result<String, String> {
+    let mut line = format!("{} ", call.tool());
+    let _ = call.write_json(&mut line);
+    // An answer that passes a limit has ended the run, which the next step tells.
+    let _ = match world.call(call.tool()).ok_or("a call of no tool")? {
+        Ok(value) => call.answer(datum(value, arena)),
+        Err(failure) => call.fail_with(datum(failure, arena)),
+    };
+    Ok(line)
+}
+
+fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
+    let notes = outcome
+        .compensation_failures()
+        .map(|(tool, failure)| (tool.to_owned(), failure.to_string()))
+        .collect();
+    let ending = match outcome.status() {
+        Status::Ok(value) => Ending::Ok(value.to_string()),
+        Status::Err(failure) => Ending::Err(failure.to_string()),
+        Status::Fault(fault) if crate::is_limit(fault.code.as_str()) => Ending::Limit,
+        Status::Fault(fault) => Ending::Fault {
+            code: fault.code.to_string(),
+            function: fault.function.clone(),
+            at: fault.position.unwrap_or_default(),
+            statement: (0, 0),
+            message: Some(fault.message.clone()),
+        },
+    };
+    Report { ending, trace, notes }
+}
+
+/// A value as the machine takes it.
+fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
+    match data {
+        Data::Nil => Datum::Nil,
+        Data::Bool(bool) => Datum::Bool(*bool),
+        Data::Number(Number::Int(int)) => Datum::Int(*int),
+        Data::Number(Number::Double(double)) => Datum::Double(*double),
+        Data::Text(text) => Datum::Text(text),
+        Data::List(items) => {
+            let items: Vec<Datum<'a>> = items.iter().map(|item| datum(item, arena)).collect();
+            Datum::List(arena.alloc_slice_copy(&items))
+        }
+        Data::Record(fields) => {
+            let fields: Vec<(&str, Datum<'a>)> =
+                fields.iter().map(|(name, value)| (name.as_str(), datum(value, arena))).collect();
+            Datum::Record(arena.alloc_slice_copy(&fields))
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! The walk: each statement and expression does what its rule says.
+
+use super::facts::Facts;
+use super::value::Value;
+use super::{Ending, Report, number, render};
+use crate::world::World;
+use ilo_asm::ast::{
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
+    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+};
+use ilo_asm::span::Span;
+use ilo_host::data::Data;
+use ilo_spec::error::Code;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Steps after which it gives up.
+const STEPS: u64 = 400_000;
+/// Values are no deeper (10.6).
+const DEPTH: usize = 128;
+
+/// Why a function does not go on.
+enum Exit {
+    /// With a value.
+    Value(Value),
+    /// With a failure that came from here.
+    Failure(Value, Span),
+    /// The whole run ends.
+    End(Ending),
+}
+
+/// What a slot holds (4.2.1).
+#[derive(Clone)]
+enum Cell {
+    Unset,
+    Plain(Value),
+    /// A result: a value, or a failure and the call that it came from.
+    Checked(Result<Value, (Value, Span)>),
+}
+
+/// What all functions of a run share.
+struct Machine<'f, 's, 'w, 't> {
+    file: &'f File<'f>,
+    source: &'s str,
+    facts: Vec<Facts>,
+    world: &'w mut World<'t>,
+    trace: Vec<String>,
+    notes: Vec<(String, String)>,
+    steps: u64,
+}
+
+/// A function that runs.
+struct Frame<'f> {
+    function: &'f Function<'f>,
+    number: usize,
+    cells: Vec<Cell>,
+    /// The statement that runs, for faults.
+    statement: Span,
+}
+
+pub(super) fn run(
+    file: &File<'_>,
+    source: &str,
+    entry: &str,
+    input: &[(String, Data)],
+    world: &mut World<'_>,
+) -> Report {
+    let facts = file.functions.iter().map(Facts::of).collect();
+    let mut machine =
+        Machine { file, source, facts, world, trace: Vec::new(), notes: Vec::new(), steps: STEPS };
+    let ending = machine.start(entry, input);
+    Report { ending, trace: machine.trace, notes: machine.notes }
+}
+
+fn broken(what: &str) -> Exit {
+    Exit::End(Ending::Broken(what.to_owned()))
+}
+
+const LIMIT: Exit = Exit::End(Ending::Limit);
+
+impl<'f> Machine<'f, '_, '_, '_> {
+    fn start(&mut self, entry: &str, input: &[(String, Data)]) -> Ending {
+        let file = self.file;
+        let Some(number) = file.functions.iter().position(|function| function.name.text == entry) else {
+            return Ending::Broken("no such function".to_owned());
+        };
+        let function = &file.functions[number];
+        let mut arguments = Vec::new();
+        for parameter in function.parameters {
+            match input.iter().find(|(name, _)| name == parameter.name.text) {
+                Some((_, data)) => arguments.push(data.into()),
+                None => return Ending::Broken("no such argument".to_owned()),
+            }
+        }
+        let json = |value: &Value, of: fn(String) -> Ending| render::json(value).map_or(Ending::Limit, of);
+        match self.invoke(number, arguments) {
+            Ok(value) => json(&value, Ending::Ok),
+            Err(Exit::Failure(failure, _)) if function.output.err.is_some() => json(&failure, Ending::Err),
+            Err(Exit::Failure(failure, span)) => match render::text(&failure) {
+                Some(message) => self.fault(function, Code::FaultToolFailed, span, span, Some(message)),
+                None => Ending::Limit,
+            },
+            Err(Exit::End(ending)) => ending,
+            Err(Exit::Value(_)) => Ending::Broken("a return was not taken".to_owned()),
+        }
+    }
+
+    fn fault(
+        &self,
+        function: &Function<'_>,
+        code: Code,
+        at: Span,
+        statement: Span,
+        message: Option<String>,
+    ) -> Ending {
+        Ending::Fault {
+            code: code.to_string(),
+            function: function.name.text.to_owned(),
+            at: place(self.source, at),
+            statement: place(self.source, statement),
+            message,
+        }
+    }
+
+    /// Runs a function to its end: its value, or its failure, which came from where it says in that function.
+    fn invoke(&mut self, number: usize, arguments: Vec<Value>) -> Result<Value, Exit> {
+        let function = &self.file.functions[number];
+        let mut cells = vec![Cell::Unset; function.slots.len()];
+        for (cell, argument) in cells.iter_mut().zip(arguments) {
+            *cell = Cell::Plain(argument);
+        }
+        let mut frame = Frame { function, number, cells, statement: function.span };
+        let value = match self.block(&mut frame, &function.body) {
+            Ok(value) => value,
+            Err(Exit::Value(value)) => return Ok(value),
+            Err(exit) => return Err(exit),
+        };
+        if function.output.output().ok == ilo_spec::types::Type::NIL {
+            return Ok(Value::Nil);
+        }
+        value.ok_or_else(|| broken("a function ends without a value"))
+    }
+
+    fn step(&mut self) -> Result<(), Exit> {
+        self.steps = self.steps.checked_sub(1).ok_or(LIMIT)?;
+        Ok(())
+    }
+
+    fn trap(&self, frame: &Frame<'f>, code: Code, at: Span) -> Exit {
+        Exit::End(self.fault(frame.function, code, at, frame.statement, None))
+    }
+
+    /// A block, and its value (2.7.1).
+    fn block(&mut self, frame: &mut Frame<'f>, block: &Block<'f>) -> Result<Option<Value>, Exit> {
+        let mut value = None;
+        for statement in block.statements {
+            frame.statement = statement.span;
+            value = self.statement(frame, statement)?;
+        }
+        Ok(value)
+    }
+
+    fn statement(&mut self, frame: &mut Frame<'f>, statement: &Stmt<'f>) -> Result<Option<Value>, Exit> {
+        self.step()?;
+        match &statement.kind {
+            StmtKind::Let { slot, value, .. } => {
+                self.bind(frame, *slot, value)?;
+                Ok(None)
+            }
+            StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
+                self.undo(frame, call)?;
+                Ok(None)
+            }
+            StmtKind::Value(expr) => self.expr(frame, expr).map(Some),
+            StmtKind::Return(ReturnKind::Err, expr) | StmtKind::Fail(expr) => {
+                let failure = self.expr(frame, expr)?;
+                Err(Exit::Failure(failure, statement.span))
+            }
+            StmtKind::Return(_, expr) => Err(Exit::Value(self.expr(frame, expr)?)),
+            StmtKind::Undo(call) => {
+                self.undo(frame, call)?;
+                Ok(None)
+            }
+            StmtKind::Control(control) => self.control(frame, control),
+        }
+    }
+
+    fn undoes(&self, frame: &Frame<'f>, call: &Call<'f>) -> bool {
+        self.facts[frame.number].undoes[call.id.0 as usize]
+    }
+
+    fn bind(&mut self, frame: &mut Frame<'f>, slot: Slot, value: &Bound<'f>) -> Result<(), Exit> {
+        let value = match value {
+            Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
+                // Nothing reads what it binds.
+                self.undo(frame, call)?;
+                frame.cells[slot.0 as usize] = Cell::Unset;
+                return Ok(());
+            }
+            Bound::Expr(Expr { kind: ExprKind::Call(call), .. })
+                if self.facts[frame.number].checked[call.id.0 as usize] =>
+            {
+                let arguments = self.arguments(frame, call)?;
+                let result = match self.carry_out(call, arguments) {
+                    Ok(value) => Ok(value),
+                    Err(Exit::Failure(failure, _)) => Err((failure, call.span)),
+                    Err(exit) => return Err(exit),
+                };
+                frame.cells[slot.0 as usize] = Cell::Checked(result);
+                return Ok(());
+            }
+            Bound::Expr(expr) => self.expr(frame, expr)?,
+            Bound::Control(control) => {
+                self.control(frame, control)?.ok_or_else(|| broken("a bound block has no value"))?
+            }
+        };
+        frame.cells[slot.0 as usize] = Cell::Plain(value);
+        Ok(())
+    }
+
+    fn control(&mut self, frame: &mut Frame<'f>, control: &Control<'f>) -> Result<Option<Value>, Exit> {
+        match control {
+            Control::If(node) => self.branch(frame, node),
+            Control::Match(node) => self.take_apart(frame, node),
+            Control::For(node) => self.each(frame, node),
+        }
+    }
+
+    fn branch(&mut self, frame: &mut Frame<'f>, node: &If<'f>) -> Result<Option<Value>, Exit> {
+        let condition = self.expr(frame, &node.condition)?;
+        let holds = condition.truth().ok_or_else(|| self.trap(frame, Code::FaultConditionType, node.span))?;
+        match (&node.otherwise, holds) {
+            (_, true) => self.block(frame, &node.then),
+            (Some(block), false) => self.block(frame, block),
+            (None, false) => Ok(None),
+        }
+    }
+
+    fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
+        let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
+        let Cell::Checked(result) = cell else { return Err(broken("a MATCH of what is not checked")) };
+        let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
+            frame.cells[arm.bind.0 as usize] = Cell::Plain(value);
+            this.block(frame, &arm.body)
+        };
+        match (result, &node.ok, &node.err) {
+            (Ok(value), Some(ok), _) => arm(self, frame, ok, value),
+            (Ok(value), None, _) => {
+                frame.cells[node.slot.0 as usize] = Cell::Plain(value);
+                Ok(None)
+            }
+            (Err((failure, _)), _, Some(err)) => arm(self, frame, err, failure),
+            (Err((failure, call)), _, None) => Err(Exit::Failure(failure, call)),
+        }
+    }
+
+    fn each(&mut self, frame: &mut Frame<'f>, node: &For<'f>) -> Result<Option<Value>, Exit> {
+        let Value::List(list) = self.expr(frame, &node.list)? else {
+            return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
+        };
+        let mut collected = Vec::new();
+        for item in &list.items {
+            self.step()?;
+            frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
+            collected.extend(self.block(frame, &node.body)?);
+        }
+        if self.facts[frame.number].yields[node.id.0 as usize] {
+            return self.made(Value::list(collected)).map(Some);
+        }
+        if collected.is_empty() { Ok(None) } else { Err(broken("a loop yields that cannot")) }
+    }
+
+    /// A value that was put together, unless it is too deep.
+    fn made(&mut self, value: Value) -> Result<Value, Exit> {
+        if value.depth() > DEPTH { Err(LIMIT) } else { Ok(value) }
+    }
+
+    fn joined(&mut self, text: Option<String>) -> Result<String, Exit> {
+        let text = text.ok_or(LIMIT)?;
+        self.steps = self.steps.checked_sub(text.len() as u64 / 8).ok_or(LIMIT)?;
+        Ok(text)
+    }
+
+    fn undo(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
+        let arguments = self.arguments(frame, call)?;
+        match self.carry_out(call, arguments) {
+            Ok(_) => Ok(()),
+            Err(Exit::Failure(failure, _)) => {
+                let failure = self.joined(render::json(&failure))?;
+                self.notes.push((call.tool.text.to_owned(), failure));
+                Ok(())
+            }
+            Err(exit) => Err(exit),
+        }
+    }
+
+    fn arguments(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<Vec<(Rc<str>, Value)>, Exit> {
+        self.fields(frame, call.arguments)
+    }
+
+    fn fields(&mut self, frame: &mut Frame<'f>, fields: &[Field<'f>]) -> Result<Vec<(Rc<str>, Value)>, Exit> {
+        fields.iter().map(|field| Ok((field.name.text.into(), self.expr(frame, &field.value)?))).collect()
+    }
+
+    /// The call itself: of an own function where there is one of that name, else of the tool (3.1.1).
+    fn carry_out(&mut self, call: &Call<'f>, arguments: Vec<(Rc<str>, Value)>) -> Result<Value, Exit> {
+        let name = call.tool.text;
+        if let Some(number) = self.file.functions.iter().position(|function| function.name.text == name) {
+            let mut ordered = Vec::new();
+            for parameter in self.file.functions[number].parameters {
+                let argument = arguments.iter().find(|(name, _)| **name == *parameter.name.text);
+                ordered.push(argument.ok_or_else(|| broken("a missing argument"))?.1.clone());
+            }
+            return match self.invoke(number, ordered) {
+                Err(Exit::Failure(failure, _)) => Err(Exit::Failure(failure, call.span)),
+                other => other,
+            };
+        }
+        let json = self.joined(render::arguments(&arguments))?;
+        self.trace.push(format!("{name} {json}"));
+        match self.world.call(name) {
+            Some(Ok(value)) => Ok(value.into()),
+            Some(Err(failure)) => Err(Exit::Failure(failure.into(), call.span)),
+            None => Err(broken("no such tool")),
+        }
+    }
+
+    fn expr(&mut self, frame: &mut Frame<'f>, expr: &Expr<'f>) -> Result<Value, Exit> {
+        self.step()?;
+        match &expr.kind {
+            ExprKind::Ref(slot) => match &frame.cells[slot.0 as usize] {
+                Cell::Plain(value) => Ok(value.clone()),
+                Cell::Unset => Err(broken("a read of an unset slot")),
+                Cell::Checked(_) => Err(broken("a read of a checked slot")),
+            },
+            ExprKind::Literal(literal) => Ok(constant(literal)),
+            ExprKind::Field(of, name) => match self.expr(frame, of)? {
+                Value::Record(record) => {
+                    match record.fields.iter().find(|(field, _)| **field == *name.text) {
+                        Some((_, value)) => Ok(value.clone()),
+                        None => Err(self.trap(frame, Code::FaultMissingField, expr.span)),
+                    }
+                }
+                _ => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
+            },
+            ExprKind::Call(call) => {
+                let arguments = self.arguments(frame, call)?;
+                self.carry_out(call, arguments)
+            }
+            ExprKind::Unary(operator, operand) => {
+                let operand = self.expr(frame, operand)?;
+                unary(*operator, &operand).map_err(|code| self.trap(frame, code, expr.span))
+            }
+            ExprKind::Binary(Binary::And, a, b) => self.logic(frame, expr, [a, b], false),
+            ExprKind::Binary(Binary::Or, a, b) => self.logic(frame, expr, [a, b], true),
+            ExprKind::Binary(operator, a, b) => {
+                let a = self.expr(frame, a)?;
+                let b = self.expr(frame, b)?;
+                self.binary(frame, expr.span, *operator, &a, &b)
+            }
+            ExprKind::Has(of, name) => match self.expr(frame, of)? {
+                Value::Record(record) => {
+                    Ok(Value::Bool(record.fields.iter().any(|(field, _)| **field == *name.text)))
+                }
+                _ => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
+            },
+            ExprKind::MatchMap(map) => self.pick(frame, expr.span, map),
+            ExprKind::Record(fields) => {
+                let fields = self.fields(frame, fields)?;
+                self.made(Value::record(fields))
+            }
+            ExprKind::Merge(of, fields) => {
+                let of = self.expr(frame, of)?;
+                let new = self.fields(frame, fields)?;
+                let Value::Record(old) = of else {
+                    return Err(self.trap(frame, Code::FaultTypeMismatch, expr.span));
+                };
+                let mut merged = old.fields.clone();
+                for (name, value) in new {
+                    match merged.iter_mut().find(|(field, _)| *field == name) {
+                        Some(field) => field.1 = value,
+                        None => merged.push((name, value)),
+                    }
+                }
+                self.made(Value::record(merged))
+            }
+            ExprKind::List(items) => {
+                let items = items.iter().map(|item| self.expr(frame, item)).collect::<Result<_, Exit>>()?;
+                self.made(Value::list(items))
+            }
+        }
+    }
+
+    /// AND, which is settled by a false first, and OR, which is by a true first (1.4.3).
+    fn logic(
+        &mut self,
+        frame: &mut Frame<'f>,
+        expr: &Expr<'f>,
+        operands: [&Expr<'f>; 2],
+        settling: bool,
+    ) -> Result<Value, Exit> {
+        for operand in operands {
+            let value = self.expr(frame, operand)?;
+            let holds = value.truth().ok_or_else(|| self.trap(frame, Code::FaultConditionType, expr.span))?;
+            if holds == settling {
+                return Ok(Value::Bool(settling));
+            }
+        }
+        Ok(Value::Bool(!settling))
+    }
+
+    fn binary(
+        &mut self,
+        frame: &Frame<'f>,
+        at: Span,
+        operator: Binary,
+        a: &Value,
+        b: &Value,
+    ) -> Result<Value, Exit> {
+        match operator {
+            Binary::Concat => {
+                let (a, b) = (self.joined(render::text(a))?, self.joined(render::text(b))?);
+                let joined = self.joined(Some(a + &b))?;
+                Ok(Value::text(&joined))
+            }
+            Binary::Eq | Binary::Neq => {
+                let equal = a.equals(b, &mut self.steps).ok_or(LIMIT)?;
+                Ok(Value::Bool(equal == (operator == Binary::Eq)))
+            }
+            Binary::Append => match a {
+                Value::List(list) => {
+                    self.steps = self.steps.checked_sub(list.items.len() as u64 / 8).ok_or(LIMIT)?;
+                    let items = list.items.iter().chain([b]).cloned().collect();
+                    self.made(Value::list(items))
+                }
+                _ => Err(self.trap(frame, Code::FaultTypeMismatch, at)),
+            },
+            _ => simple(operator, a, b).map_err(|code| self.trap(frame, code, at)),
+        }
+    }
+
+    fn pick(&mut self, frame: &mut Frame<'f>, at: Span, map: &MatchMap<'f>) -> Result<Value, Exit> {
+        let subject = self.expr(frame, &map.subject)?;
+        for case in map.cases {
+            if subject.equals(&constant(&case.key), &mut self.steps).ok_or(LIMIT)? {
+                return self.expr(frame, &case.value);
+            }
+        }
+        match &map.default {
+            Some(value) => self.expr(frame, value),
+            None => Err(self.trap(frame, Code::FaultNoCase, at)),
+        }
+    }
+}
+
+fn constant(literal: &Literal<'_>) -> Value {
+    match literal {
+        Literal::Nil => Value::Nil,
+        Literal::Bool(bool) => Value::Bool(*bool),
+        Literal::Number(number) => (*number).into(),
+        Literal::Text(text) => Value::text(text),
+    }
+}
+
+fn unary(operator: Unary, operand: &Value) -> Result<Value, Code> {
+    let length = match (operator, operand) {
+        (Unary::Not, _) => {
+            return operand.truth().map(|holds| Value::Bool(!holds)).ok_or(Code::FaultConditionType);
+        }
+        (Unary::Len, Value::Text(text)) => text.chars().count(),
+        (Unary::Len, Value::List(list)) => list.items.len(),
+        (Unary::Len, Value::Record(record)) => record.fields.len(),
+        (Unary::Len, _) => return Err(Code::FaultTypeMismatch),
+    };
+    i64::try_from(length).map(Value::Int).map_err(|_| Code::FaultOverflow)
+}
+
+/// Operators that need nothing but their operands.
+fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
+    let compare = |holds: fn(Ordering) -> bool| {
+        a.order(b).map(|order| Value::Bool(holds(order))).ok_or(Code::FaultTypeMismatch)
+    };
+    match operator {
+        Binary::Gt => compare(Ordering::is_gt),
+        Binary::Gte => compare(Ordering::is_ge),
+        Binary::Lt => compare(Ordering::is_lt),
+        Binary::Lte => compare(Ordering::is_le),
+        Binary::At => item(a, b),
+        Binary::HasName => match (a, b) {
+            (Value::Record(record), Value::Text(name)) => {
+                Ok(Value::Bool(record.fields.iter().any(|(field, _)| field == name)))
+            }
+            _ => Err(Code::FaultTypeMismatch),
+        },
+        _ => number::calculate(operator, a, b),
+    }
+}
+
+/// AT (1.5.2, 2.9.2): a whole double is the integer that it equals.
+fn item(list: &Value, index: &Value) -> Result<Value, Code> {
+    let Value::List(list) = list else { return Err(Code::FaultTypeMismatch) };
+    let index = number::whole(index).ok_or(Code::FaultTypeMismatch)?;
+    let item = usize::try_from(index).ok().and_then(|index| list.items.get(index));
+    item.cloned().ok_or(Code::FaultIndexOutOfRange)
+}
+
+/// Line and column, both from 1, of where a span begins; a line ends in LF, CR LF or CR.
+fn place(source: &str, span: Span) -> (u32, u32) {
+    let before = source.get(..span.start as usize).unwrap_or(source);
+    let mut at = (1, 1);
+    let mut characters = before.chars().peekable();
+    while let Some(character) = characters.next() {
+        let joined = character == '\r' && characters.peek() == Some(&'\n');
+        at = match character {
+            '\n' => (at.0 + 1, 1),
+            '\r' if !joined => (at.0 + 1, 1),
+            _ => (at.0, at.1 + 1),
+        };
+    }
+    at
+}

@@ -1,0 +1,193 @@
+//! What the rules say of a function as it stands: which calls check their slot (4.2.2), which are compensations (4.4.1),
+//! and which loops can yield (2.7.2).
+
+use ilo_asm::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
+use std::collections::BTreeSet;
+
+/// Facts of one function.
+#[derive(Debug)]
+pub(super) struct Facts {
+    /// By the number of a call: it makes its slot checked.
+    pub(super) checked: Vec<bool>,
+    /// By the number of a call: it is a compensation, without UNDO.
+    pub(super) undoes: Vec<bool>,
+    /// By the number of a loop: it can yield.
+    pub(super) yields: Vec<bool>,
+}
+
+/// What can be reached from a point without another binding of the slot on the way.
+#[derive(Clone, Debug, Default)]
+struct Ahead {
+    /// Slots that a MATCH takes.
+    matched: BTreeSet<Slot>,
+    /// Slots that are read.
+    read: BTreeSet<Slot>,
+}
+
+impl Ahead {
+    fn bind(&mut self, slot: Slot) {
+        self.matched.remove(&slot);
+        self.read.remove(&slot);
+    }
+
+    fn or(mut self, other: Ahead) -> Ahead {
+        self.matched.extend(other.matched);
+        self.read.extend(other.read);
+        self
+    }
+
+    fn reads(&mut self, expr: &Expr<'_>) {
+        if let ExprKind::Ref(slot) = expr.kind {
+            self.read.insert(slot);
+        }
+        expr.children(|child| self.reads(child));
+    }
+
+    fn arguments(&mut self, call: &Call<'_>) {
+        call.arguments.iter().for_each(|argument| self.reads(&argument.value));
+    }
+}
+
+impl Facts {
+    pub(super) fn of(function: &Function<'_>) -> Facts {
+        let calls = function.calls as usize;
+        let mut facts = Facts {
+            checked: vec![false; calls],
+            undoes: vec![false; calls],
+            yields: vec![false; function.loops as usize],
+        };
+        facts.block(&function.body, Ahead::default(), false);
+        facts
+    }
+
+    /// Looks at a block from its end, where `ahead` is what follows it; gives what lies ahead of its start.
+    ///
+    /// `undoing` tells a branch of IF and an ERR arm.
+    fn block(&mut self, block: &Block<'_>, ahead: Ahead, undoing: bool) -> Ahead {
+        let fails =
+            matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
+        let mut ahead = ahead;
+        for statement in block.statements.iter().rev() {
+            if let Some((call, binds)) = called(statement) {
+                let used =
+                    binds.is_some_and(|slot| ahead.matched.contains(&slot) || ahead.read.contains(&slot));
+                let id = call.id.0 as usize;
+                self.undoes[id] = undoing && fails && !used;
+                self.checked[id] = binds.is_some_and(|slot| ahead.matched.contains(&slot));
+            }
+            ahead = self.statement(statement, ahead);
+        }
+        ahead
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>, mut ahead: Ahead) -> Ahead {
+        match &statement.kind {
+            StmtKind::Let { slot, value, .. } => {
+                ahead.bind(*slot);
+                match value {
+                    Bound::Expr(expr) => ahead.reads(expr),
+                    Bound::Control(control) => return self.control(control, ahead),
+                }
+            }
+            StmtKind::Value(expr) => ahead.reads(expr),
+            StmtKind::Return(_, expr) | StmtKind::Fail(expr) => {
+                ahead = Ahead::default();
+                ahead.reads(expr);
+            }
+            StmtKind::Undo(call) => ahead.arguments(call),
+            StmtKind::Control(control) => return self.control(control, ahead),
+        }
+        ahead
+    }
+
+    fn control(&mut self, control: &Control<'_>, after: Ahead) -> Ahead {
+        match control {
+            Control::If(node) => {
+                let then = self.block(&node.then, after.clone(), true);
+                let other = match &node.otherwise {
+                    Some(block) => self.block(block, after, true),
+                    None => after,
+                };
+                let mut ahead = then.or(other);
+                ahead.reads(&node.condition);
+                ahead
+            }
+            Control::Match(node) => {
+                let mut failure = Ahead::default();
+                if let Some(arm) = &node.err {
+                    failure = self.block(&arm.body, after.clone(), true);
+                    failure.bind(arm.bind);
+                }
+                let mut success = after;
+                match &node.ok {
+                    Some(arm) => {
+                        success = self.block(&arm.body, success, false);
+                        success.bind(arm.bind);
+                    }
+                    None => success.bind(node.slot),
+                }
+                let mut ahead = failure.or(success);
+                ahead.bind(node.slot);
+                ahead.matched.insert(node.slot);
+                ahead
+            }
+            Control::For(node) => {
+                self.yields[node.id.0 as usize] = gives(&node.body);
+                // Behind a pass comes the end of the loop or the next pass; a second look sees what the next pass does.
+                let mut next = after.clone();
+                for _ in 0..2 {
+                    let mut start = self.block(&node.body, next, false);
+                    start.bind(node.item);
+                    next = start.or(after.clone());
+                }
+                next.reads(&node.list);
+                next
+            }
+        }
+    }
+}
+
+/// The call that is the whole of a statement, and the slot that takes its result.
+fn called<'a>(statement: &Stmt<'a>) -> Option<(&'a Call<'a>, Option<Slot>)> {
+    match statement.kind {
+        StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) => Some((call, None)),
+        StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => {
+            Some((call, Some(slot)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether some path through a block ends with a value.
+fn gives(block: &Block<'_>) -> bool {
+    let Some((last, before)) = block.statements.split_last() else { return false };
+    before.iter().all(goes_on)
+        && match &last.kind {
+            StmtKind::Value(_) => true,
+            StmtKind::Control(Control::If(node)) => {
+                gives(&node.then) || node.otherwise.as_ref().is_some_and(gives)
+            }
+            StmtKind::Control(Control::Match(node)) => {
+                [&node.err, &node.ok].into_iter().flatten().any(|arm| gives(&arm.body))
+            }
+            StmtKind::Control(Control::For(node)) => gives(&node.body),
+            _ => false,
+        }
+}
+
+/// Whether some path through a statement reaches its end.
+fn goes_on(statement: &Stmt<'_>) -> bool {
+    let through = |block: &Block<'_>| block.statements.iter().all(goes_on);
+    match &statement.kind {
+        StmtKind::Return(..) | StmtKind::Fail(_) => false,
+        StmtKind::Value(_) | StmtKind::Undo(_) | StmtKind::Let { value: Bound::Expr(_), .. } => true,
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => through(&node.then) || node.otherwise.as_ref().is_none_or(through),
+            Control::Match(node) => {
+                node.ok.as_ref().is_none_or(|arm| through(&arm.body))
+                    || node.err.as_ref().is_some_and(|arm| through(&arm.body))
+            }
+            Control::For(_) => true,
+        },
+    }
+}

@@ -1,0 +1,155 @@
+//! The oracle's arithmetic and its way to write a number (specification: 1.2).
+
+#![allow(clippy::cast_precision_loss, reason = "the nearest double is what the rules ask for")]
+
+use super::value::Value;
+use ilo_asm::ast::Binary;
+use ilo_spec::error::Code;
+use std::cmp::Ordering;
+
+/// The order of two numbers, exactly; nothing of anything else.
+pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
+        (Value::Int(int), Value::Double(double)) => Some(against(*int, *double)),
+        (Value::Double(double), Value::Int(int)) => Some(against(*int, *double).reverse()),
+        _ => None,
+    }
+}
+
+/// An integer against a double: by whole parts, and where these are equal by what follows the point.
+fn against(int: i64, double: f64) -> Ordering {
+    let whole = match whole(&Value::Double(double.trunc())) {
+        Some(whole) => i128::from(int).cmp(&whole),
+        None => Ordering::Equal,
+    };
+    let fraction = double - double.trunc();
+    whole.then(0.0.partial_cmp(&fraction).unwrap_or(Ordering::Equal))
+}
+
+/// A whole number exactly, where 128 bits hold it; a double's digits are all written out and read.
+pub(super) fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::Int(int) => Some((*int).into()),
+        // -0.0 has no digits of its own.
+        Value::Double(double) if *double == 0.0 => Some(0),
+        Value::Double(double) if double.fract() == 0.0 => {
+            Some(format!("{double:.0}").parse().unwrap_or(if *double > 0.0 { i128::MAX } else { i128::MIN }))
+        }
+        _ => None,
+    }
+}
+
+/// ADD, SUB, MUL, DIV and MOD.
+pub(super) fn calculate(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
+    if let (Value::Int(a), Value::Int(b)) = (a, b)
+        && let Some(exact) = integers(operator, *a, *b)?
+    {
+        return Ok(Value::Int(exact));
+    }
+    let (Some(a), Some(b)) = (double(a), double(b)) else { return Err(Code::FaultTypeMismatch) };
+    let result = match operator {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        _ if b == 0.0 => return Err(Code::FaultDivisionByZero),
+        Binary::Div => a / b,
+        _ => a % b,
+    };
+    if result.is_finite() { Ok(Value::Double(result)) } else { Err(Code::FaultNotFinite) }
+}
+
+/// Two integers; nothing where they do not divide.
+fn integers(operator: Binary, a: i64, b: i64) -> Result<Option<i64>, Code> {
+    // 128 bits hold every sum, difference and product of two integers of 64.
+    let (a, b) = (i128::from(a), i128::from(b));
+    let exact = match operator {
+        Binary::Add => a + b,
+        Binary::Sub => a - b,
+        Binary::Mul => a * b,
+        _ if b == 0 => return Err(Code::FaultDivisionByZero),
+        Binary::Div if a % b != 0 => return Ok(None),
+        Binary::Div => a / b,
+        _ => a % b,
+    };
+    i64::try_from(exact).map(Some).map_err(|_| Code::FaultOverflow)
+}
+
+fn double(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(int) => Some(*int as f64),
+        Value::Double(double) => Some(*double),
+        _ => None,
+    }
+}
+
+/// A double as text (1.2.10): the fewest digits, and where the point goes.
+pub(super) fn write_double(double: f64) -> String {
+    let sign = if double.is_sign_negative() { "-" } else { "" };
+    let magnitude = double.abs();
+    if magnitude == 0.0 {
+        return format!("{sign}0.0");
+    }
+    // The fewest digits that read back, as `d.ddde-7`.
+    let shortest = format!("{magnitude:e}");
+    let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    if !(1e-5..1e16).contains(&magnitude) {
+        return format!("{sign}{digits}e{exponent}");
+    }
+    let digits = digits.replace('.', "");
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let text = match usize::try_from(exponent) {
+        Err(_) => format!("0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
+        Ok(whole) if digits.len() <= whole + 1 => {
+            format!("{digits}{}.0", "0".repeat(whole + 1 - digits.len()))
+        }
+        Ok(whole) => format!("{}.{}", &digits[..=whole], &digits[whole + 1..]),
+    };
+    format!("{sign}{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_written_as_the_rules_say() {
+        let cases = [
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (0.1, "0.1"),
+            (123.456, "123.456"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e16"),
+            (9.9e-6, "9.9e-6"),
+            (1e-5, "0.00001"),
+            (1.25e-4, "0.000125"),
+            (4_503_599_627_370_496.0, "4503599627370496.0"),
+            (1.5e300, "1.5e300"),
+            (-1e22, "-1e22"),
+            (5e-324, "5e-324"),
+        ];
+        for (double, text) in cases {
+            assert_eq!(write_double(double), text);
+        }
+    }
+
+    #[test]
+    fn integers_and_doubles_compare_exactly() {
+        let cases = [
+            (9_007_199_254_740_993, 9_007_199_254_740_992.0, Ordering::Greater),
+            (9_007_199_254_740_992, 9_007_199_254_740_992.0, Ordering::Equal),
+            (0, -0.0, Ordering::Equal),
+            (1, 1.5, Ordering::Less),
+            (-1, -1.5, Ordering::Greater),
+            (i64::MAX, 9_223_372_036_854_775_808.0, Ordering::Less),
+            (i64::MIN, -9_223_372_036_854_775_808.0, Ordering::Equal),
+            (i64::MAX, 1e300, Ordering::Less),
+            (i64::MIN, -1e300, Ordering::Greater),
+        ];
+        for (int, double, expected) in cases {
+            assert_eq!(order(&Value::Int(int), &Value::Double(double)), Some(expected), "{int} {double}");
+        }
+    }
+}

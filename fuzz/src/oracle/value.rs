@@ -1,0 +1,136 @@
+//! The oracle's values: kinds, equality, order (specification: 1.1, 1.3, 1.6).
+
+use super::number;
+use ilo_host::data::Data;
+use ilo_spec::program::Number;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// A value.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Nil,
+    Bool(bool),
+    Int(i64),
+    Double(f64),
+    Text(Rc<str>),
+    List(Rc<List>),
+    Record(Rc<Record>),
+}
+
+/// A list, and how deep it is.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) items: Vec<Value>,
+    depth: usize,
+}
+
+/// A record, its fields in order, and how deep it is.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) fields: Vec<(Rc<str>, Value)>,
+    depth: usize,
+}
+
+impl Value {
+    pub(super) fn text(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
+    pub(super) fn list(items: Vec<Value>) -> Value {
+        let depth = 1 + items.iter().map(Value::depth).max().unwrap_or(0);
+        Value::List(Rc::new(List { items, depth }))
+    }
+
+    pub(super) fn record(fields: Vec<(Rc<str>, Value)>) -> Value {
+        let depth = 1 + fields.iter().map(|(_, value)| value.depth()).max().unwrap_or(0);
+        Value::Record(Rc::new(Record { fields, depth }))
+    }
+
+    /// Lists and records inside each other.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Value::List(list) => list.depth,
+            Value::Record(record) => record.depth,
+            _ => 0,
+        }
+    }
+
+    /// What a condition makes of it; nothing where it is no condition (1.4.1).
+    pub(super) fn truth(&self) -> Option<bool> {
+        match self {
+            Value::Nil => Some(false),
+            Value::Bool(bool) => Some(*bool),
+            _ => None,
+        }
+    }
+
+    /// Equality of any two values (1.6.2, 1.3.3). `steps` pays for each pair that is looked at.
+    pub(super) fn equals(&self, other: &Value, steps: &mut u64) -> Option<bool> {
+        *steps = steps.checked_sub(1)?;
+        Some(match (self, other) {
+            (Value::Nil, Value::Nil) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(_) | Value::Double(_), Value::Int(_) | Value::Double(_)) => {
+                number::order(self, other) == Some(Ordering::Equal)
+            }
+            (Value::Text(a), Value::Text(b)) => a == b,
+            (Value::List(a), Value::List(b)) => {
+                if a.items.len() != b.items.len() {
+                    return Some(false);
+                }
+                for (a, b) in a.items.iter().zip(&b.items) {
+                    if !a.equals(b, steps)? {
+                        return Some(false);
+                    }
+                }
+                true
+            }
+            (Value::Record(a), Value::Record(b)) => {
+                if a.fields.len() != b.fields.len() {
+                    return Some(false);
+                }
+                for (name, value) in &a.fields {
+                    match b.fields.iter().find(|(other, _)| other == name) {
+                        Some((_, other)) if value.equals(other, steps)? => {}
+                        _ => return Some(false),
+                    }
+                }
+                true
+            }
+            _ => false,
+        })
+    }
+
+    /// The order of two numbers or two texts; nothing of anything else (1.6.1).
+    pub(super) fn order(&self, other: &Value) -> Option<Ordering> {
+        match (self, other) {
+            (Value::Text(a), Value::Text(b)) => Some(a.chars().cmp(b.chars())),
+            _ => number::order(self, other),
+        }
+    }
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Value {
+        match number {
+            Number::Int(int) => Value::Int(int),
+            Number::Double(double) => Value::Double(double),
+        }
+    }
+}
+
+impl From<&Data> for Value {
+    fn from(data: &Data) -> Value {
+        match data {
+            Data::Nil => Value::Nil,
+            Data::Bool(bool) => Value::Bool(*bool),
+            Data::Number(number) => (*number).into(),
+            Data::Text(text) => Value::text(text),
+            Data::List(items) => Value::list(items.iter().map(Value::from).collect()),
+            Data::Record(fields) => Value::record(
+                fields.iter().map(|(name, value)| (name.as_str().into(), value.into())).collect(),
+            ),
+        }
+    }
+}

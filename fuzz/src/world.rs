@@ -1,0 +1,27 @@
+//! The tools of a generated program, answering.
+
+use crate::generate::Tool;
+use ilo_host::data::Data;
+
+/// How far each tool's answers have been used.
+#[derive(Clone, Debug)]
+pub struct World<'t> {
+    tools: &'t [Tool],
+    used: Vec<usize>,
+}
+
+impl<'t> World<'t> {
+    /// Tools that nobody has called yet.
+    pub fn new(tools: &'t [Tool]) -> World<'t> {
+        World { tools, used: vec![0; tools.len()] }
+    }
+
+    /// The next answer of a tool: a value or a failure; a program calls no other tools than these.
+    pub fn call(&mut self, name: &str) -> Option<&'t Result<Data, Data>> {
+        let place = self.tools.iter().position(|tool| tool.name == name)?;
+        let answers = &self.tools[place].answers;
+        let answer = answers.get(self.used[place]).or(answers.last());
+        self.used[place] += 1;
+        answer
+    }
+}

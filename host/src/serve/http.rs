@@ -1,0 +1,92 @@
+//! Streamable HTTP: where the server listens, and whom it lets in.
+//!
+//! It listens on loopback unless an address says otherwise. A request from a page of a browser (one with an `Origin`) is
+//! let in only from an origin that was allowed; with a token, only requests that bear it are.
+
+use super::{Service, Shared};
+use crate::problem::Problem;
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use ilo_spec::error::Code;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// The path of the endpoint.
+const PATH: &str = "/mcp";
+/// What a request may have beyond the program's source: its inputs.
+const INPUTS: usize = 4 << 20;
+
+/// Where the server listens and whom it lets in.
+#[derive(Clone, Debug)]
+pub struct Http {
+    /// The address.
+    pub address: SocketAddr,
+    /// The token that every request must bear.
+    pub token: Option<String>,
+    /// Origins of pages that may send requests.
+    pub origins: Vec<String>,
+    /// Names of this machine, beside those of loopback, that requests may ask for.
+    pub hosts: Vec<String>,
+}
+
+/// Serves clients until `until` is over; `ready` is told the address once it listens.
+///
+/// # Errors
+/// Where the address cannot be listened on without a token, or not at all.
+pub async fn http(
+    service: Service,
+    settings: Http,
+    ready: impl FnOnce(SocketAddr),
+    until: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Problem> {
+    let refused = |message: String| Problem::new(Code::BadUsage, "--http", message);
+    if !settings.address.ip().is_loopback() && settings.token.is_none() {
+        let message = "only loopback is served without a token; give one with `--token-env`";
+        return Err(refused(message.to_owned()));
+    }
+    let unusable = |error: io::Error| refused(format!("{} cannot be served: {error}", settings.address));
+    let listener = TcpListener::bind(settings.address).await.map_err(unusable)?;
+    ready(listener.local_addr().map_err(unusable)?);
+    let app = app(service, &settings);
+    axum::serve(listener, app).with_graceful_shutdown(until).await.map_err(unusable)
+}
+
+fn app(service: Service, settings: &Http) -> Router {
+    let mut config = StreamableHttpServerConfig::default()
+        .with_max_request_body_bytes(service.source.saturating_mul(2).saturating_add(INPUTS))
+        .with_allowed_origins(settings.origins.iter().cloned())
+        .enforce_origin_validation();
+    config.allowed_hosts.extend(settings.hosts.iter().cloned());
+    let shared = Shared::new(service);
+    let mcp = StreamableHttpService::new(
+        move || Ok(shared.session()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let token: Option<Arc<str>> = settings.token.as_deref().map(Arc::from);
+    let guard = from_fn(move |request: Request, next: Next| {
+        let let_in = token.as_deref().is_none_or(|token| bears(request.headers(), token));
+        async move { if let_in { next.run(request).await } else { unauthorized() } }
+    });
+    Router::new().route_service(PATH, mcp).layer(guard)
+}
+
+/// Whether a request bears the token. Every byte is compared, so that how long it takes tells nothing of where they
+/// differ.
+fn bears(headers: &HeaderMap, token: &str) -> bool {
+    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let differing = given.bytes().zip(token.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b));
+    given.len() == token.len() && differing == 0
+}
+
+fn unauthorized() -> Response {
+    (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response()
+}

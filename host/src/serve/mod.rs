@@ -1,0 +1,223 @@
+//! An MCP server: other agents' programs, checked and run over the tools that are configured here.
+//!
+//! It offers `run_program`, `check_program` and `find_tools`, each function that it was given as a tool of its own, and the
+//! cards of the notations as resources. Runs go side by side up to a number for all clients and one for each; a run that
+//! its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
+
+mod answer;
+mod http;
+mod offer;
+mod search;
+
+use crate::data::Data;
+use crate::interrupt::Interrupt;
+use crate::run::{self, Observer};
+use crate::tools::{Failure, Tools};
+use ilo_vm::{FunctionId, Program};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use std::io;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, mpsc};
+
+pub use http::{Http, http};
+
+/// A function that is offered as a tool.
+pub struct Offered {
+    /// The tool's name.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// The function of it.
+    pub function: FunctionId,
+}
+
+/// What a server offers, and within which limits.
+pub struct Service {
+    /// The tools that programs may call; their servers are connected.
+    pub tools: Tools,
+    /// Functions that are tools of their own.
+    pub functions: Vec<Offered>,
+    /// The limits of each run.
+    pub options: run::Options,
+    /// Runs at a time, for all clients.
+    pub runs: usize,
+    /// Runs at a time, for one client.
+    pub runs_of_client: usize,
+    /// Bytes of a program's source.
+    pub source: usize,
+}
+
+/// What all clients share.
+struct Shared {
+    service: Service,
+    offered: Vec<Tool>,
+    running: Arc<Semaphore>,
+}
+
+/// The server as one client sees it.
+#[derive(Clone)]
+struct Session {
+    shared: Arc<Shared>,
+    own: Arc<Semaphore>,
+}
+
+/// Serves one client over standard input and output, until it closes them.
+///
+/// # Errors
+/// Where the streams cannot be served.
+pub async fn stdio(service: Service) -> io::Result<()> {
+    let session = Shared::new(service).session();
+    let running = session.serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;
+    running.waiting().await.map_err(io::Error::other)?;
+    Ok(())
+}
+
+impl Shared {
+    fn new(service: Service) -> Arc<Shared> {
+        let offered = offer::tools(&service);
+        let running = Arc::new(Semaphore::new(service.runs));
+        Arc::new(Shared { service, offered, running })
+    }
+
+    fn session(self: &Arc<Shared>) -> Session {
+        Session { shared: Arc::clone(self), own: Arc::new(Semaphore::new(self.service.runs_of_client)) }
+    }
+}
+
+impl ServerHandler for Session {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new("ilo-vm", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(offer::INSTRUCTIONS.to_owned());
+        info
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.shared.offered.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.shared.offered.clone()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(work) = answer::Work::of(&self.shared.service, request)? else {
+            return Err(ErrorData::invalid_params("no such tool", None));
+        };
+        self.work(work, context).await.map(CallToolResponse::Complete)
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(offer::cards()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        offer::card(&request.uri, self.shared.service.tools.catalog())
+            .map(ReadResourceResponse::from)
+            .ok_or_else(|| ErrorData::resource_not_found("no such card", None))
+    }
+}
+
+impl Session {
+    /// Does the work on a thread that may wait, once there is room for another run.
+    async fn work(
+        &self,
+        work: answer::Work,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let closed = |_| ErrorData::internal_error("the server is closing", None);
+        let room = async {
+            let own = Arc::clone(&self.own).acquire_owned().await.map_err(closed)?;
+            let all = Arc::clone(&self.shared.running).acquire_owned().await.map_err(closed)?;
+            Ok((own, all))
+        };
+        let cancelled = || Ok(CallToolResult::error(vec![]));
+        let room = tokio::select! {
+            () = context.ct.cancelled() => return cancelled(),
+            room = room => room?,
+        };
+        let interrupt = Interrupt::default();
+        let progress =
+            context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
+        let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
+        let task = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            work.done(&shared.service, flag, progress)
+        });
+        let result = tokio::select! {
+            result = task => result,
+            () = context.ct.cancelled() => {
+                interrupt.set();
+                return cancelled();
+            }
+        };
+        result.map_err(|error| ErrorData::internal_error(format!("the run broke: {error}"), None))
+    }
+}
+
+/// Tells a client how far its run is: a notification for each call as it begins.
+struct Progress(mpsc::UnboundedSender<ProgressNotificationParam>, ProgressToken);
+
+impl Progress {
+    fn new(peer: Peer<RoleServer>, token: ProgressToken) -> Progress {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            // A client that went away is told nothing.
+            while let Some(told) = receiver.recv().await {
+                drop(peer.notify_progress(told).await);
+            }
+        });
+        Progress(sender, token)
+    }
+
+    fn tell(&self, seq: u64, tool: &str) {
+        // Calls are few enough that their number is exact as a double.
+        #[allow(clippy::cast_precision_loss, reason = "calls are far fewer than 2^52")]
+        let done = (seq + 1) as f64;
+        let told = ProgressNotificationParam::new(self.1.clone(), done).with_message(tool.to_owned());
+        drop(self.0.send(told));
+    }
+}
+
+/// Watches a run for its answer: the calls that it made, as a trace has them.
+#[derive(Default)]
+struct Watch {
+    calls: Vec<String>,
+    progress: Option<Progress>,
+}
+
+impl Observer for Watch {
+    fn started(&mut self, seq: u64, tool: &str) {
+        tracing::debug!(seq, tool, "call");
+        if let Some(progress) = &self.progress {
+            progress.tell(seq, tool);
+        }
+    }
+
+    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
+        self.calls.push(crate::trace::line(seq, tool, arguments, result));
+    }
+}

@@ -1,0 +1,112 @@
+//! What the server offers: the definitions of its tools, and the cards of the notations as resources.
+
+use super::{Offered, Service};
+use ilo_asm::build::Notation;
+use ilo_asm::catalog::Catalog;
+use ilo_asm::prompt;
+use ilo_spec::types::{Base, Type};
+use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, Tool};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// What a client is told on connecting.
+pub(super) const INSTRUCTIONS: &str = "Instead of calling tools one by one, write one program that calls them: find the \
+tools with `find_tools`, read the card of a notation (resources `ilo://card/…`), and give the program to `run_program`. It \
+is checked as a whole before anything runs, and every error says what to write instead; `check_program` only checks.";
+
+/// The scheme and path of the cards.
+const CARD: &str = "ilo://card/";
+
+/// Every tool of the server.
+pub(super) fn tools(service: &Service) -> Vec<Tool> {
+    let notations: Vec<&str> = Notation::ALL.iter().map(|&(_, name)| name).collect();
+    let source = json!({"type": "string", "description": "the text of the program, in any notation"});
+    let notation = json!({"type": "string", "enum": notations, "description": "found from the source where it is left out"});
+    let mut tools = vec![
+        tool(
+            "run_program",
+            "Checks a program, then runs it over the tools that are configured here. Answers with the outcome and the \
+             calls made, or with every error and what to write instead; then nothing has run.",
+            &json!({"type": "object", "additionalProperties": false, "required": ["source"], "properties": {
+                "source": source, "notation": notation,
+                "inputs": {"type": "object", "description": "a field for each parameter of the function"},
+                "function": {"type": "string", "description": "the one to run; else the only one that no other calls"},
+            }}),
+        ),
+        tool(
+            "check_program",
+            "Checks a program against the tools that are configured here, without running it: every error and warning, \
+             with its place and what to write instead.",
+            &json!({"type": "object", "additionalProperties": false, "required": ["source"], "properties": {
+                "source": source, "notation": notation,
+            }}),
+        ),
+        tool(
+            "find_tools",
+            "Finds the tools that programs can call, by words: their names, signatures and what they are for.",
+            &json!({"type": "object", "additionalProperties": false, "properties": {
+                "query": {"type": "string", "description": "words of what is to be done; every tool without it"},
+                "limit": {"type": "integer", "minimum": 1, "description": "the most to answer with, 10 without it"},
+            }}),
+        ),
+    ];
+    tools.extend(service.functions.iter().map(function));
+    tools
+}
+
+fn tool(name: &str, about: &str, schema: &Value) -> Tool {
+    Tool::new(name.to_owned(), about.to_owned(), object(schema))
+}
+
+fn object(schema: &Value) -> Arc<JsonObject> {
+    Arc::new(schema.as_object().cloned().unwrap_or_default())
+}
+
+/// A function as a tool: its parameters are all required.
+fn function(offered: &Offered) -> Tool {
+    let parameters: Vec<(&str, Type)> = offered.program.parameters(offered.function).collect();
+    let properties: JsonObject = parameters.iter().map(|&(name, ty)| (name.to_owned(), schema(ty))).collect();
+    let names: Vec<&str> = parameters.iter().map(|&(name, _)| name).collect();
+    let input = json!({
+        "type": "object", "properties": properties, "required": names, "additionalProperties": false,
+    });
+    // A plain value travels in a record of one field, flagged as such so that a client can take it out again.
+    let output = json!({
+        "type": "object", "properties": {"result": schema(offered.program.output(offered.function).ok)},
+        "required": ["result"], "x-fastmcp-wrap-result": true,
+    });
+    let signature: Vec<String> = parameters.iter().map(|(name, ty)| format!("{name}: {ty}")).collect();
+    let about = format!("{}({})", offered.name, signature.join(", "));
+    let mut tool = tool(&offered.name, &about, &input);
+    tool.output_schema = Some(object(&output));
+    tool
+}
+
+/// A type as a schema; a record's fields are not known.
+fn schema(ty: Type) -> Value {
+    let base = match ty.base {
+        Base::Nil => json!({"type": "null"}),
+        Base::Bool => json!({"type": "boolean"}),
+        Base::Number => json!({"type": "number"}),
+        Base::Text => json!({"type": "string"}),
+        _ => json!({}),
+    };
+    (0..ty.lists).fold(base, |items, _| json!({"type": "array", "items": items}))
+}
+
+/// The cards as resources.
+pub(super) fn cards() -> Vec<Resource> {
+    let card = |&(_, name): &(Notation, &str)| {
+        Resource::new(format!("{CARD}{name}"), format!("the notation {name}"))
+            .with_description("all it takes to write programs in it, with the tools that are there")
+            .with_mime_type("text/markdown")
+    };
+    Notation::ALL.iter().map(card).collect()
+}
+
+/// One card, with the signatures of the tools.
+pub(super) fn card(uri: &str, catalog: &Catalog) -> Option<ReadResourceResult> {
+    let notation: Notation = uri.strip_prefix(CARD)?.parse().ok()?;
+    let text = prompt::prompt(notation, Some(catalog));
+    Some(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type("text/markdown")]))
+}

@@ -1,0 +1,53 @@
+//! Tools by words: what a model asks for before it writes a program, so that it need not read every schema.
+//!
+//! Words of the name weigh more than those of the description. There is no index: a catalogue is small beside one
+//! answer of a model.
+
+use ilo_asm::catalog::{Catalog, Tool};
+use serde_json::{Value, json};
+
+/// The tools that fit a query best, each with its signature; all of them, up to the limit, for an empty one.
+pub(super) fn find(catalog: &Catalog, query: &str, limit: usize) -> Vec<Value> {
+    let query: Vec<String> = words(query).collect();
+    let mut found: Vec<(usize, &Tool)> = catalog
+        .tools()
+        .iter()
+        .map(|tool| (score(tool, &query), tool))
+        .filter(|&(score, _)| score > 0 || query.is_empty())
+        .collect();
+    found.sort_by(|(a, first), (b, second)| b.cmp(a).then_with(|| first.name.cmp(&second.name)));
+    found.into_iter().take(limit).map(|(_, tool)| shown(tool)).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// How well a tool fits: for each word of the query, where it stands.
+fn score(tool: &Tool, query: &[String]) -> usize {
+    let name: Vec<String> = words(&tool.name).collect();
+    let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).collect();
+    let arguments: Vec<String> = tool.arguments.iter().flat_map(|argument| words(&argument.name)).collect();
+    let fits =
+        |words: &[String], wanted: &str| {
+            if words.iter().any(|word| word == wanted) {
+                2
+            } else {
+                usize::from(words.iter().any(|word| {
+                    word.starts_with(wanted) || wanted.starts_with(word.as_str()) && word.len() > 3
+                }))
+            }
+        };
+    query
+        .iter()
+        .map(|wanted| 4 * fits(&name, wanted) + 2 * fits(&about, wanted) + fits(&arguments, wanted))
+        .sum()
+}
+
+fn shown(tool: &Tool) -> Value {
+    let mut shown = json!({"name": tool.name, "signature": tool.signature});
+    if let (Some(about), Some(fields)) = (&tool.description, shown.as_object_mut()) {
+        fields.insert("description".to_owned(), Value::from(about.as_str()));
+    }
+    shown
+}

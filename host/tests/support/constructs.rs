@@ -1,0 +1,59 @@
+//! The page that shows each construct in every notation, printed from the cases of `spec/corpus/constructs`, which the
+//! corpus test runs.
+//!
+//! `UPDATE=1 cargo test -p ilo-host --test corpus` writes it anew.
+
+use crate::case;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// The notations in the order of the page, with the word that their code blocks begin with.
+const NOTATIONS: [(&str, &str); 5] = [
+    ("id", "text"),
+    ("tool-calling", "json"),
+    ("constrained", "json"),
+    ("workflow", "yaml"),
+    ("mcp", "json"),
+];
+
+const HEAD: &str = "\
+# Constructs
+
+Each construct in the five notations, one beside the other: programs that do the same. This page is printed from
+[`../corpus/constructs`](../corpus/constructs), where each has its input, its outcome and its calls, and a test runs it.
+
+";
+
+fn page() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus/constructs");
+    let cases = case::all(&folder);
+    let mut page = HEAD.to_owned();
+    for case in &cases {
+        let about = &case.headers["about"];
+        let anchor: String =
+            about.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect();
+        writeln!(page, "- [{about}](#{})", anchor.replace(' ', "-")).unwrap();
+    }
+    for case in &cases {
+        write!(page, "\n## {}\nSections {}.\n", case.headers["about"], case.headers["rule"]).unwrap();
+        page.push_str("<table>\n");
+        for (notation, language) in NOTATIONS {
+            let source = case.section_for("source", notation).unwrap().trim_end();
+            write!(page, "<tr><th>{notation}</th><td>\n\n```{language}\n{source}\n```\n\n</td></tr>\n")
+                .unwrap();
+        }
+        page.push_str("</table>\n");
+    }
+    page
+}
+
+#[test]
+fn the_page_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/doc/constructs.md");
+    let (page, found) = (page(), fs::read_to_string(&path).unwrap_or_default());
+    if page != found {
+        assert!(std::env::var_os("UPDATE").is_some(), "constructs.md is not current: run with UPDATE=1");
+        fs::write(path, page).unwrap();
+    }
+}

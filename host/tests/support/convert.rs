@@ -1,0 +1,72 @@
+//! Every program of the corpus, printed in every notation and read back, is the same program.
+
+use crate::case::{self, Case, Source};
+use bumpalo::Bump;
+use ilo_asm::build::{Notation, Options, build, read_and_check};
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::print::print;
+use ilo_spec::encode::encode;
+use std::path::Path;
+
+/// Folders whose programs every notation has words for.
+const IN_ALL: [&str; 6] = [
+    "constructs/",
+    "seed/",
+    "5-tool-calling/seed-",
+    "5-constrained/seed-",
+    "5-workflow/seed-",
+    "5-mcp/seed-",
+];
+
+/// What names and positions have no part in.
+fn stripped(source: &str, from: Notation) -> Result<Vec<u8>, String> {
+    let (program, diagnostics) =
+        build(source, &Options { from: Some(from), strip: true, ..Options::default() });
+    let first = diagnostics.as_slice().iter().find(|diagnostic| diagnostic.is_error());
+    program.map(|program| encode(&program)).ok_or_else(|| {
+        first.map_or_else(String::new, |diagnostic| format!("{}: {}", diagnostic.code, diagnostic.message))
+    })
+}
+
+/// Prints one source in a notation and reads it back.
+fn survives(case: &Case, source: &Source<'_>, to: Notation) -> Result<(), String> {
+    let from: Notation = source.notation.parse()?;
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { from: Some(from), ..Options::default() };
+    let (file, _) = read_and_check(source.text, &arena, &options, &mut diagnostics);
+    let mut unsaid = Diagnostics::default();
+    let text = print(&file, to, &mut unsaid);
+    if let [first, ..] = unsaid.as_slice() {
+        let path = case.path.to_string_lossy();
+        let must = IN_ALL.iter().any(|folder| path.contains(folder));
+        return if must { Err(format!("  not expressible: {}", first.message)) } else { Ok(()) };
+    }
+    let before = stripped(source.text, from)?;
+    let after = stripped(&text, to).map_err(|error| format!("  {error}\n{text}"))?;
+    if before == after { Ok(()) } else { Err(format!("  another program:\n{text}")) }
+}
+
+#[test]
+fn every_program_survives_every_notation() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus");
+    let only = std::env::var("CASE").unwrap_or_default();
+    let mut failures = Vec::new();
+    for case in case::all(&folder).iter().filter(|case| case.path.to_string_lossy().contains(&only)) {
+        for source in case.sources() {
+            if case.section_for("outcome", source.notation).is_none() {
+                continue;
+            }
+            for (to, name) in Notation::ALL {
+                if let Err(failure) = survives(case, &source, to) {
+                    failures.push(format!(
+                        "{} ({}) as {name}\n{failure}\n",
+                        case.path.display(),
+                        source.notation
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} did not survive\n\n{}", failures.len(), failures.join("\n"));
+}
