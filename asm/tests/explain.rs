@@ -28,10 +28,11 @@ fn catalog() -> Catalog {
     Catalog::from_json(json).unwrap()
 }
 
-/// What is said of an example. Its notation is not told, unless it has lost what shows it.
+/// What is said of an example, whose notation shows or cannot be told.
 fn found(example: Example<'_>, catalog: Option<&Catalog>) -> Vec<String> {
-    let from = Notation::detect(example.source).is_none().then_some(example.notation);
-    let (_, diagnostics) = build(example.source, &Options { from, catalog, ..Options::default() });
+    let notation = Notation::detect(example.source);
+    assert!(notation.is_none_or(|notation| notation == example.notation), "{}", example.source);
+    let (_, diagnostics) = build(example.source, &Options { catalog, ..Options::default() });
     diagnostics.as_slice().iter().map(|d| format!("{}: {}", d.code, d.message)).collect()
 }
 

@@ -370,6 +370,32 @@ fn texts_that_compute_are_told_from_texts() {
     }
 }
 
+/// A reader that went over the rest of its text again and again would not come back from these.
+#[test]
+fn long_texts_are_read_once() {
+    let pieces = [
+        "${", "${a", "${a[\"", "${a['", "${a[\"\\", "${a b", "${a}", "$a[", "$a['", "$a[\"", "$a.", "$a.0",
+        "$$", "$", "{", "{{", "{ ", "{a.", "$(", "$(a", "'", "\"", "\\", "a", "a.", "a-", "1", "-", "1 + ",
+        "$a and ", "len(", "at($a, ", "! ",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(200_000 / piece.len());
+        for sigil in [Sigil::Dollar, Sigil::Braces] {
+            let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+            let node = node(&text, Style::Double);
+            let read = template(&node, sigil, &arena, &mut diagnostics);
+            let covered = read.parts.iter().map(|part| match part {
+                Part::Text(_, span) => span.range().len(),
+                Part::Reference(reference) => reference.span.range().len(),
+            });
+            assert_eq!(covered.sum::<usize>(), text.len(), "{piece}");
+            bare(&node, &arena);
+            infix(&node, 64, &arena, &mut diagnostics);
+            arithmetic(&node, sigil, 64, &arena);
+        }
+    }
+}
+
 /// Texts that meet the readers' own characters often.
 fn words() -> impl Strategy<Value = String> {
     let piece = prop_oneof![

@@ -11,7 +11,8 @@ pub(super) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
         Some(info) => match (info.number, info.name) {
             (Some(number), Some(name)) => format!("slot {number} ({name})"),
             (None, Some(name)) => format!("`{name}`"),
-            (number, None) => format!("slot {}", number.unwrap_or(slot.0)),
+            (Some(number), None) => format!("slot {number}"),
+            (None, None) => "the call's result".to_owned(),
         },
         None => format!("slot {}", slot.0),
     }

@@ -18,6 +18,7 @@ mod mend;
 mod resolve;
 mod types;
 mod value;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ mod tests;
 pub use entry::entry;
 
 use crate::ast::{File, Function};
+use crate::build::Notation;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use events::{Events, Rollback};
@@ -88,7 +90,10 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
             (Facts::blank(function), Vec::new())
         } else {
             events.walk(function);
-            check_function(file, function, &mut events, &names, &mut report)
+            let before = report.diagnostics.mark();
+            let found = check_function(file, function, &mut events, &names, &mut report);
+            report.diagnostics.reword(before, |diagnostic| words::speak(diagnostic, function.notation));
+            found
         };
         functions.push(facts);
         edges.push(calls);
@@ -193,7 +198,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         );
         return;
     }
-    let bindings = liveness::bindings(events);
+    let bindings = liveness::bindings(events, function.slots.len());
     for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
         (facts.checked, facts.unread) = (binding.checked, binding.unread);
     }
@@ -203,13 +208,13 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         }
     }
     for rollback in &events.rollbacks {
-        compensate(rollback, facts, report);
+        compensate(rollback, facts, function.notation, report);
     }
     report.diagnostics.append(flow::follow(function, events, &bindings));
 }
 
 /// Takes a call before a `RET_ERR` as a compensation where nothing reads it.
-fn compensate(rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
+fn compensate(rollback: &Rollback, facts: &mut Facts, notation: Notation, report: &mut Report<'_>) {
     let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
     if rollback.bound && !facts.unread {
         return;
@@ -217,12 +222,14 @@ fn compensate(rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
     facts.undo = true;
     if rollback.in_if {
         let message = "this call is taken as a rollback: its value is not read and RET_ERR follows";
-        report.push(
-            Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
-                .expected("UNDO before the call", "a call whose value is not read")
-                .help("UNDO says that it is one; read its value if its failure should count")
-                .fix(mend::undo(rollback.before)),
-        );
+        let warning = Diagnostic::new(Code::ImplicitUndo, rollback.span, message)
+            .expected("UNDO before the call", "a call whose value is not read")
+            .help("UNDO says that it is one; read its value if its failure should count");
+        report.push(if notation == Notation::Id {
+            warning.fix(mend::undo(rollback.before))
+        } else {
+            warning
+        });
     }
 }
 

@@ -11,6 +11,7 @@ use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
     MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
+use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::known::Known;
 use crate::span::Span;
@@ -260,7 +261,7 @@ impl<'a> Types<'_, 'a> {
             ExprKind::Ref(slot) => self.slot(*slot).plain,
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
             ExprKind::Field(of, _) => {
-                self.record(of, "FIELD reads a record");
+                self.record(of, "FIELD is read of a record");
                 Some(Known::ANY)
             }
             ExprKind::Call(call) => Some(self.call(call)),
@@ -321,6 +322,7 @@ impl<'a> Types<'_, 'a> {
 
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen {
         match operator {
+            Binary::Add if self.function.notation != Notation::Id => Some(self.sum(left, right)),
             Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
                 self.number(left, "arithmetic takes numbers");
                 self.number(right, "arithmetic takes numbers");
@@ -362,6 +364,28 @@ impl<'a> Types<'_, 'a> {
                 Some(Known::BOOL)
             }
         }
+    }
+
+    /// A sum as documents write it. Who adds texts means to join them, and is told so once.
+    fn sum(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Known {
+        let (a, b) = (self.expression(left), self.expression(right));
+        let of_text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Known::TEXT));
+        if let Some((operand, _)) = of_text {
+            let message = "`+` adds numbers, but this is text".to_owned();
+            let diagnostic = self.mismatch(operand, Known::TEXT, Known::NUMBER.to_string(), message);
+            self.found.push(diagnostic.help("`concat` joins texts"));
+            return Known::ANY;
+        }
+        for (operand, seen) in [(left, a), (right, b)] {
+            self.demand(
+                operand,
+                seen,
+                |known| known.meets(Known::NUMBER),
+                "number",
+                "arithmetic takes numbers",
+            );
+        }
+        Known::NUMBER
     }
 
     fn compare(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Known {

@@ -176,6 +176,11 @@ impl Diagnostics {
         self.dropped = mark.dropped;
     }
 
+    /// Hands over each that was added since the mark, to be said in other words.
+    pub fn reword(&mut self, mark: Mark, with: impl FnMut(&mut Diagnostic)) {
+        self.list.iter_mut().skip(mark.kept).for_each(with);
+    }
+
     /// Whether one of them refuses the program.
     pub fn has_errors(&self) -> bool {
         self.errors > 0

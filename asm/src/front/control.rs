@@ -129,7 +129,7 @@ impl<'a> Reader<'_, 'a> {
             self.report(
                 Diagnostic::new(
                     Code::SwitchReturns,
-                    step.place(),
+                    step.head(),
                     "a `return` in this switch ends the function, not the pass of the loop",
                 )
                 .expected("a value for the pass", "a return")

@@ -341,9 +341,7 @@ impl<'a> Reader<'_, 'a> {
         let tail = if self.dialect.is_yaml() { Tail::Value } else { Tail::Unnamed };
         let word = self.dialect.word(Key::Steps);
         let items: Vec<Item<'_, 'a>> = match &node.kind {
-            Kind::List(items) if !self.dialect.is_yaml() => {
-                items.iter().map(|node| Item { name: None, node }).collect()
-            }
+            Kind::List(items) => items.iter().map(|node| Item { name: None, node }).collect(),
             Kind::Record(entries) if self.dialect.is_yaml() => named(entries),
             Kind::Null => Vec::new(),
             _ => {

@@ -8,7 +8,7 @@ use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Loop, Reader, literal, of_slot};
 use super::refer::inner;
 use super::steps::{Item, Step, Tail, named};
-use super::tree::{Kind, Node, Style, Text};
+use super::tree::{Kind, Node};
 use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
     StmtKind, Unary,
@@ -205,30 +205,6 @@ impl<'a> Reader<'_, 'a> {
         );
     }
 
-    /// Reports a message in the place of a handler, where the notation has it in a return.
-    fn message_alone(&mut self, node: &Node<'a>) {
-        let (open, close) = if self.dialect.is_yaml() {
-            ("{return: {error: ", "}}")
-        } else {
-            ("{\"return\": {\"error\": ", "}}")
-        };
-        let quoted = matches!(node.kind, Kind::Text(Text { style: Style::Double | Style::Single, .. }));
-        let word = self.dialect.word(Key::Handler);
-        let wrong =
-            Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is a record that says what to do"))
-                .expected(format!("`{open}…{close}`"), "a text");
-        let edits = vec![
-            Edit { span: Span::at(node.span.start), text: open.to_owned() },
-            Edit { span: Span::at(node.span.end), text: close.to_owned() },
-        ];
-        let fix = Fix { title: format!("write `{open}…{close}`"), edits };
-        self.report(if quoted {
-            wrong.fix(fix)
-        } else {
-            wrong.help(format!("write `{open}\"…\"{close}`"))
-        });
-    }
-
     /// What a handler does; its rollback calls are made.
     fn handling<'d>(
         &mut self,
@@ -242,9 +218,6 @@ impl<'a> Reader<'_, 'a> {
         };
         let keyed = match &node.kind {
             Kind::Text(_) => {
-                if self.dialect.failure() == "error" {
-                    self.message_alone(node);
-                }
                 self.compensations(compensate);
                 return Then::Fail(Some(node));
             }
@@ -357,15 +330,6 @@ impl<'a> Reader<'_, 'a> {
                 named(list)
             }
             Kind::Record(_) => {
-                if !self.dialect.is_yaml() {
-                    let wrap = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
-                    let edits = vec![wrap(node.span.start, "["), wrap(node.span.end, "]")];
-                    self.report(
-                        Diagnostic::new(Code::BadShape, first_of(node), "`compensate` is a list of calls")
-                            .expected("a list", "a record")
-                            .fix(Fix { title: "put it into a list".to_owned(), edits }),
-                    );
-                }
                 single = Item { name: None, node };
                 vec![single]
             }

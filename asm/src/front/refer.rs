@@ -96,11 +96,15 @@ impl<'a> Reader<'_, 'a> {
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
-        if let Some(text) = template.text() {
-            return literal(Literal::Text(text), node.span);
-        }
-        if let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena) {
+        let plain = template.text();
+        if (plain.is_none() || self.dialect.is_bare())
+            && let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena)
+            && (plain.is_none() || self.all_known(&meant))
+        {
             self.reads_as_arithmetic(node, &meant);
+        }
+        if let Some(text) = plain {
+            return literal(Literal::Text(text), node.span);
         }
         let parts: Vec<Expr<'a>> = template
             .parts
@@ -139,12 +143,12 @@ impl<'a> Reader<'_, 'a> {
         }
         let plain = foreign.reference.to_string();
         let plain = plain.trim_start_matches('.');
-        let mut wrong =
-            Diagnostic::new(Code::BadReference, foreign.reference.span, "names stand without `$` here")
-                .expected(format!("`{plain}`"), format!("`{text}`"));
-        wrong.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
-        self.report(wrong);
-        Some(nothing(node))
+        let message = format!("`{text}` is text here, where names stand without `$`");
+        let mut warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        warning.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
+        self.report(warning);
+        Some(literal(Literal::Text(template.text()?), node.span))
     }
 
     /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
@@ -156,6 +160,17 @@ impl<'a> Reader<'_, 'a> {
                 let (first, second) = parts.split_at(parts.len().div_ceil(2));
                 self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
             }
+        }
+    }
+
+    /// Whether all that an expression refers to is there.
+    fn all_known(&self, tree: &Infix<'a>) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.refers(reference),
+            InfixKind::Literal(_) => true,
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(_, operand) => self.all_known(operand),
+            InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
         }
     }
 
@@ -184,8 +199,10 @@ impl<'a> Reader<'_, 'a> {
     fn as_json(&self, tree: &Infix<'a>, out: &mut String) -> bool {
         match &tree.kind {
             InfixKind::Reference(reference) => {
-                let _ = write!(out, "\"{}\"", self.written(reference, '$'));
-                !out.contains('\\')
+                let written = self.written(reference, '$');
+                let plain = if self.dialect.is_bare() { reference.to_string() } else { written };
+                crate::id::quote(&plain, out);
+                true
             }
             InfixKind::Literal(Literal::Nil) => {
                 out.push_str("null");

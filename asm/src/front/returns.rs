@@ -171,12 +171,20 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// What follows a colon: nothing where programs are one line.
+    fn blank(&self) -> &'static str {
+        if self.dialect.is_bare() { "" } else { " " }
+    }
+
     /// The edits that put a value into a record of one key.
     fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
         let value = entry.value.span;
         if !self.dialect.is_yaml() {
             let at = |at, text: String| Edit { span: Span::at(at), text };
-            return Some(vec![at(value.start, format!("{{\"{word}\": ")), at(value.end, "}".to_owned())]);
+            return Some(vec![
+                at(value.start, format!("{{\"{word}\":{}", self.blank())),
+                at(value.end, "}".to_owned()),
+            ]);
         }
         // On a line of its own, two deeper than the key.
         let before = self.source.get(..entry.key.span.start as usize)?;
@@ -205,7 +213,7 @@ impl<'a> Reader<'_, 'a> {
         let open = if self.dialect.is_yaml() {
             format!("{outer}: {{{word}: ")
         } else {
-            format!("\"{outer}\": {{\"{word}\": ")
+            format!("\"{outer}\":{}{{\"{word}\":{}", self.blank(), self.blank())
         };
         let simple = !self.dialect.is_yaml() || (is_scalar(&entry.value) && self.is_quoted(&entry.value));
         let fix = simple.then(|| Fix {
@@ -236,7 +244,7 @@ impl<'a> Reader<'_, 'a> {
                 let word = if key == Key::Ok { "ok" } else { "err" };
                 let open = Span::new(entry.key.span.start, only.value.span.start);
                 let close = Span::new(only.value.span.end, entry.value.span.end);
-                let open = Edit { span: open, text: format!("\"{word}\": ") };
+                let open = Edit { span: open, text: format!("\"{word}\":{}", self.blank()) };
                 (word, vec![open, Edit { span: close, text: String::new() }])
             }
             None => ("ok", vec![Edit { span: entry.key.span, text: "\"ok\"".to_owned() }]),

@@ -28,6 +28,8 @@ pub(super) struct Scope<'a> {
     unbound: Vec<&'a str>,
     /// Names of steps that could not be read: what refers to them is not wrong for that.
     lost: HashSet<&'a str>,
+    /// Names of the last steps of loops, which are what these yield.
+    passed: HashSet<&'a str>,
     slots: Vec<SlotInfo<'a>>,
     /// Names that became visible, with the opened scopes' starts among them.
     opened: Vec<&'a str>,
@@ -108,7 +110,12 @@ impl<'a> Scope<'a> {
 
     /// Whether a name was bound in a loop that has ended.
     pub(super) fn has_left(&self, name: &str) -> bool {
-        self.names.get(name).is_some_and(|named| !named.visible)
+        self.names.get(name).is_some_and(|named| !named.visible) || self.passed.contains(name)
+    }
+
+    /// Notes a name at the end of a loop's body, which nothing there could read any more.
+    pub(super) fn pass(&mut self, name: &'a str) {
+        self.passed.insert(name);
     }
 
     /// Binds a name; it takes the slot of the parameter of that name where `whole` says that nothing tells them apart.

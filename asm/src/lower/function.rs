@@ -18,6 +18,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// What a block's value is wanted for.
@@ -46,6 +47,7 @@ struct Deferred<'c, 'a> {
     arm: Option<Reg>,
     from: Reg,
     behind: Behind<'c, 'a>,
+    aliases: Aliases,
     mark: u16,
 }
 
@@ -66,7 +68,11 @@ pub(super) struct Body<'a, 'c, 'l> {
     registers: Registers,
     pub(super) code: Code,
     deferred: VecDeque<Deferred<'c, 'a>>,
+    aliases: Aliases,
 }
+
+/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
+type Aliases = SmallVec<[(Slot, Reg); 2]>;
 
 /// Makes the code of a function, given what checking learnt of it.
 pub(super) fn lower(
@@ -79,7 +85,16 @@ pub(super) fn lower(
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
     let Lowering { file, numbers, tables, .. } = &mut *lowering;
-    let mut body = Body { file, numbers, tables, facts, registers, code, deferred: VecDeque::new() };
+    let mut body = Body {
+        file,
+        numbers,
+        tables,
+        facts,
+        registers,
+        code,
+        deferred: VecDeque::new(),
+        aliases: Aliases::new(),
+    };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -102,6 +117,9 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     /// The register of a slot that is read.
     pub(super) fn slot(&self, slot: Slot) -> Reg {
+        if let Some(&(_, register)) = self.aliases.iter().rev().find(|(alias, _)| *alias == slot) {
+            return register;
+        }
         self.registers.get(slot).unwrap_or(Reg(0))
     }
 
@@ -145,8 +163,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     }
 
     /// What a value bound to a slot is wanted for.
-    fn put(&mut self, slot: Slot) -> Then {
-        Then::Put(self.registers.get(slot).unwrap_or_else(|| self.code.take(1)))
+    fn put(&self, slot: Slot) -> Then {
+        self.registers.bound(slot).map_or(Then::Drop, Then::Put)
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
@@ -221,7 +239,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 return Ok(());
             }
         }
-        match self.registers.get(slot) {
+        match self.registers.bound(slot) {
             Some(register) => {
                 self.expr(value, Want::Into(register))?;
             }
@@ -267,7 +285,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 let failed = self.registers.failed(node.slot);
                 self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
                 let result = self.slot(node.slot);
-                self.arms(node, failure, result, false, then)
+                self.arms(node, failure, result, (false, false), then)
             }
             Control::For(node) => self.for_(node, then),
         }
@@ -303,10 +321,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
+        let mark = self.code.mark();
         let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
         self.call(matched.call, dst, on_fail)?;
-        self.arms(matched.node, failure, dst, matched.only_binds, then)
+        // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
+        self.code.give_back(mark);
+        self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
     /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
@@ -315,7 +336,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         node: &'c Match<'a>,
         failure: Label,
         result: Reg,
-        only_binds: bool,
+        (only_binds, alias): (bool, bool),
         then: Then,
     ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
@@ -323,8 +344,14 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
+            Some(err) if alias => {
+                self.aliases.push((err.bind, result));
+                self.defer(failure, None, result, Behind::Block(&err.body, then));
+                self.aliases.pop();
+                (Label::default(), None)
+            }
             Some(err) => {
-                let bind = self.registers.get(err.bind);
+                let bind = self.registers.bound(err.bind);
                 self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
@@ -337,7 +364,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         };
         let success = match &node.ok {
             Some(arm) if only_binds => {
-                self.take_result(self.registers.get(arm.bind), result);
+                self.take_result(self.registers.bound(arm.bind), result);
                 End::Reached
             }
             Some(arm) => self.arm(arm, result, then)?,
@@ -355,7 +382,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     }
 
     fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
-        self.take_result(self.registers.get(arm.bind), result);
+        self.take_result(self.registers.bound(arm.bind), result);
         self.block(&arm.body, then)
     }
 
@@ -373,7 +400,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             {
                 *then = Then::Drop;
             }
-            self.deferred.push_back(Deferred { entry, arm, from, behind, mark });
+            let aliases = self.aliases.clone();
+            self.deferred.push_back(Deferred { entry, arm, from, behind, aliases, mark });
         }
     }
 
@@ -381,6 +409,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
+        self.aliases = deferred.aliases;
         match deferred.behind {
             Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
@@ -403,7 +432,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
         self.code.emit_at(op, node.span.start);
-        let item = self.registers.get(node.item).unwrap_or_else(|| self.code.take(1));
+        let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
         self.code.close_loop(start, base, item.write());

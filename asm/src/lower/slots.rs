@@ -10,6 +10,7 @@ use super::emit::Reg;
 use super::function::completes;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
 use crate::check::{CallFacts, Facts};
+use smallvec::SmallVec;
 
 /// What is known of a slot's uses.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,14 +53,20 @@ impl Registers {
         self.uses.clear();
         self.uses.resize(slots, Use::default());
         self.order.clear();
-        Scan { facts, uses: &mut self.uses, order: &mut self.order }.block(&function.body);
+        Scan { facts, aliases: SmallVec::new(), uses: &mut self.uses, order: &mut self.order }
+            .block(&function.body);
         for slot in 0..parameters {
             self.give(slot);
+            // What is put into an input that nothing reads is put nowhere.
+            let used = self.uses[slot];
+            if !(used.read || used.matched) {
+                self.of[slot] = None;
+            }
         }
         for at in 0..self.order.len() {
             let index = self.order[at].0 as usize;
             let Some(&used) = self.uses.get(index) else { continue };
-            if self.of[index].is_some() || !(used.read || used.matched) {
+            if self.of[index].is_some() || !(used.read || used.matched) || index < parameters {
                 continue;
             }
             let shared = used.from.filter(|from| {
@@ -86,9 +93,14 @@ impl Registers {
         }
     }
 
-    /// The register of a slot; `None` where nothing reads it.
+    /// The register of a slot; `None` where nothing reads or matches it.
     pub(super) fn get(&self, slot: Slot) -> Option<Reg> {
         self.of.get(slot.0 as usize).copied().flatten().map(Reg)
+    }
+
+    /// The register that what is bound to a slot goes to; `None` where nothing reads it.
+    pub(super) fn bound(&self, slot: Slot) -> Option<Reg> {
+        self.get(slot).filter(|_| self.uses.get(slot.0 as usize).is_some_and(|used| used.read))
     }
 
     /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
@@ -112,6 +124,8 @@ pub(super) struct Matched<'c, 'a> {
     pub(super) into: Slot,
     /// The OK arm has nothing to do but to bind its slot.
     pub(super) only_binds: bool,
+    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes after it.
+    pub(super) alias: bool,
 }
 
 /// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
@@ -130,7 +144,10 @@ where
         return None;
     }
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    Some(Matched { call, node, bound, into, only_binds })
+    let alias = node.err.as_ref().is_some_and(|err| {
+        !completes(&err.body) && !uses(&err.body, into, true) && !rebinds(&err.body, err.bind)
+    });
+    Some(Matched { call, node, bound, into, only_binds, alias })
 }
 
 /// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
@@ -158,6 +175,27 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
 
 fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
     matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+}
+
+/// Whether something in a block binds a slot.
+fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
+    let control = |control: &Control<'_>| match control {
+        Control::If(node) => {
+            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
+        }
+        Control::Match(node) => [&node.err, &node.ok]
+            .into_iter()
+            .flatten()
+            .any(|arm| arm.bind == slot || rebinds(&arm.body, slot)),
+        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
+    };
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Let { slot: bound, value, .. } => {
+            *bound == slot || matches!(value, Bound::Control(node) if control(node))
+        }
+        StmtKind::Control(node) => control(node),
+        _ => false,
+    })
 }
 
 /// Whether a block reads or matches a slot, or, where that is asked, binds it.
@@ -202,6 +240,8 @@ fn reads(expr: &Expr<'_>, slot: Slot) -> bool {
 /// The walk that counts uses.
 struct Scan<'c> {
     facts: &'c Facts,
+    /// Slots of ERR arms around that are the failure by another name, each with the slot that holds it.
+    aliases: SmallVec<[(Slot, Slot); 2]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<Slot>,
 }
@@ -262,8 +302,14 @@ impl Scan<'_> {
             }
         }
         if let Some(err) = &node.err {
-            self.bind(err.bind, Some(into));
-            self.block(&err.body);
+            if matched.alias {
+                self.aliases.push((err.bind, into));
+                self.block(&err.body);
+                self.aliases.pop();
+            } else {
+                self.bind(err.bind, Some(into));
+                self.block(&err.body);
+            }
         }
         if let Some(slot) = matched.bound {
             self.bind(slot, None);
@@ -301,6 +347,8 @@ impl Scan<'_> {
 
     fn expr(&mut self, expr: &Expr<'_>) {
         if let ExprKind::Ref(slot) = expr.kind {
+            let alias = self.aliases.iter().rev().find(|(alias, _)| *alias == slot);
+            let slot = alias.map_or(slot, |&(_, of)| of);
             self.uses[slot.0 as usize].read = true;
         }
         expr.children(|child| self.expr(child));
