@@ -84,6 +84,126 @@ const SOURCES: &[(&str, Make)] = &[
     ("line ends", |size| "\r".repeat(size)),
 ];
 
+/// Sources in JSON and YAML.
+const DOCUMENTS: &[(&str, Make)] = &[
+    ("tool-calling steps", |size| {
+        tool_calling(&numbered(size, |n| format!("{{\"let\": \"v{n}\", \"expr\": {{\"+\": [{n}, 1]}}}},\n")))
+    }),
+    ("tool-calling steps that rebind", |size| {
+        tool_calling(&"{\"let\": \"v\", \"expr\": \"$input.a\"},\n".repeat(size / 34))
+    }),
+    ("calls with handlers", |size| {
+        tool_calling(
+            &"{\"let\": \"v\", \"call\": \"t\", \"on-error\": {\"return\": \"no: $error\"}},\n"
+                .repeat(size / 69),
+        )
+    }),
+    ("loops that skip", |size| {
+        tool_calling(
+            &"{\"for\": \"x\", \"in\": [1], \"do\": [{\"call\": \"t\", \"on-error\": {\"skip\": true}}, {\"yield\": 1}]},\n"
+                .repeat(size / 94),
+        )
+    }),
+    ("a text of references", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": \"{}\"}},", "$input.a ".repeat(size / 9)))
+    }),
+    ("a text of dollars", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": \"{}\"}},", "$".repeat(size)))
+    }),
+    ("a text of open references", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": \"{}\"}},", "${".repeat(size / 2)))
+    }),
+    ("a text of open brackets", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": \"${{a{}\"}},", "[\\\"".repeat(size / 3)))
+    }),
+    ("a path", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": \"$input.a{}\"}},", ".b".repeat(size / 2)))
+    }),
+    ("unknown references", |size| {
+        tool_calling(&numbered(size, |n| format!("{{\"let\": \"v{n}\", \"expr\": \"$w{n}\"}},\n")))
+    }),
+    ("unknown keys", |size| {
+        tool_calling(&format!(
+            "{{\"call\": \"t\", {}\"args\": {{}}}},",
+            numbered(size, |n| format!("\"k{n}\": 1, "))
+        ))
+    }),
+    ("keys twice", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": {{{}\"b\": 1}}}},", "\"a\": 1, ".repeat(size / 8)))
+    }),
+    ("operators within operators", |size| {
+        tool_calling(&format!(
+            "{{\"let\": \"v\", \"expr\": {}1{}}},",
+            "{\"not\": ".repeat(size / 9),
+            "}".repeat(size / 9)
+        ))
+    }),
+    ("an operator of many operands", |size| {
+        tool_calling(&format!("{{\"let\": \"v\", \"expr\": {{\"+\": [{}1]}}}},", "1, ".repeat(size / 3)))
+    }),
+    ("blocks within blocks", |size| tool_calling(&"{\"if\": true, \"then\": [".repeat(size / 23))),
+    ("cases of a match", |size| {
+        tool_calling(&format!(
+            "{{\"let\": \"v\", \"match\": 1, \"cases\": {{{}\"_\": 1}}}},",
+            numbered(size, |n| format!("\"{n}\": 1, "))
+        ))
+    }),
+    ("json brackets", |size| format!("{{\"function\": {}", "[".repeat(size))),
+    ("json commas", |size| format!("{{\"function\": {}", ",".repeat(size))),
+    ("json quotes", |size| format!("{{\"function\": {}", "\"".repeat(size))),
+    ("programs in a row", |size| {
+        numbered(size, |n| {
+            format!("{{\"function\": \"f{n}\", \"input\": {{}}, \"output\": \"nil\", \"steps\": []}}\n")
+        })
+    }),
+    ("truncated programs", |size| "{\"function\": ".repeat(size / 13)),
+    ("constrained texts", |size| {
+        format!(
+            "{{\"fn\":\"f\",\"in\":{{\"abcd\":\"text\"}},\"out\":\"nil\",\"body\":[{{\"let\":\"v\",\"expr\":[{}1]}}]}}",
+            "\"abce\",".repeat(size / 7)
+        )
+    }),
+    ("mcp asserts", |size| {
+        format!(
+            "{{\"meta\": {{\"input\": {{}}, \"output\": \"nil\"}}, \"steps\": [{}{{\"ok\": null}}]}}",
+            "{\"assert\": true, \"err\": \"no\"},\n".repeat(size / 34)
+        )
+    }),
+    ("workflow steps", |size| workflow(&numbered(size, |n| format!("  s{n}:\n    expr: $.a\n")))),
+    ("workflow steps that refer back", |size| {
+        workflow(&numbered(size, |n| format!("  s{n}:\n    expr: ${{s{}}}\n", n.saturating_sub(1))))
+    }),
+    ("switches", |size| {
+        workflow(&numbered(size, |n| {
+            format!("  s{n}:\n    switch:\n      - if: $.a == 'x'\n        return: null\n")
+        }))
+    }),
+    ("infix", |size| workflow(&format!("  s:\n    expr: \"1{}\"\n", " + 1".repeat(size / 4)))),
+    ("infix parentheses", |size| workflow(&format!("  s:\n    expr: \"{}\"\n", "(".repeat(size)))),
+    ("infix words", |size| workflow(&format!("  s:\n    expr: \"{}\"\n", "not ".repeat(size / 4)))),
+    ("yaml brackets", |size| workflow(&format!("  s: {}\n", "[".repeat(size)))),
+    ("yaml dashes", |size| workflow(&format!("  s:\n    {}\n", "- ".repeat(size / 2)))),
+    ("yaml anchors", |size| workflow(&numbered(size, |n| format!("  s{n}: &a{n} 1\n")))),
+    ("a billion laughs", |size| {
+        workflow(&numbered(size, |n| format!("  s{n}: &a{n} [*a{0}, *a{0}, *a{0}]\n", n.saturating_sub(1))))
+    }),
+    ("yaml quotes to put", |size| workflow(&numbered(size, |n| format!("  s{n}: a: b: ${{x}}\n")))),
+    ("yaml tabs", |size| workflow(&"\t\n".repeat(size / 2))),
+    ("a block of text", |size| workflow(&format!("  s: |\n{}", "    $.a and more\n".repeat(size / 17)))),
+];
+
+/// A function of tool calling around steps.
+fn tool_calling(steps: &str) -> String {
+    format!(
+        "{{\"function\": \"f\", \"input\": {{\"a\": \"text\"}}, \"output\": \"nil\", \"steps\": [\n{steps}{{\"return\": null}}\n]}}\n"
+    )
+}
+
+/// A workflow around steps.
+fn workflow(steps: &str) -> String {
+    format!("name: f\ninput:\n  a: text\noutput: nil\nsteps:\n{steps}")
+}
+
 /// Pieces in order, up to about so many bytes.
 fn numbered(size: usize, piece: impl Fn(usize) -> String) -> String {
     let mut out = String::with_capacity(size + 100);
@@ -110,7 +230,7 @@ fn cost(source: &str) -> (u64, u64) {
 #[test]
 fn memory_and_allocations_grow_with_the_source() {
     let mut wrong = String::new();
-    for (name, make) in SOURCES {
+    for (name, make) in SOURCES.iter().chain(DOCUMENTS) {
         let (small, large) = (make(SMALL), make(SMALL * TIMES));
         let ((bytes, count), (most_bytes, most_count)) = (cost(&small), cost(&large));
         // Lists double as they grow, so sizes are met to within a factor of two; what a build takes anyway is left out.

@@ -331,19 +331,20 @@ fn levels_are_counted() {
 fn texts_that_compute_are_told_from_texts() {
     let operation = |text: &str, sigil| {
         let arena = Bump::new();
-        arithmetic(&node(text, Style::Double), sigil, 32, &arena).map(|found| operators(&found, sigil))
+        let found = arithmetic(&node(text, Style::Double), sigil, 32, &arena)?;
+        operators(&found, sigil, &|reference| reference.to_string())
     };
     let dollar = [
-        ("$.price * $.quantity", "{\"*\": [\"$.price\", \"$.quantity\"]}"),
-        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"$a\", 1]}, -2.5]}"),
-        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"${a[\\\"b c\\\"]}\", \"$b.0\"]}"),
-        ("len($a) == null", "{\"==\": [{\"len\": [\"$a\"]}, null]}"),
-        ("$a != 'x $b $$'", "{\"!=\": [\"$a\", \"x ${b} $$\"]}"),
+        ("$.price * $.quantity", "{\"*\": [\".price\", \".quantity\"]}"),
+        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"a\", 1]}, -2.5]}"),
+        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"a[\\\"b c\\\"]\", \"b.0\"]}"),
+        ("len($a) == null", "{\"==\": [{\"len\": \"a\"}, null]}"),
+        ("$a != 'x $$'", "{\"!=\": [\"a\", \"x $$\"]}"),
     ];
     let bare = [
         ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
         ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
-        ("len(${.a}) > b", "{\">\": [{\"len\": [\"${.a}\"]}, \"b\"]}"),
+        ("len(${.a}) > b", "{\">\": [{\"len\": \".a\"}, \"b\"]}"),
     ];
     for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {
         for (text, expected) in cases {
@@ -367,6 +368,32 @@ fn texts_that_compute_are_told_from_texts() {
     }
     for text in ["a", "a.b", "a/b", "2026-11-22", "Total: a", "a b", "a-b", "1 + 2"] {
         assert_eq!(operation(text, Sigil::Braces), None, "{text}");
+    }
+}
+
+/// A reader that went over the rest of its text again and again would not come back from these.
+#[test]
+fn long_texts_are_read_once() {
+    let pieces = [
+        "${", "${a", "${a[\"", "${a['", "${a[\"\\", "${a b", "${a}", "$a[", "$a['", "$a[\"", "$a.", "$a.0",
+        "$$", "$", "{", "{{", "{ ", "{a.", "$(", "$(a", "'", "\"", "\\", "a", "a.", "a-", "1", "-", "1 + ",
+        "$a and ", "len(", "at($a, ", "! ",
+    ];
+    for piece in pieces {
+        let text = piece.repeat(200_000 / piece.len());
+        for sigil in [Sigil::Dollar, Sigil::Braces] {
+            let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+            let node = node(&text, Style::Double);
+            let read = template(&node, sigil, &arena, &mut diagnostics);
+            let covered = read.parts.iter().map(|part| match part {
+                Part::Text(_, span) => span.range().len(),
+                Part::Reference(reference) => reference.span.range().len(),
+            });
+            assert_eq!(covered.sum::<usize>(), text.len(), "{piece}");
+            bare(&node, &arena);
+            infix(&node, 64, &arena, &mut diagnostics);
+            arithmetic(&node, sigil, 64, &arena);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ilo_asm::build::{Options, build};
 use ilo_asm::id;
+use ilo_benches::notations::{self, CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW};
 use ilo_benches::{
     CHECKOUT, CUSTOMERS, LARGE, NOTIFY, NUMBERS, P1_ARGUMENTS, Prepared, SUMMARIES, TOTAL, answer, finish,
     p1, p2, p3, p4, program, source,
@@ -119,6 +120,16 @@ fn assembling(worker: &mut Worker) {
         }
         count * bytes
     });
+    for notation in [TOOL_CALLING, CONSTRAINED, WORKFLOW, MCP] {
+        let large = notations::source(&notation, LARGE);
+        let bytes = u64::try_from(large.len()).unwrap_or(0);
+        worker.work(notation.item, move |count| {
+            for _ in 0..count {
+                black_box(assemble(black_box(&large), &options()));
+            }
+            count * bytes
+        });
+    }
     worker.work("assemble-notify", |count| {
         for _ in 0..count {
             black_box(build(black_box(NOTIFY), &options()).0.map(|program| Program::new(program).is_ok()));

@@ -30,7 +30,7 @@ const fn lua(key: &'static str, feature: &'static str, arguments: &'static [&'st
     Peer { key, kind: Kind::Package("lua", Some(feature)), arguments }
 }
 
-const PEERS: [Peer; 10] = [
+const PEERS: [Peer; 11] = [
     package("plain", "plain"),
     lua("luajit", "luajit", &["interpreter"]),
     lua("luajit-compiling", "luajit", &[]),
@@ -38,6 +38,7 @@ const PEERS: [Peer; 10] = [
     lua("luau", "luau", &[]),
     package("wasm", "wasm"),
     package("logos", "logos"),
+    package("documents", "documents"),
     Peer { key: "cpython", kind: Kind::Script("python3", "python/worker.py"), arguments: &[] },
     package("quickjs", "quickjs"),
     package("rhai", "rhai"),

@@ -189,7 +189,8 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let expected = Expected::read(part("diagnostics").unwrap_or_default());
     let (starts, expected): (Vec<Expected<'_>>, Vec<Expected<'_>>) =
         expected.into_iter().partition(|expected| {
-            let at_the_check = diagnostics.as_slice().iter().any(|found| found.code.as_str() == expected.code());
+            let at_the_check =
+                diagnostics.as_slice().iter().any(|found| found.code.as_str() == expected.code());
             AT_THE_START.contains(&expected.code()) && !at_the_check
         });
     compare_diagnostics(source.text, case.options().contains(&"--strict"), &diagnostics, expected)?;

@@ -74,7 +74,16 @@ impl Sink {
     }
 
     /// An unsigned integer, seven bits a byte, low ones first.
-    pub fn varint(&mut self, mut value: u64) {
+    #[inline]
+    pub fn varint(&mut self, value: u64) {
+        match u8::try_from(value) {
+            Ok(byte) if byte < 0x80 => self.bytes.push(byte),
+            _ => self.long_varint(value),
+        }
+    }
+
+    #[inline(never)]
+    fn long_varint(&mut self, mut value: u64) {
         loop {
             let [low, ..] = value.to_le_bytes();
             value >>= 7;

@@ -118,7 +118,9 @@ impl Heap {
     pub(crate) fn rewind(&mut self, mark: &Mark) {
         self.top = mark.top;
         self.granted = mark.granted;
-        self.text.truncate(mark.text);
+        if self.text.len() > mark.text {
+            self.text.truncate(mark.text);
+        }
         self.granted_text = mark.granted_text;
         self.budget.rewind(mark.left);
         self.nested = mark.nested;

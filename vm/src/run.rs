@@ -135,7 +135,7 @@ impl Run {
             let argument = (arguments.len() - extra).to_string();
             return Err(self.unknown(argument));
         }
-        for place in 0..parameters {
+        for place in self.plain(arguments)..parameters {
             let Some(&datum) = arguments.get(place) else { return Err(self.missing(place)) };
             self.argument(place, datum)?;
         }
@@ -260,10 +260,12 @@ impl Run {
 
     /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
     pub fn step(&mut self) -> Step<'_> {
-        match self.state {
-            State::Ready => self.advance(),
-            State::Idle => self.end(Code::BadUsage, "no function was started".to_string()),
-            _ => {}
+        if let State::Ready = self.state {
+            if !self.advance() {
+                return Step::Done(Outcome { run: self });
+            }
+        } else if let State::Idle = self.state {
+            self.end(Code::BadUsage, "no function was started".to_string());
         }
         if let State::Pending(id, first) = self.state {
             return Step::Call(Call { run: self, id, first });
@@ -294,30 +296,36 @@ impl Run {
         Ok(())
     }
 
+    /// Runs the machine; says whether it maybe waits for an answer.
     #[inline]
-    fn advance(&mut self) {
+    fn advance(&mut self) -> bool {
         let (mut stop, mut trap) = interp::execute(&mut self.machine);
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
-                return self.trap(found);
+                self.trap(found);
+                return false;
             }
             // The instruction that found no room is carried out again.
             self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
-            Stop::Call => self.pause(),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
                 heap.check_leaving(program.inner(), core::slice::from_ref(result))
             }
-            Stop::Failed => return self.failed(),
+            Stop::Call => self.pause(),
+            Stop::Failed => {
+                self.failed();
+                return false;
+            }
         };
         if let Err(trap) = leaves {
             self.trap(trap);
         }
+        matches!(stop, Stop::Call)
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
@@ -555,27 +563,37 @@ impl Run {
         Copying { heap, program: program.inner(), meter, names, place }
     }
 
-    /// Takes the next argument.
+    /// Takes the arguments up to the first that is more than bits, or that does not fit; says how many they are.
     #[inline]
-    fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
-        let value = match datum {
-            Datum::Bool(value) => Value::bool(value),
-            Datum::Int(value) => Value::int(value),
-            Datum::Double(value) if value.is_finite() => Value::double(value),
-            datum => self.large_argument(datum)?,
-        };
-        keep_argument(&mut self.machine.stack, &mut self.arguments, value);
-        let function = self.machine.program.inner().function(self.function);
-        match function.and_then(|function| function.parameters.get(place)) {
-            Some(parameter) if parameter.ty.lists == 0 && fits(parameter.ty.base, value.tag) => Ok(()),
-            _ => self.check_type(place),
+    fn plain(&mut self, arguments: &[Datum<'_>]) -> usize {
+        let Machine { program, stack, .. } = &mut self.machine;
+        let parameters = program.inner().function(self.function).map_or(&[][..], |found| &found.parameters);
+        let places = stack.get_mut(self.arguments.start..).unwrap_or_default();
+        let mut count = 0;
+        for ((place, parameter), datum) in places.iter_mut().zip(parameters).zip(arguments) {
+            let value = match *datum {
+                Datum::Bool(value) => Value::bool(value),
+                Datum::Int(value) => Value::int(value),
+                Datum::Double(value) if value.is_finite() => Value::double(value),
+                _ => break,
+            };
+            if parameter.ty.lists != 0 || !fits(parameter.ty.base, value.tag) {
+                break;
+            }
+            *place = value;
+            count += 1;
         }
+        self.arguments.end = self.arguments.start + count;
+        count
     }
 
-    #[inline(never)]
-    fn large_argument(&mut self, datum: Datum<'_>) -> Result<Value, StartError> {
+    /// Takes the next argument, of any kind.
+    fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
         let mut meter = Meter::UNLIMITED;
-        self.copying(&mut meter, 0).copy(datum).map_err(|refusal| self.refused(refusal))
+        let copied = self.copying(&mut meter, 0).copy(datum);
+        let value = copied.map_err(|refusal| self.refused(refusal))?;
+        keep_argument(&mut self.machine.stack, &mut self.arguments, value);
+        self.check_type(place)
     }
 
     fn parameter(&self, place: usize) -> (&str, Type) {
@@ -629,13 +647,22 @@ fn keep_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Va
 
 /// Whether a type that is no list allows values of this kind.
 fn fits(base: Base, tag: Tag) -> bool {
-    match base {
-        Base::Any => true,
-        Base::Number => matches!(tag, Tag::Int | Tag::Double),
-        Base::Text => tag == Tag::Text,
-        Base::Bool => matches!(tag, Tag::True | Tag::False),
-        Base::Nil => tag == Tag::Nil,
+    const fn of(tags: &[Tag]) -> u32 {
+        let (mut set, mut at) = (0, 0);
+        while at < tags.len() {
+            set |= 1 << tags[at] as u32;
+            at += 1;
+        }
+        set
     }
+    let allowed = match base {
+        Base::Any => u32::MAX,
+        Base::Number => const { of(&[Tag::Int, Tag::Double]) },
+        Base::Text => const { of(&[Tag::Text]) },
+        Base::Bool => const { of(&[Tag::True, Tag::False]) },
+        Base::Nil => const { of(&[Tag::Nil]) },
+    };
+    allowed >> tag as u32 & 1 != 0
 }
 
 /// What a value has that its type does not allow; lists are looked into, level by level.

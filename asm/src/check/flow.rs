@@ -6,7 +6,7 @@
 //!
 //! After an error the slot counts as what it should have been, so that one mistake is told once.
 
-use super::bits::Bits;
+use super::bits::{Bits, FEW, WORDS};
 use super::describe::{Why, slot_name};
 use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
@@ -18,11 +18,23 @@ use smallvec::SmallVec;
 
 /// Follows every slot of a function of at most [`ilo_spec::limits::REGISTERS`] slots.
 pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
+    if function.slots.len() <= FEW {
+        of_width::<1>(function, events, bindings)
+    } else {
+        of_width::<WORDS>(function, events, bindings)
+    }
+}
+
+fn of_width<const W: usize>(
+    function: &Function<'_>,
+    events: &Events<'_>,
+    bindings: &[Binding],
+) -> Diagnostics {
     let mut forward = Forward {
         function,
         events,
         bindings,
-        loops: vec![State::default(); events.yields.len()],
+        loops: vec![State::<W>::default(); events.yields.len()],
         mode: Mode::Loops,
         wrong: false,
         bound_by: Vec::new(),
@@ -58,17 +70,17 @@ enum Mode {
 
 /// What the slots may hold at a point.
 #[derive(Clone, Default)]
-struct State {
+struct State<const W: usize> {
     /// Whether any path comes here; without one all sets are empty.
     live: bool,
-    unset: Bits,
-    plain: Bits,
-    checked: Bits,
+    unset: Bits<W>,
+    plain: Bits<W>,
+    checked: Bits<W>,
     /// By slot, where reasons are asked for: the event that leaves it unset.
     reasons: Vec<Option<u32>>,
 }
 
-impl State {
+impl<const W: usize> State<W> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
         for set in [&mut self.unset, &mut self.plain, &mut self.checked] {
             set.remove(slot);
@@ -97,12 +109,12 @@ impl State {
     }
 
     /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event is it.
-    fn meet(&mut self, other: &State, this_event: u32, other_event: u32) {
+    fn meet(&mut self, other: &State<W>, this_event: u32, other_event: u32) {
         if !self.reasons.is_empty() {
             let mut unset = self.unset;
             unset.extend(&other.unset);
             for slot in unset.iter() {
-                let set_elsewhere = |state: &State| state.plain.has(slot) || state.checked.has(slot);
+                let set_elsewhere = |state: &State<W>| state.plain.has(slot) || state.checked.has(slot);
                 let reason = match (self.unset.has(slot), other.unset.has(slot)) {
                     (true, false) if set_elsewhere(other) => self.reason(slot).or(Some(this_event)),
                     (true, false) => self.reason(slot),
@@ -128,27 +140,27 @@ enum Holds {
 }
 
 /// A fork or loop that is open.
-struct Open {
+struct Open<const W: usize> {
     /// What holds where the paths part, or after the loop but for what its passes leave.
-    before: State,
+    before: State<W>,
     /// What the first branch leaves and where it began, once the second began.
-    first: Option<(State, u32)>,
+    first: Option<(State<W>, u32)>,
     /// Where the branch began that is going on.
     branch: Option<u32>,
 }
 
-impl Open {
-    fn new(before: State) -> Open {
+impl<const W: usize> Open<W> {
+    fn new(before: State<W>) -> Open<W> {
         Open { before, first: None, branch: None }
     }
 }
 
-struct Forward<'e, 'a> {
+struct Forward<'e, 'a, const W: usize> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     bindings: &'e [Binding],
     /// What the passes of a loop may leave in slots that they settle, by [`crate::ast::LoopId`].
-    loops: Vec<State>,
+    loops: Vec<State<W>>,
     mode: Mode,
     wrong: bool,
     /// By slot: the statement that bound it to a checked call last.
@@ -158,7 +170,7 @@ struct Forward<'e, 'a> {
     found: Diagnostics,
 }
 
-impl<'e> Forward<'e, '_> {
+impl<'e, const W: usize> Forward<'e, '_, W> {
     fn with_reasons(&self) -> bool {
         matches!(self.mode, Mode::LoopsAndReasons | Mode::Explain)
     }
@@ -180,7 +192,7 @@ impl<'e> Forward<'e, '_> {
         }
     }
 
-    fn start(&self) -> State {
+    fn start(&self) -> State<W> {
         let mut state = State { live: true, ..State::default() };
         if self.with_reasons() {
             state.reasons = vec![None; self.function.slots.len()];
@@ -193,7 +205,7 @@ impl<'e> Forward<'e, '_> {
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: SmallVec<[Open; 4]> = SmallVec::new();
+        let mut open: SmallVec<[Open<W>; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
         for (index, &event) in (0_u32..).zip(&events.list) {
             match event {
@@ -204,8 +216,8 @@ impl<'e> Forward<'e, '_> {
                 Event::Match(slot, span) => self.take_apart(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Fork => open.push(Open::new(state.clone())),
-                Event::Branch(..) => Forward::branch(&mut state, open.last_mut(), index),
-                Event::Join => Forward::join(&mut state, open.pop()),
+                Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
+                Event::Join => Self::join(&mut state, open.pop()),
                 Event::Loop(id, _) => {
                     let before = self.enter(&mut state, id.0 as usize, index);
                     open.push(Open::new(before));
@@ -216,7 +228,7 @@ impl<'e> Forward<'e, '_> {
     }
 
     /// Ends the first branch, if it is the second that begins.
-    fn branch(state: &mut State, fork: Option<&mut Open>, index: u32) {
+    fn branch(state: &mut State<W>, fork: Option<&mut Open<W>>, index: u32) {
         let Some(fork) = fork else { return };
         if let Some(first) = fork.branch.replace(index) {
             let ended = core::mem::replace(state, core::mem::take(&mut fork.before));
@@ -224,7 +236,7 @@ impl<'e> Forward<'e, '_> {
         }
     }
 
-    fn join(state: &mut State, fork: Option<Open>) {
+    fn join(state: &mut State<W>, fork: Option<Open<W>>) {
         if let Some(Open { first: Some((mut first, event)), branch: Some(second), .. }) = fork {
             first.meet(state, event, second);
             *state = first;
@@ -232,7 +244,7 @@ impl<'e> Forward<'e, '_> {
     }
 
     /// Begins a loop's passes; gives what holds after the loop but for what its passes leave.
-    fn enter(&mut self, state: &mut State, id: usize, index: u32) -> State {
+    fn enter(&mut self, state: &mut State<W>, id: usize, index: u32) -> State<W> {
         let before = state.clone();
         if self.only_loops() {
             for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
@@ -244,7 +256,7 @@ impl<'e> Forward<'e, '_> {
         before
     }
 
-    fn repeat(&mut self, state: &mut State, open: Option<Open>, id: usize, index: u32) {
+    fn repeat(&mut self, state: &mut State<W>, open: Option<Open<W>>, id: usize, index: u32) {
         let Some(Open { mut before, .. }) = open else { return };
         let (live, only_loops) = (before.live, self.only_loops());
         if let Some(passes) = self.loops.get_mut(id) {
@@ -259,7 +271,7 @@ impl<'e> Forward<'e, '_> {
         *state = before;
     }
 
-    fn statement(&mut self, state: &State, span: Span) {
+    fn statement(&mut self, state: &State<W>, span: Span) {
         if state.live {
             self.unreachable = false;
         } else if !self.only_loops() && !core::mem::replace(&mut self.unreachable, true) {
@@ -274,7 +286,7 @@ impl<'e> Forward<'e, '_> {
     }
 
     /// Why a slot is unset here.
-    fn why(&self, state: &State, slot: Slot) -> Why {
+    fn why(&self, state: &State<W>, slot: Slot) -> Why {
         let event = state.reason(slot).and_then(|index| self.events.list.get(index as usize));
         match event {
             Some(Event::Branch(path, span)) => Why::Branch(*path, *span),
@@ -285,7 +297,7 @@ impl<'e> Forward<'e, '_> {
         }
     }
 
-    fn read(&mut self, state: &mut State, slot: Slot, span: Span) {
+    fn read(&mut self, state: &mut State<W>, slot: Slot, span: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
                 let why = this.why(state, slot);
@@ -332,7 +344,7 @@ impl<'e> Forward<'e, '_> {
         self.function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
     }
 
-    fn bind(&mut self, state: &mut State, slot: Slot, span: Span, call: Option<CallId>) {
+    fn bind(&mut self, state: &mut State<W>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
             self.dropped(slot, span, "is bound over");
         }
@@ -344,7 +356,7 @@ impl<'e> Forward<'e, '_> {
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn take_apart(&mut self, state: &mut State, slot: Slot, span: Span, index: u32) {
+    fn take_apart(&mut self, state: &mut State<W>, slot: Slot, span: Span, index: u32) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
                 let name = this.name(slot);
@@ -369,7 +381,7 @@ impl<'e> Forward<'e, '_> {
         state.set_reason(slot, Some(index));
     }
 
-    fn exit(&mut self, state: &mut State, ending: Ending, span: Span) {
+    fn exit(&mut self, state: &mut State<W>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
                 self.dropped(slot, span, "is left behind");

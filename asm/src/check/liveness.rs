@@ -3,22 +3,22 @@
 //! Runs backwards over the events. A pass of a loop either leaves a slot alone or settles it, so what a loop adds to the
 //! paths before it is one set, found once, and the whole is linear however deep loops nest.
 
-use super::bits::Bits;
+use super::bits::{Bits, FEW, WORDS};
 use super::events::{Event, Events};
 use crate::ast::LoopId;
 use smallvec::{SmallVec, smallvec};
 
 /// What may be reached before the slot is bound again.
 #[derive(Clone, Copy, Default)]
-struct Ahead {
+struct Ahead<const W: usize> {
     /// A MATCH on the slot.
-    matched: Bits,
+    matched: Bits<W>,
     /// A read of the slot or a MATCH on it.
-    used: Bits,
+    used: Bits<W>,
 }
 
-impl Ahead {
-    fn extend(&mut self, other: &Ahead) {
+impl<const W: usize> Ahead<W> {
+    fn extend(&mut self, other: &Ahead<W>) {
         self.matched.extend(&other.matched);
         self.used.extend(&other.used);
     }
@@ -35,10 +35,14 @@ pub(super) struct Binding {
 pub(super) type Bindings = SmallVec<[Binding; 16]>;
 
 /// Finds out about every call that LET binds.
-pub(super) fn bindings(events: &Events<'_>) -> Bindings {
+pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
+    if slots <= FEW { of_width::<1>(events) } else { of_width::<WORDS>(events) }
+}
+
+fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
     let mut backward = Backward {
         events: &events.list,
-        loops: vec![Ahead::default(); events.yields.len()],
+        loops: vec![Ahead::<W>::default(); events.yields.len()],
         bindings: smallvec![Binding::default(); events.calls.len()],
     };
     if !events.yields.is_empty() {
@@ -48,30 +52,30 @@ pub(super) fn bindings(events: &Events<'_>) -> Bindings {
     backward.bindings
 }
 
-struct Backward<'e> {
+struct Backward<'e, const W: usize> {
     events: &'e [Event],
     /// What a pass of the loop reaches, by [`LoopId`].
-    loops: Vec<Ahead>,
+    loops: Vec<Ahead<W>>,
     bindings: Bindings,
 }
 
 /// A fork or loop that is open.
-struct Open {
+struct Open<const W: usize> {
     /// What lies after it.
-    after: Ahead,
+    after: Ahead<W>,
     /// What the branches seen so far reach.
-    branches: Ahead,
+    branches: Ahead<W>,
 }
 
-impl Backward<'_> {
-    fn of_loop(&self, id: LoopId) -> Ahead {
+impl<const W: usize> Backward<'_, W> {
+    fn of_loop(&self, id: LoopId) -> Ahead<W> {
         self.loops.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// First to find what each loop's pass reaches by itself, then with that to judge the bindings.
     fn run(&mut self, judge: bool) {
         let mut ahead = Ahead::default();
-        let mut open: SmallVec<[Open; 8]> = SmallVec::new();
+        let mut open: SmallVec<[Open<W>; 8]> = SmallVec::new();
         for &event in self.events.iter().rev() {
             match event {
                 Event::Statement(_) => {}

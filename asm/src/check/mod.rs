@@ -198,7 +198,7 @@ fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts,
         );
         return;
     }
-    let bindings = liveness::bindings(events);
+    let bindings = liveness::bindings(events, function.slots.len());
     for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
         (facts.checked, facts.unread) = (binding.checked, binding.unread);
     }

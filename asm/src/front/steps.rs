@@ -173,7 +173,14 @@ impl<'a> Reader<'_, 'a> {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key]).is_some())
             })
         };
-        let form = STEPS.iter().find(|form| is(self, form));
+        // `value` and `skip` are fields like any other where others stand beside them.
+        let alone = |reader: &Self, form: &Form| {
+            let one = |entry: &Entry<'a>| {
+                entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key, Key::Let]).is_some())
+            };
+            !matches!(form.key, Key::Value | Key::Skip) || list.iter().all(one)
+        };
+        let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {
             Some(form) => form,
             None if self.is_value(item, tail) => {

@@ -25,6 +25,12 @@ pub(super) fn is_name_char(c: char) -> bool {
     IN_NAME.get(c as usize).copied().unwrap_or_else(|| c.is_alphanumeric())
 }
 
+/// Whether a byte is an ASCII character that may stand in a name without quotes.
+#[inline]
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    IN_NAME.get(usize::from(byte)).copied().unwrap_or(false)
+}
+
 /// A place in a comment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {

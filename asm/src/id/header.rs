@@ -27,10 +27,12 @@ pub(super) struct Header<'a> {
 /// Whether a comment is the header of a function.
 pub(super) fn is_header(source: &str, comment: Span) -> bool {
     // Most comments differ here already.
-    let mut cursor = Cursor::new(source, comment);
-    if !matches!(cursor.peek(), Some('f' | 'F' | 'd')) {
+    let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
+    let first = bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t'));
+    if !first.is_some_and(|first| matches!(first, b'f' | b'F' | b'd') || !first.is_ascii()) {
         return false;
     }
+    let mut cursor = Cursor::new(source, comment);
     let keyword = cursor.take(|c| c.is_ascii_alphabetic());
     let strict = match keyword {
         "fn" => false,

@@ -4,7 +4,7 @@
 //! with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are forgiven. A comment
 //! that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
 
-use super::cursor::{Cursor, is_name_char};
+use super::cursor::{Cursor, is_name_byte, is_name_char};
 use super::ids::IdMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -31,6 +31,9 @@ impl Kind {
     }
 
     fn from_word(word: &str) -> Option<Kind> {
+        if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == word) {
+            return Some(kind);
+        }
         let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
         if is(&["Vars", "Var", "Variables", "Slots"]) {
             Some(Kind::Vars)
@@ -118,10 +121,13 @@ impl<'a> Registries<'a> {
         arena: &'a Bump,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        if let Some(((), after)) = keyword(cursor, prefix) {
-            cursor = after;
+        let mut first = keyword(cursor, Kind::from_word);
+        if first.is_none()
+            && let Some(((), after)) = keyword(cursor, prefix)
+        {
+            first = keyword(after, Kind::from_word);
         }
-        let Some((mut kind, after)) = keyword(cursor, Kind::from_word) else { return false };
+        let Some((mut kind, after)) = first else { return false };
         cursor = after;
         let means_entries = cursor.rest().is_empty()
             || cursor.peek().is_some_and(|c| c.is_ascii_digit())
@@ -131,7 +137,13 @@ impl<'a> Registries<'a> {
             return false;
         }
         loop {
-            cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
+            match cursor.rest().as_bytes() {
+                [b'0'..=b'9', ..] => {}
+                [b' ', b'0'..=b'9', ..] => cursor.skip(1),
+                _ => {
+                    cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
+                }
+            }
             if cursor.rest().is_empty() {
                 return true;
             }
@@ -149,6 +161,13 @@ impl<'a> Registries<'a> {
     /// Reads one `id=name(note)`.
     fn entry(&mut self, kind: Kind, cursor: &mut Cursor<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) {
         let start = cursor.offset();
+        if let Some((id, before, length)) = plain(cursor.rest().as_bytes())
+            && let Some(name) = cursor.rest().get(before..length)
+        {
+            cursor.skip(length);
+            let entry = Entry { id, name, span: cursor.since(start), written: name };
+            return self.add(kind, entry, diagnostics);
+        }
         let digits = cursor.take(|c| c.is_ascii_digit());
         cursor.skip_blanks();
         if digits.is_empty() || !cursor.eat('=') {
@@ -201,6 +220,21 @@ impl<'a> Registries<'a> {
             }
         }
     }
+}
+
+/// An entry as nearly all are, `0=name` before a blank and the next one or at the end: its id, and where its name begins
+/// and ends. Whatever else may be one is read character by character.
+fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
+    const DIGITS: usize = 9;
+    let digits = bytes.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    let id = bytes[..digits].iter().fold(0, |id, byte| id * 10 + u32::from(byte - b'0'));
+    let before = digits + 1;
+    let name = bytes.get(before..)?.iter().take_while(|&&byte| is_name_byte(byte)).count();
+    let plain = digits > 0
+        && name > 0
+        && bytes[digits] == b'='
+        && matches!(bytes[before + name..], [] | [b' ', b'0'..=b'9', ..]);
+    plain.then_some((id, before, before + name))
 }
 
 /// Whether a word stands before registries.

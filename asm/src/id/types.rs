@@ -180,9 +180,12 @@ impl<'a> TypeReader<'_, 'a> {
             );
             return (Base::Any, Base::Any.name());
         }
+        if let Some(&(base, name)) = Base::ALL.iter().find(|&&(_, name)| name == word) {
+            return (base, name);
+        }
         let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
-        let synonym = SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
-        match exact.map(|&(base, _)| base).or(synonym.map(|&(_, base)| base)) {
+        let synonym = || SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
+        match exact.map(|&(base, _)| base).or_else(|| synonym().map(|&(_, base)| base)) {
             Some(base) => {
                 self.synonym(word, base.name(), span);
                 (base, base.name())

@@ -18,6 +18,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// What a block's value is wanted for.
@@ -45,10 +46,17 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-    block: Option<&'c Block<'a>>,
-    /// What its value is wanted for: to be returned, or nothing.
-    then: Then,
+    behind: Behind<'c, 'a>,
+    aliases: Aliases,
     mark: u16,
+}
+
+/// What stands behind the function.
+enum Behind<'c, 'a> {
+    /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
+    Block(&'c Block<'a>, Then),
+    /// The failure is passed on, from this place.
+    Fail(u32),
 }
 
 /// A function being made.
@@ -60,7 +68,11 @@ pub(super) struct Body<'a, 'c, 'l> {
     registers: Registers,
     pub(super) code: Code,
     deferred: VecDeque<Deferred<'c, 'a>>,
+    aliases: Aliases,
 }
+
+/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
+type Aliases = SmallVec<[(Slot, Reg); 2]>;
 
 /// Makes the code of a function, given what checking learnt of it.
 pub(super) fn lower(
@@ -73,7 +85,16 @@ pub(super) fn lower(
     let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
     let Lowering { file, numbers, tables, .. } = &mut *lowering;
-    let mut body = Body { file, numbers, tables, facts, registers, code, deferred: VecDeque::new() };
+    let mut body = Body {
+        file,
+        numbers,
+        tables,
+        facts,
+        registers,
+        code,
+        deferred: VecDeque::new(),
+        aliases: Aliases::new(),
+    };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -96,6 +117,9 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     /// The register of a slot that is read.
     pub(super) fn slot(&self, slot: Slot) -> Reg {
+        if let Some(&(_, register)) = self.aliases.iter().rev().find(|(alias, _)| *alias == slot) {
+            return register;
+        }
         self.registers.get(slot).unwrap_or(Reg(0))
     }
 
@@ -139,8 +163,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     }
 
     /// What a value bound to a slot is wanted for.
-    fn put(&mut self, slot: Slot) -> Then {
-        Then::Put(self.registers.get(slot).unwrap_or_else(|| self.code.take(1)))
+    fn put(&self, slot: Slot) -> Then {
+        self.registers.bound(slot).map_or(Then::Drop, Then::Put)
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
@@ -215,7 +239,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 return Ok(());
             }
         }
-        match self.registers.get(slot) {
+        match self.registers.bound(slot) {
             Some(register) => {
                 self.expr(value, Want::Into(register))?;
             }
@@ -261,7 +285,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 let failed = self.registers.failed(node.slot);
                 self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
                 let result = self.slot(node.slot);
-                self.arms(node, failure, result, false, then)
+                self.arms(node, failure, result, (false, false), then)
             }
             Control::For(node) => self.for_(node, then),
         }
@@ -269,7 +293,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
         let mut otherwise = Label::default();
-        self.branch(&node.condition, true, &mut otherwise)?;
+        self.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
         match &node.otherwise {
             None => {
@@ -281,7 +305,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-                self.defer(otherwise, None, Reg(0), Some(block), then);
+                self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -297,10 +321,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
+        let mark = self.code.mark();
         let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
         self.call(matched.call, dst, on_fail)?;
-        self.arms(matched.node, failure, dst, matched.only_binds, then)
+        // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
+        self.code.give_back(mark);
+        self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
     /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
@@ -309,7 +336,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         node: &'c Match<'a>,
         failure: Label,
         result: Reg,
-        only_binds: bool,
+        (only_binds, alias): (bool, bool),
         then: Then,
     ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
@@ -317,20 +344,27 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
+            Some(err) if alias => {
+                self.aliases.push((err.bind, result));
+                self.defer(failure, None, result, Behind::Block(&err.body, then));
+                self.aliases.pop();
+                (Label::default(), None)
+            }
             Some(err) => {
-                let bind = self.registers.get(err.bind);
-                self.defer(failure, bind, result, Some(&err.body), then);
+                let bind = self.registers.bound(err.bind);
+                self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-                self.defer(failure, None, result, None, then);
+                let at = self.registers.call(node.slot).unwrap_or(node.span.start);
+                self.defer(failure, None, result, Behind::Fail(at));
                 (Label::default(), None)
             }
         };
         let success = match &node.ok {
             Some(arm) if only_binds => {
-                self.take_result(self.registers.get(arm.bind), result);
+                self.take_result(self.registers.bound(arm.bind), result);
                 End::Reached
             }
             Some(arm) => self.arm(arm, result, then)?,
@@ -348,7 +382,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     }
 
     fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
-        self.take_result(self.registers.get(arm.bind), result);
+        self.take_result(self.registers.bound(arm.bind), result);
         self.block(&arm.body, then)
     }
 
@@ -358,11 +392,16 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
-            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
-            self.deferred.push_back(Deferred { entry, arm, from, block, then, mark });
+            if let Behind::Block(_, then) = &mut behind
+                && !matches!(then, Then::Return)
+            {
+                *then = Then::Drop;
+            }
+            let aliases = self.aliases.clone();
+            self.deferred.push_back(Deferred { entry, arm, from, behind, aliases, mark });
         }
     }
 
@@ -370,13 +409,14 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
-        match deferred.block {
-            Some(block) => {
+        self.aliases = deferred.aliases;
+        match deferred.behind {
+            Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, deferred.then)?;
+                let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
-            None => self.code.emit(Op::Fail { src: deferred.from.read() }),
+            Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
@@ -391,8 +431,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let start = self.code.here();
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
-        self.code.emit_at(op, node.list.span.start);
-        let item = self.registers.get(node.item).unwrap_or_else(|| self.code.take(1));
+        self.code.emit_at(op, node.span.start);
+        let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
         self.code.close_loop(start, base, item.write());

@@ -10,6 +10,7 @@ use super::emit::Reg;
 use super::function::completes;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
 use crate::check::{CallFacts, Facts};
+use smallvec::SmallVec;
 
 /// What is known of a slot's uses.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +25,8 @@ struct Use {
     from: Option<Slot>,
     /// A call bound to it is matched elsewhere than right behind.
     apart: bool,
+    /// How many calls that a MATCH takes are bound to it, and the place of the last one.
+    calls: (u32, u32),
 }
 
 /// The registers of a function's slots. Used for one function after another, so that its lists are allocated once.
@@ -50,14 +53,20 @@ impl Registers {
         self.uses.clear();
         self.uses.resize(slots, Use::default());
         self.order.clear();
-        Scan { facts, uses: &mut self.uses, order: &mut self.order }.block(&function.body);
+        Scan { facts, aliases: SmallVec::new(), uses: &mut self.uses, order: &mut self.order }
+            .block(&function.body);
         for slot in 0..parameters {
             self.give(slot);
+            // What is put into an input that nothing reads is put nowhere.
+            let used = self.uses[slot];
+            if !(used.read || used.matched) {
+                self.of[slot] = None;
+            }
         }
         for at in 0..self.order.len() {
             let index = self.order[at].0 as usize;
             let Some(&used) = self.uses.get(index) else { continue };
-            if self.of[index].is_some() || !(used.read || used.matched) {
+            if self.of[index].is_some() || !(used.read || used.matched) || index < parameters {
                 continue;
             }
             let shared = used.from.filter(|from| {
@@ -84,14 +93,24 @@ impl Registers {
         }
     }
 
-    /// The register of a slot; `None` where nothing reads it.
+    /// The register of a slot; `None` where nothing reads or matches it.
     pub(super) fn get(&self, slot: Slot) -> Option<Reg> {
         self.of.get(slot.0 as usize).copied().flatten().map(Reg)
+    }
+
+    /// The register that what is bound to a slot goes to; `None` where nothing reads it.
+    pub(super) fn bound(&self, slot: Slot) -> Option<Reg> {
+        self.get(slot).filter(|_| self.uses.get(slot.0 as usize).is_some_and(|used| used.read))
     }
 
     /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
     pub(super) fn failed(&self, slot: Slot) -> Reg {
         Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
+    }
+
+    /// The place of the one call whose result a slot holds; `None` where it can be that of several.
+    pub(super) fn call(&self, slot: Slot) -> Option<u32> {
+        self.uses.get(slot.0 as usize).filter(|used| used.calls.0 == 1).map(|used| used.calls.1)
     }
 }
 
@@ -105,6 +124,8 @@ pub(super) struct Matched<'c, 'a> {
     pub(super) into: Slot,
     /// The OK arm has nothing to do but to bind its slot.
     pub(super) only_binds: bool,
+    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes after it.
+    pub(super) alias: bool,
 }
 
 /// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
@@ -123,7 +144,10 @@ where
         return None;
     }
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    Some(Matched { call, node, bound, into, only_binds })
+    let alias = node.err.as_ref().is_some_and(|err| {
+        !completes(&err.body) && !touches(&err.body, into) && !rebinds(&err.body, err.bind)
+    });
+    Some(Matched { call, node, bound, into, only_binds, alias })
 }
 
 /// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
@@ -136,14 +160,14 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         // Both arms give the value that is bound.
         (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
             let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
-            let free = err.bind != slot && completes(&err.body) && !uses(&err.body, slot, true);
+            let free = err.bind != slot && completes(&err.body) && !touches(&err.body, slot);
             (gives && free).then_some((slot, true))
         }
         // Both arms bind the slot.
         (None, []) => {
             let slot = ok.bind;
             let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !uses(&err.body, slot, false)).then_some((slot, false))
+            (binds && err.bind != slot && !uses(&err.body, slot)).then_some((slot, false))
         }
         _ => None,
     }
@@ -153,36 +177,52 @@ fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
     matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
 }
 
-/// Whether a block reads or matches a slot, or, where that is asked, binds it.
-fn uses(block: &Block<'_>, slot: Slot, or_binds: bool) -> bool {
+/// Whether something in a block binds a slot.
+fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
     let control = |control: &Control<'_>| match control {
         Control::If(node) => {
-            reads(&node.condition, slot)
-                || uses(&node.then, slot, or_binds)
-                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot, or_binds))
+            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
         }
-        Control::Match(node) => {
-            node.slot == slot
-                || [&node.err, &node.ok]
-                    .into_iter()
-                    .flatten()
-                    .any(|arm| (or_binds && arm.bind == slot) || uses(&arm.body, slot, or_binds))
-        }
-        Control::For(node) => {
-            reads(&node.list, slot) || (or_binds && node.item == slot) || uses(&node.body, slot, or_binds)
-        }
+        Control::Match(node) => [&node.err, &node.ok]
+            .into_iter()
+            .flatten()
+            .any(|arm| arm.bind == slot || rebinds(&arm.body, slot)),
+        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
     };
     block.statements.iter().any(|statement| match &statement.kind {
         StmtKind::Let { slot: bound, value, .. } => {
-            (or_binds && *bound == slot)
-                || match value {
-                    Bound::Expr(value) => reads(value, slot),
-                    Bound::Control(node) => control(node),
-                }
+            *bound == slot || matches!(value, Bound::Control(node) if control(node))
         }
-        StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => reads(value, slot),
-        StmtKind::Undo(call) => call.arguments.iter().any(|argument| reads(&argument.value, slot)),
         StmtKind::Control(node) => control(node),
+        _ => false,
+    })
+}
+
+/// Whether a block reads, matches or binds a slot.
+fn touches(block: &Block<'_>, slot: Slot) -> bool {
+    rebinds(block, slot) || uses(block, slot)
+}
+
+/// Whether a block reads or matches a slot.
+fn uses(block: &Block<'_>, slot: Slot) -> bool {
+    let control = |control: &Control<'_>| match control {
+        Control::If(node) => {
+            reads(&node.condition, slot)
+                || uses(&node.then, slot)
+                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot))
+        }
+        Control::Match(node) => {
+            node.slot == slot || [&node.err, &node.ok].into_iter().flatten().any(|arm| uses(&arm.body, slot))
+        }
+        Control::For(node) => reads(&node.list, slot) || uses(&node.body, slot),
+    };
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Let { value: Bound::Expr(value), .. }
+        | StmtKind::Value(value)
+        | StmtKind::Return(_, value)
+        | StmtKind::Fail(value) => reads(value, slot),
+        StmtKind::Undo(call) => call.arguments.iter().any(|argument| reads(&argument.value, slot)),
+        StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
     })
 }
 
@@ -195,6 +235,8 @@ fn reads(expr: &Expr<'_>, slot: Slot) -> bool {
 /// The walk that counts uses.
 struct Scan<'c> {
     facts: &'c Facts,
+    /// Slots of ERR arms around that are the failure by another name.
+    aliases: SmallVec<[Slot; 2]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<Slot>,
 }
@@ -212,12 +254,14 @@ impl Scan<'_> {
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                     self.expr(value);
-                    let facts = match value.kind {
-                        ExprKind::Call(call) => self.facts.calls[call.id.0 as usize],
-                        _ => CallFacts::default(),
+                    let (facts, at) = match value.kind {
+                        ExprKind::Call(call) => (self.facts.calls[call.id.0 as usize], call.span.start),
+                        _ => (CallFacts::default(), 0),
                     };
                     if facts.checked {
-                        self.uses[slot.0 as usize].apart = true;
+                        let used = &mut self.uses[slot.0 as usize];
+                        used.calls = (used.calls.0 + 1, at);
+                        used.apart = true;
                     }
                     if !facts.unread {
                         self.bind(*slot, None);
@@ -238,6 +282,8 @@ impl Scan<'_> {
 
     fn matched(&mut self, matched: &Matched<'_, '_>) {
         let (into, node) = (matched.into, matched.node);
+        let calls = &mut self.uses[node.slot.0 as usize].calls;
+        *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.uses[into.0 as usize].matched |= node.err.is_some();
@@ -251,8 +297,14 @@ impl Scan<'_> {
             }
         }
         if let Some(err) = &node.err {
-            self.bind(err.bind, Some(into));
-            self.block(&err.body);
+            if matched.alias {
+                self.aliases.push(err.bind);
+                self.block(&err.body);
+                self.aliases.pop();
+            } else {
+                self.bind(err.bind, Some(into));
+                self.block(&err.body);
+            }
         }
         if let Some(slot) = matched.bound {
             self.bind(slot, None);
@@ -289,7 +341,10 @@ impl Scan<'_> {
     }
 
     fn expr(&mut self, expr: &Expr<'_>) {
-        if let ExprKind::Ref(slot) = expr.kind {
+        // A failure has its register from the MATCH.
+        if let ExprKind::Ref(slot) = expr.kind
+            && !self.aliases.contains(&slot)
+        {
             self.uses[slot.0 as usize].read = true;
         }
         expr.children(|child| self.expr(child));

@@ -65,7 +65,12 @@ impl Texts {
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
-        let same = |&known: &u32| self.strings.get(StringId(known)) == Some(text);
+        // As bytes, which need no look at where characters begin.
+        let same = |&known: &u32| {
+            let range = self.strings.range(StringId(known));
+            let bytes = range.and_then(|(start, end)| self.strings.bytes().as_bytes().get(start..end));
+            bytes == Some(text.as_bytes())
+        };
         self.numbers.find(hash, same).copied()
     }
 

@@ -20,14 +20,16 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
     let functions: HashSet<&str> = file.functions.iter().map(|function| function.name.text).collect();
     let mut out = String::new();
     for (number, function) in file.functions.iter().enumerate() {
-        let names = Names::new(function, &Twins::find(function));
+        let uses = Uses::of(function);
+        let names = Names::new(function, &Twins::find(function, &uses));
         let mut printer = Printer {
             words,
             functions: &functions,
             function,
             names,
-            uses: Uses::of(function),
+            uses,
             in_list: false,
+            loop_start: None,
             failures: Vec::new(),
             diagnostics,
         };
@@ -150,7 +152,7 @@ impl<'a> Printer<'_, 'a> {
                     numbered(wanted, |name| free(name) && !slot(name))
                 }
             };
-            if let Some(own) = own.filter(|own| *own != key) {
+            if let Some(own) = own.filter(|own| step.says_so || *own != key) {
                 step.entries.insert(0, ("let".into(), Doc::Word(own)));
             }
             taken.insert(key.clone());

@@ -3,6 +3,7 @@
 use super::Printer;
 use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail};
+use super::text::Root;
 use super::twins::{self, Handled, completes};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
 use crate::span::Span;
@@ -37,11 +38,14 @@ impl<'a> Printer<'_, 'a> {
             return;
         };
         let mut entries = self.call(handled.call);
+        // What the handler reads is no read behind the step.
+        let last = node.err.and_then(|arm| arm.body.statements.last());
+        let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
         match (ending, &node.err) {
             (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
             (Ending::Gives(slot), Some(arm)) => {
                 entries.push((self.words.handler.into(), self.replacement(arm, Some(slot))));
-                out.push(Step::of(Some(slot), "send", entries));
+                out.push(self.binding(Some(slot), end, "send", entries));
                 return;
             }
             (Ending::GoesOn, Some(arm)) => {
@@ -56,16 +60,16 @@ impl<'a> Printer<'_, 'a> {
             (_, None) => {}
         }
         let Some(ok) = &node.ok else {
-            return out.push(Step::of(self.read(node.slot), "send", entries));
+            return out.push(self.binding(self.read(node.slot), end, "send", entries));
         };
-        if node.err.is_none() || self.is_one_name(node.slot, ok.bind) {
-            out.push(Step::of(self.read(ok.bind), "send", entries));
+        if node.err.is_none() || self.uses.is_one(node.slot, ok.bind, self.function.parameters.len()) {
+            out.push(self.binding(self.read(ok.bind), end, "send", entries));
         } else {
             out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
             if self.read(ok.bind).is_some() {
                 let value = Expr { kind: ExprKind::Ref(node.slot), span: ok.bind_span };
                 let entries = self.bound(&value);
-                out.push(Step::of(Some(ok.bind), "", entries));
+                out.push(self.binding(Some(ok.bind), end, "", entries));
             }
         }
         match handled.bound {
@@ -107,16 +111,6 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Whether the slot of a call and the one that its OK arm binds may have one name.
-    fn is_one_name(&self, call: Slot, bind: Slot) -> bool {
-        let parameters = self.function.parameters.len();
-        call == bind
-            || (self.uses.bindings(bind) == 1
-                && !self.uses.matched.contains(&bind)
-                && self.uses.bindings(call) == 1
-                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
-    }
-
     /// A step that does nothing, behind one that must not be the last.
     fn nothing(&mut self, tail: Tail) -> Step<'a> {
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
@@ -127,9 +121,23 @@ impl<'a> Printer<'_, 'a> {
         Step::of(None, "end", self.bound(&nil))
     }
 
+    /// A step that binds a slot, if any, and ends there in the source.
+    pub(super) fn binding(
+        &self,
+        slot: Option<Slot>,
+        end: u32,
+        label: &'static str,
+        entries: Vec<Entry<'a>>,
+    ) -> Step<'a> {
+        let last = slot.and_then(|slot| self.uses.reads.get(&slot));
+        let from = self.loop_start.unwrap_or(end);
+        let says_so = last.is_some_and(|&last| last < from);
+        Step { says_so, ..Step::of(slot, label, entries) }
+    }
+
     /// The slot, where something reads it.
-    fn read(&self, slot: Slot) -> Option<Slot> {
-        self.uses.reads.contains(&slot).then_some(slot)
+    pub(super) fn read(&self, slot: Slot) -> Option<Slot> {
+        self.uses.reads.contains_key(&slot).then_some(slot)
     }
 
     /// The handler of an arm that does not go on.
@@ -137,7 +145,10 @@ impl<'a> Printer<'_, 'a> {
         if arm.body.statements.is_empty() {
             return vec![(self.words.handler.into(), Doc::one("skip", Doc::Bool(true)))];
         }
-        self.failures.push(arm.bind);
+        if !self.is_failure(arm) {
+            return vec![(self.words.handler.into(), self.named_failure(arm, Tail::Drop))];
+        }
+        self.failures.push(Some(arm.bind));
         let entries = self.handler_inside(arm);
         self.failures.pop();
         entries
@@ -190,13 +201,35 @@ impl<'a> Printer<'_, 'a> {
 
     /// The handler of an arm that goes on, with a value where there is a slot for it.
     fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
+        if !self.is_failure(arm) {
+            return self.named_failure(arm, if slot.is_some() { Tail::Bind } else { Tail::Drop });
+        }
         if arm.body.statements.is_empty() {
             return Doc::one("ignore", Doc::Bool(true));
         }
-        self.failures.push(arm.bind);
+        self.failures.push(Some(arm.bind));
         let doc = self.replacement_inside(arm, slot);
         self.failures.pop();
         doc
+    }
+
+    /// The handler of an arm that goes on and whose slot is bound elsewhere too: it is bound by name, since what follows
+    /// may read it.
+    fn named_failure(&mut self, arm: &Arm<'a>, tail: Tail) -> Doc<'a> {
+        self.failures.push(None);
+        let failure = Root { name: self.words.failure, parameter: false };
+        let failure = vec![("expr".into(), Doc::word(self.words.reference(failure, &[])))];
+        let mut steps = vec![Step::of(Some(arm.bind), "", failure)];
+        self.list_of(|printer, steps| printer.steps(arm.body.statements, tail, steps), &mut steps);
+        self.failures.pop();
+        Doc::one("then", self.list(steps))
+    }
+
+    /// Whether the slot of an arm is the failure and nothing else: what reads it may say so.
+    fn is_failure(&self, arm: &Arm<'a>) -> bool {
+        let input = (arm.bind.0 as usize) < self.function.parameters.len();
+        let alone = (self.uses.bindings(arm.bind) == 1 && !input) || self.read(arm.bind).is_none();
+        !twins::rebinds(&arm.body, arm.bind) && (alone || !completes(&arm.body))
     }
 
     fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {

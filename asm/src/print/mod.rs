@@ -53,8 +53,10 @@ struct Printer<'p, 'a> {
     uses: Uses<'a>,
     /// Steps are being made that stand in a list without names.
     in_list: bool,
-    /// The slots of the failures of the handlers around, the nearest last.
-    failures: Vec<Slot>,
+    /// Where the outermost of the loops around begins.
+    loop_start: Option<u32>,
+    /// The slots of the failures of the handlers around, the nearest last; none where it has a name.
+    failures: Vec<Option<Slot>>,
     diagnostics: &'p mut Diagnostics,
 }
 

@@ -9,12 +9,15 @@ use crate::ast::{
 };
 use crate::build::Notation;
 use crate::front::operator::Makes;
+use crate::span::Span;
 use ilo_spec::types::Type;
 
 /// A step that has no name yet.
 pub(super) struct Step<'a> {
     /// The slot that it binds.
     pub(super) slot: Option<Slot>,
+    /// The slot is read, but not behind this step: its name alone would not bind it.
+    pub(super) says_so: bool,
     /// What a workflow calls it where it binds nothing.
     pub(super) label: &'static str,
     /// What it is made of.
@@ -41,7 +44,7 @@ pub(super) enum Tail {
 
 impl<'a> Step<'a> {
     pub(super) fn of(slot: Option<Slot>, label: &'static str, entries: Vec<Entry<'a>>) -> Step<'a> {
-        Step { slot, label, entries }
+        Step { slot, says_so: false, label, entries }
     }
 }
 
@@ -49,6 +52,11 @@ impl Tail {
     /// Whether whoever reads the steps back takes the last one for a value.
     pub(super) fn is_read(self) -> bool {
         self != Tail::Drop
+    }
+
+    /// Whether it ends a loop's pass.
+    fn is_pass(self) -> bool {
+        matches!(self, Tail::Loop | Tail::Pass | Tail::Yield | Tail::Inner)
     }
 
     /// What it is for in a branch of IF.
@@ -86,20 +94,29 @@ impl<'a> Printer<'_, 'a> {
     fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
+                if self.read(*slot).is_none() && (!named || tail.is_pass()) {
+                    let entries = self.given(value, Tail::Drop);
+                    return out.push(Step::of(None, label(value), entries));
+                }
                 let entries = self.bound(value);
-                out.push(Step::of(Some(*slot), "", entries));
+                out.push(self.binding(Some(*slot), statement.span.end, "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
-                self.control(control, Some(*slot), Tail::Bind, out);
+                let (slot, tail) = match self.read(*slot) {
+                    Some(slot) => (Some(slot), Tail::Bind),
+                    None => (None, Tail::Drop),
+                };
+                self.control(control, slot, tail, statement.span, out);
             }
             StmtKind::Value(value) => {
                 let entries = self.given(value, tail);
-                out.push(Step::of(None, "result", entries));
+                out.push(Step::of(None, label(value), entries));
             }
             StmtKind::Return(kind, value) => {
                 let entries = self.returns(*kind, value);
                 let label = if *kind == ReturnKind::Err { "fail" } else { "done" };
-                out.push(Step { slot: None, label, entries });
+                out.push(Step::of(None, label, entries));
             }
             StmtKind::Fail(value) => {
                 let entries = vec![("raise".into(), self.value(value))];
@@ -109,7 +126,7 @@ impl<'a> Printer<'_, 'a> {
                 let entries = vec![self.compensate(&[*call])];
                 out.push(Step::of(None, "undo", entries));
             }
-            StmtKind::Control(control) => self.control(control, None, tail, out),
+            StmtKind::Control(control) => self.control(control, None, tail, statement.span, out),
         }
     }
 
@@ -207,18 +224,25 @@ impl<'a> Printer<'_, 'a> {
         ("compensate".into(), Doc::List(calls))
     }
 
-    fn control(&mut self, control: &Control<'a>, slot: Option<Slot>, tail: Tail, out: &mut Vec<Step<'a>>) {
+    fn control(
+        &mut self,
+        control: &Control<'a>,
+        slot: Option<Slot>,
+        tail: Tail,
+        span: Span,
+        out: &mut Vec<Step<'a>>,
+    ) {
         match control {
             Control::If(node) => {
                 let entries = self.branches(node, tail);
-                out.push(Step { slot, label: "check", entries });
+                out.push(self.binding(slot, span.end, "check", entries));
             }
             Control::For(node) => {
                 let collected = slot.is_some()
                     || matches!(tail, Tail::Loop | Tail::Yield | Tail::Bind)
                     || (tail == Tail::Function && self.function.output.ok.ty != Type::NIL);
-                let entries = self.passes(node, collected);
-                out.push(Step { slot, label: "process", entries });
+                let entries = self.passes(node, span, collected);
+                out.push(self.binding(slot, span.end, "process", entries));
             }
             Control::Match(node) => {
                 self.refuse(
@@ -338,16 +362,18 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// FOR with its body.
-    fn passes(&mut self, node: &For<'a>, collected: bool) -> Vec<Entry<'a>> {
+    fn passes(&mut self, node: &For<'a>, span: Span, collected: bool) -> Vec<Entry<'a>> {
         let mut entries = vec![
             ("for".into(), Doc::word(self.names.get(node.item).clone())),
             ("in".into(), self.value(&node.list)),
         ];
         let tail = if collected { Tail::Loop } else { Tail::Pass };
         let mut steps = Vec::new();
-        let before = core::mem::replace(&mut self.in_list, false);
+        let (in_list, loop_start) = (self.in_list, self.loop_start);
+        self.in_list = false;
+        self.loop_start.get_or_insert(span.start);
         self.steps(node.body.statements, tail, &mut steps);
-        self.in_list = before;
+        (self.in_list, self.loop_start) = (in_list, loop_start);
         let body = match self.words.notation {
             Notation::Workflow => self.named(steps),
             _ => self.list(steps),
@@ -362,6 +388,11 @@ struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
     kind: ReturnKind,
     value: Expr<'a>,
+}
+
+/// What a workflow calls a step that gives a value and binds nothing.
+fn label(value: &Expr<'_>) -> &'static str {
+    if matches!(value.kind, ExprKind::Call(_)) { "send" } else { "result" }
 }
 
 /// Whether a key means something beside the fields of a record in some notation.

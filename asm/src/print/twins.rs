@@ -1,5 +1,6 @@
 //! Calls with the MATCH right behind them, and which slots are one name in a notation where a handler belongs to its call.
 
+use super::uses::Uses;
 use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
 
 /// A call and the MATCH right behind it.
@@ -44,27 +45,32 @@ pub(super) fn completes(block: &Block<'_>) -> bool {
     })
 }
 
-/// The slot of a call and the slot that its OK arm binds, each by the other.
+/// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
 #[derive(Debug)]
-pub(super) struct Twins(Vec<Option<Slot>>);
+pub(super) struct Twins<'u, 'a> {
+    of: Vec<Option<Slot>>,
+    uses: &'u Uses<'a>,
+    parameters: usize,
+}
 
-impl Twins {
+impl<'u, 'a> Twins<'u, 'a> {
     /// Those of a function.
-    pub(super) fn find(function: &Function<'_>) -> Twins {
-        let mut twins = Twins(vec![None; function.slots.len()]);
+    pub(super) fn find(function: &Function<'a>, uses: &'u Uses<'a>) -> Twins<'u, 'a> {
+        let of = vec![None; function.slots.len()];
+        let mut twins = Twins { of, uses, parameters: function.parameters.len() };
         twins.block(&function.body);
         twins
     }
 
     /// The twin of a slot.
     pub(super) fn of(&self, slot: Slot) -> Option<Slot> {
-        self.0.get(slot.0 as usize).copied().flatten()
+        self.of.get(slot.0 as usize).copied().flatten()
     }
 
     fn pair(&mut self, a: Slot, b: Slot) {
-        if a != b && self.of(a).is_none() && self.of(b).is_none() {
+        if a != b && self.uses.is_one(a, b, self.parameters) {
             for (slot, other) in [(a, b), (b, a)] {
-                if let Some(place) = self.0.get_mut(slot.0 as usize) {
+                if let Some(place) = self.of.get_mut(slot.0 as usize) {
                     *place = Some(other);
                 }
             }
@@ -127,4 +133,25 @@ pub(super) fn ends_binding(block: &Block<'_>, slot: Slot) -> bool {
             }
             _ => false,
         }
+}
+
+/// Whether something in a block binds a slot.
+pub(super) fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
+    let control = |control: &Control<'_>| match control {
+        Control::If(node) => {
+            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
+        }
+        Control::Match(node) => {
+            let arms = [&node.err, &node.ok].into_iter().flatten();
+            arms.into_iter().any(|arm| arm.bind == slot || rebinds(&arm.body, slot))
+        }
+        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
+    };
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Let { slot: bound, value, .. } => {
+            *bound == slot || matches!(value, Bound::Control(node) if control(node))
+        }
+        StmtKind::Control(node) => control(node),
+        _ => false,
+    })
 }

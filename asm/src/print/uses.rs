@@ -1,17 +1,20 @@
 //! What a function reads and calls.
 
+use super::twins::{completes, rebinds};
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and calls.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'a> {
-    /// The slots that some expression reads.
-    pub(super) reads: HashSet<Slot>,
+    /// The slots that some expression reads, each with where it is read last.
+    pub(super) reads: HashMap<Slot, u32>,
     /// How often each slot is bound other than at the start of the function.
     pub(super) binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
+    /// The slots of the ERR arms around that are the failure, and no name.
+    failures: Vec<Slot>,
     /// The name of what each call calls, in the order of the source.
     pub(super) calls: Vec<&'a str>,
 }
@@ -26,6 +29,15 @@ impl<'a> Uses<'a> {
     /// How often a slot is bound.
     pub(super) fn bindings(&self, slot: Slot) -> u32 {
         self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
+    pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
+        call == bind
+            || (self.bindings(bind) == 1
+                && !self.matched.contains(&bind)
+                && self.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
 
     fn bind(&mut self, slot: Slot) {
@@ -61,7 +73,19 @@ impl<'a> Uses<'a> {
             }
             Control::Match(node) => {
                 self.matched.insert(node.slot);
-                for arm in [&node.err, &node.ok].into_iter().flatten() {
+                if let Some(arm) = &node.err {
+                    let alias = !completes(&arm.body) && !rebinds(&arm.body, arm.bind);
+                    if alias {
+                        self.failures.push(arm.bind);
+                    } else {
+                        self.bind(arm.bind);
+                    }
+                    self.block(&arm.body);
+                    if alias {
+                        self.failures.pop();
+                    }
+                }
+                if let Some(arm) = &node.ok {
                     self.bind(arm.bind);
                     self.block(&arm.body);
                 }
@@ -76,8 +100,10 @@ impl<'a> Uses<'a> {
 
     fn expr(&mut self, expr: &Expr<'a>) {
         match expr.kind {
+            ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
             ExprKind::Ref(slot) => {
-                self.reads.insert(slot);
+                let last = self.reads.entry(slot).or_default();
+                *last = expr.span.start.max(*last);
             }
             ExprKind::Call(call) => self.call(call),
             _ => expr.children(|child| self.expr(child)),

@@ -40,7 +40,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::Binary(Binary::Concat, ..) => self.concat(expr),
             ExprKind::Binary(operator, ..) => self.binary(operator, expr),
             ExprKind::Has(record, name) => {
-                let operands = vec![self.value(record), Doc::Text(self.text(name.text))];
+                let operands = vec![self.value(record), self.literal(Literal::Text(name.text))];
                 Doc::one(row(Makes::Binary(Binary::HasName)).spelling, Doc::List(operands))
             }
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
@@ -79,7 +79,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// The name and kind of what a slot is.
     pub(super) fn root(&self, slot: Slot) -> Root<'_> {
-        if self.failures.last() == Some(&slot) {
+        if self.failures.last() == Some(&Some(slot)) {
             return Root { name: self.words.failure, parameter: false };
         }
         // An input that is bound anew is a name like any other.
@@ -89,7 +89,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// Says so where a slot cannot be named here.
     fn reachable(&mut self, slot: Slot, span: Span) {
-        if self.failures.contains(&slot) && self.failures.last() != Some(&slot) {
+        if self.failures.contains(&Some(slot)) && self.failures.last() != Some(&Some(slot)) {
             self.refuse(
                 span,
                 "the failure of a handler inside the handler of another call",

@@ -175,7 +175,10 @@ fn plain(result: CallToolResult) -> CallToolResult {
         return CallToolResult::error(vec![ContentBlock::text(text)]);
     }
     let value = outcome.get("value").cloned().unwrap_or_default();
-    CallToolResult::structured(json!({ "result": value }))
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut result = CallToolResult::structured(json!({ "result": value }));
+    result.content = vec![ContentBlock::text(text)];
+    result
 }
 
 fn refused(told: Value) -> CallToolResult {

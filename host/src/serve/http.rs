@@ -1,7 +1,7 @@
 //! Streamable HTTP: where the server listens, and whom it lets in.
 //!
 //! It listens on loopback unless an address says otherwise. A request from a page of a browser (one with an `Origin`) is
-//! let in only from an origin that was allowed; with a token, only requests that bear it are.
+//! let in only from loopback and origins that were allowed; with a token, only requests that bear it are.
 
 use super::{Service, Shared};
 use crate::problem::Problem;
@@ -20,6 +20,8 @@ use tokio::net::TcpListener;
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
+/// Origins of pages that this machine served itself.
+const LOCAL: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 /// What a request may have beyond the program's source: its inputs.
 const INPUTS: usize = 4 << 20;
 
@@ -61,7 +63,7 @@ pub async fn http(
 fn app(service: Service, settings: &Http) -> Router {
     let mut config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(service.source.saturating_mul(2).saturating_add(INPUTS))
-        .with_allowed_origins(settings.origins.iter().cloned())
+        .with_allowed_origins(LOCAL.iter().map(ToString::to_string).chain(settings.origins.iter().cloned()))
         .enforce_origin_validation();
     config.allowed_hosts.extend(settings.hosts.iter().cloned());
     let shared = Shared::new(service);

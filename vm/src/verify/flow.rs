@@ -159,15 +159,14 @@ impl<'p, S: Set> Flow<'p, S> {
         // What every instruction changes stays out of `self`, and so in registers of the machine.
         let mut look = Look::new(self.program, function, self.place.caller);
         look.take(self);
-        for (place, op) in code.iter().enumerate() {
-            // As many as there are instructions.
-            self.pc = function.start + u32::try_from(place).unwrap_or(u32::MAX);
+        for (place, (pc, op)) in (function.start..).zip(code).enumerate() {
+            self.pc = pc;
             if self.areas.merges[place].from != NOWHERE {
                 look.give(self);
                 self.arrive(place)?;
                 look.take(self);
             }
-            if self.pc == self.next {
+            if pc == self.next {
                 look.give(self);
                 self.end_loop(op)?;
                 look.take(self);

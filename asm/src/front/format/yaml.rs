@@ -63,7 +63,7 @@ impl Inside<'_> {
                 }
             }
             Kind::List(_) | Kind::Record(_) if in_brackets => {
-                self.lines(range.start, range.end, Line::Continues)
+                self.lines(range.start, range.end, Line::Continues);
             }
             Kind::List(items) => items.iter().for_each(|item| self.mark(item)),
             Kind::Record(entries) => entries.iter().for_each(|entry| {

@@ -4,6 +4,7 @@
 //! stands, with the mend where there is one, and reading goes on as if it were mended, so that all errors come at once.
 //! Programs are unknown here. A line may be as long as the source: a minified function is one line.
 
+mod foreign;
 mod mend;
 mod scalar;
 #[cfg(test)]

@@ -12,12 +12,10 @@ use crate::problem::shortened;
 use crate::tools::server::Server;
 use crate::tools::{Failure, Provider, Request};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation, JsonObject,
-    PaginatedRequestParams, ProtocolVersion, Tool as Listed,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ErrorCode, Implementation,
+    JsonObject, PaginatedRequestParams, Tool as Listed,
 };
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RunningService, ServiceError,
-};
+use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
 use rmcp::{ClientHandler, RoleClient};
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -44,7 +42,9 @@ pub(super) struct Watcher {
 impl ClientHandler for Watcher {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("ilo-vm", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), name)
+        let mut config = ClientConfig::new(ClientCapabilities::default(), name);
+        config.protocol_version = transport::LEGACY;
+        config
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -81,7 +81,7 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refu
     let opening = async {
         let watcher = Watcher::default();
         let changed = Arc::clone(&watcher.changed);
-        let service = transport::open(&server, watcher, lifecycle(), &errors).await?;
+        let service = transport::open(&server, watcher, &errors).await?;
         let listed = list(service.peer()).await?;
         Ok::<_, String>((service, listed, changed))
     };
@@ -97,14 +97,6 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refu
     let peer = service.peer().clone();
     let link = Arc::new(Link { server: server.name, peer, runtime, changed, errors });
     Ok(Opened { link, service, listed })
-}
-
-/// Newer servers answer `server/discover`; the others are initialized as before.
-fn lifecycle() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        legacy_version: Some(ProtocolVersion::V_2025_11_25),
-    }
 }
 
 /// Why a server could not be opened, in few words.
@@ -142,7 +134,13 @@ async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Listed>, String> {
     for _ in 0..TOOLS {
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
         let page = peer.list_tools(Some(params)).await;
-        let page = page.map_err(|error| format!("does not list its tools: {}", why(&error)))?;
+        let page = match page {
+            // A server may have no tools at all.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                return Ok(Vec::new());
+            }
+            page => page.map_err(|error| format!("does not list its tools: {}", why(&error)))?,
+        };
         tools.extend(page.tools);
         if tools.len() > TOOLS {
             break;

@@ -8,7 +8,8 @@ use crate::tools::command::{ENVIRONMENT, ERRORS};
 use crate::tools::server::{Server, Way};
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use std::collections::HashMap;
@@ -75,23 +76,40 @@ impl Tail {
     }
 }
 
+/// The protocol that servers speak which know no `server/discover`.
+pub(super) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
+
 type Service = RunningService<RoleClient, Watcher>;
 
-/// Opens a server in its way.
-pub(super) async fn open(
+/// Opens a server in its way. Newer servers answer `server/discover`, and most others say that they do not know it; one
+/// that says neither is opened again in the manner of old.
+pub(super) async fn open(server: &Server, watcher: Watcher, errors: &Tail) -> Result<Service, String> {
+    let newer = ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(LEGACY),
+    };
+    let opened = match open_with(server, watcher.clone(), newer, errors).await? {
+        Err(
+            ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_),
+        ) => open_with(server, watcher, ClientLifecycleMode::Initialize, errors).await?,
+        opened => opened,
+    };
+    opened.map_err(|error| cannot_open(&error))
+}
+
+async fn open_with(
     server: &Server,
     watcher: Watcher,
     lifecycle: ClientLifecycleMode,
     errors: &Tail,
-) -> Result<Service, String> {
-    let opened = match &server.way {
+) -> Result<Result<Service, ClientInitializeError>, String> {
+    Ok(match &server.way {
         Way::Program { program, arguments, folder, environment } => {
             let child = spawn(program, arguments, folder, environment, errors)?;
             watcher.serve_with_lifecycle(child, lifecycle).await
         }
         Way::Http { url, headers } => watcher.serve_with_lifecycle(http(url, headers)?, lifecycle).await,
-    };
-    opened.map_err(|error| cannot_open(&error))
+    })
 }
 
 fn spawn(

@@ -1,0 +1,62 @@
+//! Large sources in the JSON and YAML notations. Knows no engine, so that workers outside the workspace can take the file
+//! alone.
+
+/// Bytes of a large source.
+pub const LARGE: usize = 1_000_000;
+
+/// A notation of JSON or YAML.
+pub struct Notation {
+    /// What assembling it is called among what is measured.
+    pub item: &'static str,
+    /// A program in it.
+    example: &'static str,
+    /// What the program's name stands behind, with the name and without.
+    name: (&'static str, &'static str),
+    /// What stands between two programs.
+    between: &'static str,
+}
+
+/// Extended tool calling.
+pub const TOOL_CALLING: Notation = Notation {
+    item: "assemble-tool-calling",
+    example: include_str!("../../asm/tests/front/notify.tool-calling.json"),
+    name: ("\"function\": \"notify\"", "\"function\": "),
+    between: "\n",
+};
+/// Minified JSON.
+pub const CONSTRAINED: Notation = Notation {
+    item: "assemble-constrained",
+    example: include_str!("../../asm/tests/front/notify.constrained.json"),
+    name: ("\"fn\":\"notify\"", "\"fn\":"),
+    between: "",
+};
+/// MCP composition.
+pub const MCP: Notation = Notation {
+    item: "assemble-mcp",
+    example: include_str!("../../asm/tests/front/notify.mcp.json"),
+    name: ("\"meta\": {", "\"meta\": {\"name\": "),
+    between: "\n",
+};
+/// Workflow.
+pub const WORKFLOW: Notation = Notation {
+    item: "assemble-workflow",
+    example: include_str!("../../asm/tests/front/notify.workflow.yaml"),
+    name: ("name: notify", "name: "),
+    between: "---\n",
+};
+
+/// A source of about that many bytes: programs that differ in their names.
+pub fn source(notation: &Notation, bytes: usize) -> String {
+    let mut out = String::with_capacity(bytes + 4_096);
+    let (with, without) = notation.name;
+    let mut number = 0;
+    while out.len() < bytes {
+        out.push_str(if number > 0 { notation.between } else { "" });
+        let comma = if with.ends_with('{') { "," } else { "" };
+        let named = format!("{without}\"notify-{number}\"{comma}");
+        out.push_str(&notation.example.replacen(with, &named, 1));
+        out.push_str(if out.ends_with('\n') { "" } else { "\n" });
+        number += 1;
+    }
+    out
+}
