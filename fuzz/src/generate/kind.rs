@@ -97,7 +97,7 @@ impl Kind {
             Kind::Record(fields) => {
                 let mut values: Vec<(String, Data)> = fields
                     .iter()
-                    .map(|(name, kind)| (words::FIELDS[*name].to_owned(), kind.value(choices)))
+                    .map(|(name, kind)| (words::field(*name).into_owned(), kind.value(choices)))
                     .collect();
                 if choices.chance(60) {
                     values.push(("unnamed".to_owned(), Data::Number(words::number(choices))));

@@ -3,11 +3,17 @@
 use super::choices::Choices;
 use crate::data;
 use ilo_spec::program::Number;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Names of fields, which no program has twice.
 pub(super) const FIELDS: &[&str] =
     &["id", "name", "total", "email", "ok", "tags", "first name", "", "zoë", "a\"b", "_", "x-1", "__proto__"];
+
+/// The name of a field: one of [`FIELDS`], or past these a number, for records that are wide.
+pub(super) fn field(name: usize) -> Cow<'static, str> {
+    FIELDS.get(name).map_or_else(|| format!("field-{name}").into(), |&known| known.into())
+}
 
 /// Names of tools.
 pub(super) const TOOLS: &[&str] =
