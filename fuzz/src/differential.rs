@@ -1,12 +1,12 @@
 //! The real way through against the oracle: the same program, input and answers must come to the same.
 
+use crate::data::Data;
 use crate::generate::Case;
 use crate::oracle::{self, Ending, Report};
 use crate::world::World;
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build, read};
 use ilo_asm::diagnostic::Diagnostics;
-use ilo_host::data::Data;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Number;
 use ilo_vm::{Call, Datum, Limits, Outcome, Program, Run, Status, Step};
@@ -36,7 +36,7 @@ pub enum Verdict {
 pub fn compare(case: &Case) -> Result<Verdict, String> {
     let (program, _) = build(&case.source, &Options::default());
     let Some(program) = program else { return Ok(Verdict::Refused) };
-    let program = Program::load(&encode(&program)).map_err(|error| format!("it is not verified: {error}"))?;
+    let program = Program::load(&encode(&program)).map_err(|error| format!("it is not verified\n{error}"))?;
     let real = run(case, &program)?;
     let arena = Bump::new();
     let file = read(&case.source, &arena, &Options::default(), &mut Diagnostics::default());
@@ -80,11 +80,11 @@ fn agree(real: &Report, told: &Report) -> Result<Verdict, &'static str> {
         (Ending::Err(a), Ending::Err(b)) if a == b => Ok(Verdict::Err),
         (
             Ending::Fault { code: a, function: in_a, at: at_a, message: says_a, .. },
-            Ending::Fault { code: b, function: in_b, at: at_b, message: says_b, statement },
+            Ending::Fault { code: b, function: in_b, at: at_b, message: says_b, fused },
         ) => {
             if a != b || in_a != in_b {
                 Err("the faults differ")
-            } else if at_a != at_b && at_a != statement {
+            } else if at_a != at_b && Some(at_a) != fused.as_ref() {
                 Err("the places of the fault differ")
             } else if says_b.is_some() && says_a != says_b {
                 Err("the messages of the fault differ")
@@ -139,7 +139,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
             code: fault.code.to_string(),
             function: fault.function.clone(),
             at: fault.position.unwrap_or_default(),
-            statement: (0, 0),
+            fused: None,
             message: Some(fault.message.clone()),
         },
     };

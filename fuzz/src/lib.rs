@@ -5,24 +5,28 @@
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
 pub mod conversion;
+pub mod data;
 pub mod differential;
 pub mod generate;
 pub mod oracle;
+#[cfg(feature = "host")]
+mod outside;
 pub mod shrink;
 pub mod world;
 
+pub use conversion::conversion;
+#[cfg(feature = "host")]
+pub use outside::{json, tools_file};
+
 use bumpalo::Bump;
-use ilo_asm::build::{Options, build};
+use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::{disasm, graph, id, print};
-use ilo_host::data::read::{Bounds, read};
-use ilo_host::tools::Tools;
+use ilo_asm::{disasm, graph, id};
 use ilo_spec::encode::encode;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
 use ilo_vm::{Datum, Limits, Run, Step};
-use std::path::Path;
 use std::sync::OnceLock;
 
 /// Fuel of a run here: enough to go through loops, little enough to be quick.
@@ -30,16 +34,82 @@ const FUEL: u64 = 20_000;
 /// Memory of a run here, in bytes.
 const MEMORY: u64 = 1 << 20;
 
-/// Integer-ID text, all the way: read, mended, laid out, built, packed, listed, drawn, printed back, verified and run.
+/// Integer-ID text: laid out, and then as [`text`].
 ///
 /// # Panics
 /// When two ways through the code disagree.
 pub fn id_text(data: &[u8]) {
-    let Ok(source) = std::str::from_utf8(data) else { return };
-    let options = Options::default();
+    if let Ok(source) = std::str::from_utf8(data) {
+        layout(source, &Options { from: Some(Notation::Id), ..Options::default() });
+        text(source, Notation::Id);
+    }
+}
+
+/// A program in the notation of tool calls.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn tool_calling(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::ToolCalling);
+}
+
+/// A program in the notation for constrained decoding.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn constrained(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Constrained);
+}
+
+/// A workflow.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn workflow(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Workflow);
+}
+
+/// A composition of MCP tools.
+///
+/// # Panics
+/// When two ways through the code disagree.
+pub fn mcp(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Mcp);
+}
+
+/// A generated program against the oracle.
+///
+/// # Panics
+/// When they disagree.
+pub fn differential(data: &[u8]) {
+    let case = generate::case(data);
+    if let Err(what) = differential::compare(&case) {
+        panic!("{what}\n{case}");
+    }
+}
+
+/// A generated program's bytecode with some bytes changed: the first 8 bytes say where and to what.
+///
+/// # Panics
+/// When a verified program does not end within its limits.
+pub fn mutated(data: &[u8]) {
+    let Some((changes, rest)) = data.split_first_chunk::<8>() else { return };
+    let options = Options { strip: true, ..Options::default() };
+    let (Some(program), _) = build(&generate::case(rest).source, &options) else { return };
+    let mut bytes = encode(&program);
+    for change in changes.chunks_exact(4) {
+        // No change of a byte to what it is: each string is a case by itself.
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+        bytes[at] = if change[2] < 128 { bytes[at].wrapping_add(change[2] % 8) } else { change[3] };
+    }
+    bytecode(&bytes);
+}
+
+/// A source all the way: read, mended, built, packed, listed, drawn, printed in each notation, verified and run.
+fn text(source: &str, notation: Notation) {
+    let options = Options { from: Some(notation), ..Options::default() };
     let (program, diagnostics) = build(source, &options);
     let _ = fix::apply(source, diagnostics.as_slice());
-    layout(source, &options);
     let Some(program) = program else {
         assert!(diagnostics.has_errors(), "what is refused has an error");
         return;
@@ -51,12 +121,18 @@ pub fn id_text(data: &[u8]) {
     let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
     assert!(
         printed.as_ref() == Some(&bare),
-        "printed and read back, the code is the same: {problems:?}\n{again}"
+        "what bytecode carries reads back to the same: {:?}\n{again}",
+        problems.as_slice()
     );
-    drawn(source);
+    for (to, _) in Notation::ALL {
+        if let Err(what) = conversion::turn(source, notation, to) {
+            panic!("{notation} to {to}\n{source}\n{what}");
+        }
+    }
+    drawn(source, &options);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {
-        Ok(program) => run(&program, data),
+        Ok(program) => run(&program, source.as_bytes()),
         Err(error) => panic!("what the assembler makes is verified: {error}"),
     }
 }
@@ -69,19 +145,18 @@ fn layout(source: &str, options: &Options<'_>) {
     let mut diagnostics = Diagnostics::default();
     let again = id::format(&text, &reading, &mut diagnostics);
     assert_eq!(again.as_deref(), Some(text.as_str()), "a layout is its own layout");
-    let wide = Options { reading, strip: true, ..Options::default() };
+    let wide = Options { reading, strip: true, ..options.clone() };
     let (before, _) = build(source, &wide);
     let (after, _) = build(&text, &wide);
     assert!(before == after, "a layout means what its source means");
 }
 
-fn drawn(source: &str) {
+fn drawn(source: &str, options: &Options<'_>) {
     let arena = Bump::new();
-    let file = ilo_asm::build::read(source, &arena, &Options::default(), &mut Diagnostics::default());
+    let file = ilo_asm::build::read(source, &arena, options, &mut Diagnostics::default());
     for (format, _) in graph::Format::ALL {
         assert!(!graph::graph(&file, format).is_empty());
     }
-    assert!(!print::id(&file).is_empty());
 }
 
 /// Bytecode: refused, or verified and run to an end.
@@ -94,27 +169,6 @@ pub fn bytecode(data: &[u8]) {
     }
     if let Ok(program) = ilo_vm::Program::load(data) {
         run(&program, data);
-    }
-}
-
-/// JSON that comes in as an input or a tool's result: refused, or read and written again as the same.
-///
-/// # Panics
-/// When what was written does not read back as it was.
-pub fn json(bytes: &[u8]) {
-    let bounds = Bounds::default();
-    if let Ok(value) = read(bytes, &bounds) {
-        let text = value.to_json();
-        let again = read(text.as_bytes(), &Bounds { bytes: usize::MAX, ..bounds });
-        assert_eq!(again.as_ref(), Ok(&value), "{text}");
-    }
-}
-
-/// A tools file: refused with problems, or understood.
-pub fn tools_file(bytes: &[u8]) {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = Tools::from_text("tools.json", text, Path::new("."));
-        let _ = Tools::from_text("tools.toml", text, Path::new("."));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tools of a generated program, answering.
 
+use crate::data::Data;
 use crate::generate::Tool;
-use ilo_host::data::Data;
 
 /// How far each tool's answers have been used.
 #[derive(Clone, Debug)]

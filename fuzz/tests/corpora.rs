@@ -43,11 +43,13 @@ fn snapshot() {
     on_corpus("snapshot", ilo_fuzz::snapshot);
 }
 
+#[cfg(feature = "host")]
 #[test]
 fn json() {
     on_corpus("json", ilo_fuzz::json);
 }
 
+#[cfg(feature = "host")]
 #[test]
 fn tools_file() {
     on_corpus("tools_file", ilo_fuzz::tools_file);

@@ -54,7 +54,7 @@ pub(super) enum Key {
 pub(super) const KEYS: usize = Key::Steps as usize + 1;
 
 /// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its own.
-struct Words(Key, [&'static str; 4]);
+struct Words(#[allow(dead_code, reason = "a test holds the order by it")] Key, [&'static str; 4]);
 
 /// Every word. Where a notation has none, the words of its sisters are understood.
 const WORDS: [Words; KEYS] = [
@@ -285,6 +285,10 @@ impl Dialect {
 
     /// What a word means as one of these keys. An own word wins over a sister's.
     pub(super) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
+        if word.is_empty() {
+            // What a notation has no word for has the empty one in the table.
+            return None;
+        }
         let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
         let sister = |&&key: &&Key| spellings(key).contains(&word);
         let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
@@ -308,7 +312,7 @@ fn spellings(key: Key) -> [&'static str; 4] {
 
 /// Whether a word begins a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
-    STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+    !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use super::keys::{Keyed, entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::{Reader, literal, nothing};
 use super::refer::inner;
-use super::tree::{Entry, Kind, Node};
+use super::tree::{self, Entry, Kind, Node};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use hashbrown::HashMap;
 use ilo_spec::error::Code;
 
 /// How texts are read.
@@ -385,7 +386,7 @@ impl<'a> Reader<'_, 'a> {
         let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
         let span = Span::new(at.start, subject.span.end);
         let subject = self.value(subject);
-        let mut map = Cases { cases: Vec::new(), default: None };
+        let mut map = Cases { cases: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
             let value = self.value(&default.value);
             map.default = Some((value, default.key.span));
@@ -436,6 +437,9 @@ impl<'a> Reader<'_, 'a> {
             Kind::Null => Literal::Nil,
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
+        if let Some(before) = map.seen.insert(tree::Key::of(key), key.span) {
+            return self.case_twice(key, before, "a case with this key");
+        }
         map.cases.push(Case { key: literal, key_span: key.span, value: read });
     }
 
@@ -452,6 +456,7 @@ impl<'a> Reader<'_, 'a> {
 /// Cases as they are read.
 struct Cases<'a> {
     cases: Vec<Case<'a>>,
+    seen: HashMap<tree::Key<'a>, Span>,
     default: Option<(Expr<'a>, Span)>,
 }
 

@@ -71,8 +71,8 @@ impl<'a> Body<'a, '_, '_> {
                 };
                 self.code.emit_at(op, at);
             }
-            ExprKind::Binary(Binary::And, a, b) => self.logic(a, b, true, dst)?,
-            ExprKind::Binary(Binary::Or, a, b) => self.logic(a, b, false, dst)?,
+            ExprKind::Binary(Binary::And, a, b) => self.logic([a, b], true, dst, at)?,
+            ExprKind::Binary(Binary::Or, a, b) => self.logic([a, b], false, dst, at)?,
             ExprKind::Binary(Binary::Concat, ..) => self.concat(expr, dst)?,
             // A name that is constant is a field's, however it is written.
             ExprKind::Binary(
@@ -162,14 +162,14 @@ impl<'a> Body<'a, '_, '_> {
     }
 
     /// AND and OR as a bool. Their operands may read what `dst` holds, so the first goes elsewhere unless `dst` is free.
-    fn logic(&mut self, a: &Expr<'a>, b: &Expr<'a>, and: bool, dst: Reg) -> Lowered<()> {
+    fn logic(&mut self, [a, b]: [&Expr<'a>; 2], and: bool, dst: Reg, at: u32) -> Lowered<()> {
         let held = if self.is_slot(dst) { self.code.take(1) } else { dst };
         let mut end = Label::default();
-        self.truth(a, held)?;
+        self.truth(a, held, at)?;
         let (src, to) = (held.read(), To(0));
         let op = if and { Op::JumpUnless { src, to } } else { Op::JumpIf { src, to } };
-        self.code.jump(op, a.span.start, &mut end);
-        self.truth(b, held)?;
+        self.code.jump(op, at, &mut end);
+        self.truth(b, held, at)?;
         self.code.bind(end);
         if held != dst {
             self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
@@ -177,35 +177,42 @@ impl<'a> Body<'a, '_, '_> {
         Ok(())
     }
 
-    /// Evaluates a condition to a bool.
-    fn truth(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
+    /// Evaluates a condition to a bool, for the operator at a place.
+    fn truth(&mut self, expr: &Expr<'a>, dst: Reg, at: u32) -> Lowered<()> {
         if gives_bool(expr) {
             self.expr(expr, Want::Into(dst))?;
         } else {
             let mark = self.code.mark();
             let src = self.expr(expr, Want::Any)?.read();
             self.code.give_back(mark);
-            self.code.emit_at(Op::Truth { dst: dst.write(), src }, expr.span.start);
+            self.code.emit_at(Op::Truth { dst: dst.write(), src }, at);
         }
         Ok(())
     }
 
-    /// Goes to `label` where the condition is not `wanted`, and falls through where it is.
-    pub(super) fn branch(&mut self, expr: &Expr<'a>, wanted: bool, label: &mut Label) -> Lowered<()> {
+    /// Goes to `label` where the condition is not `wanted`, and falls through where it is. What is no condition is a fault
+    /// of the instruction at `by`.
+    pub(super) fn branch(
+        &mut self,
+        expr: &Expr<'a>,
+        wanted: bool,
+        label: &mut Label,
+        by: u32,
+    ) -> Lowered<()> {
         let mark = self.code.mark();
         let at = expr.span.start;
         let to = To(0);
         match expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, !wanted, label)?,
+            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, !wanted, label, at)?,
             ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
                 if (operator == Binary::And) == wanted {
-                    self.branch(a, wanted, label)?;
-                    self.branch(b, wanted, label)?;
+                    self.branch(a, wanted, label, at)?;
+                    self.branch(b, wanted, label, at)?;
                 } else {
                     // The first alone can decide for what is wanted.
                     let mut here = Label::default();
-                    self.branch(a, !wanted, &mut here)?;
-                    self.branch(b, wanted, label)?;
+                    self.branch(a, !wanted, &mut here, at)?;
+                    self.branch(b, wanted, label, at)?;
                     self.code.bind(here);
                 }
             }
@@ -227,7 +234,7 @@ impl<'a> Body<'a, '_, '_> {
             _ => {
                 let src = self.expr(expr, Want::Any)?.read();
                 let op = if wanted { Op::JumpUnless { src, to } } else { Op::JumpIf { src, to } };
-                self.code.jump(op, at, label);
+                self.code.jump(op, by, label);
             }
         }
         self.code.give_back(mark);
@@ -321,11 +328,17 @@ impl<'a> Body<'a, '_, '_> {
         for case in node.cases {
             map.cases.push((self.key(case.key)?, 0));
         }
+        let mut end = Label::default();
+        if node.cases.is_empty() && node.default.is_none() {
+            // Nothing goes on from such a switch, but the code behind it has to be reached: a jump that is never taken.
+            let never = self.code.take(1);
+            self.code.emit(Op::False { dst: never.write() });
+            self.code.jump(Op::JumpIf { src: never.read(), to: To(0) }, at, &mut end);
+        }
         let switch = self.code.switch(|map| Op::Switch { src, map: MapId(map) }, at, map);
         let cases = node.cases.iter().enumerate().map(|(number, case)| (Some(number), &case.value));
         let arms = cases.chain(node.default.iter().map(|value| (None, value)));
         let last = node.cases.len() + usize::from(node.default.is_some());
-        let mut end = Label::default();
         for (number, (case, value)) in (1..).zip(arms) {
             self.code.case(switch, case);
             self.expr(value, Want::Into(dst))?;
@@ -334,6 +347,9 @@ impl<'a> Body<'a, '_, '_> {
             }
         }
         self.code.bind(end);
+        if last == 0 {
+            self.code.emit(Op::Nil { dst: dst.write() });
+        }
         Ok(())
     }
 

@@ -46,11 +46,17 @@ struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
     from: Reg,
-    block: Option<&'c Block<'a>>,
-    /// What its value is wanted for: to be returned, or nothing.
-    then: Then,
+    behind: Behind<'c, 'a>,
     aliases: Aliases,
     mark: u16,
+}
+
+/// What stands behind the function.
+enum Behind<'c, 'a> {
+    /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
+    Block(&'c Block<'a>, Then),
+    /// The failure is passed on, from this place.
+    Fail(u32),
 }
 
 /// A function being made.
@@ -287,7 +293,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
         let mut otherwise = Label::default();
-        self.branch(&node.condition, true, &mut otherwise)?;
+        self.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
         match &node.otherwise {
             None => {
@@ -299,7 +305,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.block(block, then)
             }
             Some(block) if !completes(block) => {
-                self.defer(otherwise, None, Reg(0), Some(block), then);
+                self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
             Some(block) => {
@@ -340,18 +346,19 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
             Some(err) if alias => {
                 self.aliases.push((err.bind, result));
-                self.defer(failure, None, result, Some(&err.body), then);
+                self.defer(failure, None, result, Behind::Block(&err.body, then));
                 self.aliases.pop();
                 (Label::default(), None)
             }
             Some(err) => {
                 let bind = self.registers.bound(err.bind);
-                self.defer(failure, bind, result, Some(&err.body), then);
+                self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-                self.defer(failure, None, result, None, then);
+                let at = self.registers.call(node.slot).unwrap_or(node.span.start);
+                self.defer(failure, None, result, Behind::Fail(at));
                 (Label::default(), None)
             }
         };
@@ -385,12 +392,16 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         }
     }
 
-    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, block: Option<&'c Block<'a>>, then: Then) {
+    fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
             let mark = self.code.mark();
-            let then = if matches!(then, Then::Return) { then } else { Then::Drop };
+            if let Behind::Block(_, then) = &mut behind
+                && !matches!(then, Then::Return)
+            {
+                *then = Then::Drop;
+            }
             let aliases = self.aliases.clone();
-            self.deferred.push_back(Deferred { entry, arm, from, block, then, aliases, mark });
+            self.deferred.push_back(Deferred { entry, arm, from, behind, aliases, mark });
         }
     }
 
@@ -399,13 +410,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         self.code.bind(deferred.entry);
         self.code.give_back(deferred.mark);
         self.aliases = deferred.aliases;
-        match deferred.block {
-            Some(block) => {
+        match deferred.behind {
+            Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
-                let end = self.block(block, deferred.then)?;
+                let end = self.block(block, then)?;
                 debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
             }
-            None => self.code.emit(Op::Fail { src: deferred.from.read() }),
+            Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
@@ -420,7 +431,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let start = self.code.here();
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
-        self.code.emit_at(op, node.list.span.start);
+        self.code.emit_at(op, node.span.start);
         let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
         self.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;

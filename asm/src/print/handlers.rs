@@ -227,7 +227,8 @@ impl<'a> Printer<'_, 'a> {
 
     /// Whether the slot of an arm is the failure and nothing else: what reads it may say so.
     fn is_failure(&self, arm: &Arm<'a>) -> bool {
-        let alone = self.uses.bindings(arm.bind) == 1 || self.read(arm.bind).is_none();
+        let input = (arm.bind.0 as usize) < self.function.parameters.len();
+        let alone = (self.uses.bindings(arm.bind) == 1 && !input) || self.read(arm.bind).is_none();
         !twins::rebinds(&arm.body, arm.bind) && (alone || !completes(&arm.body))
     }
 

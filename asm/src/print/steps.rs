@@ -54,6 +54,11 @@ impl Tail {
         self != Tail::Drop
     }
 
+    /// Whether it ends a loop's pass.
+    fn is_pass(self) -> bool {
+        matches!(self, Tail::Loop | Tail::Pass | Tail::Yield | Tail::Inner)
+    }
+
     /// What it is for in a branch of IF.
     fn of_branch(self) -> Tail {
         match self {
@@ -89,6 +94,11 @@ impl<'a> Printer<'_, 'a> {
     fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
+                let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
+                if self.read(*slot).is_none() && (!named || tail.is_pass()) {
+                    let entries = self.given(value, Tail::Drop);
+                    return out.push(Step::of(None, label(value), entries));
+                }
                 let entries = self.bound(value);
                 out.push(self.binding(Some(*slot), statement.span.end, "", entries));
             }
@@ -101,7 +111,7 @@ impl<'a> Printer<'_, 'a> {
             }
             StmtKind::Value(value) => {
                 let entries = self.given(value, tail);
-                out.push(Step::of(None, "result", entries));
+                out.push(Step::of(None, label(value), entries));
             }
             StmtKind::Return(kind, value) => {
                 let entries = self.returns(*kind, value);
@@ -378,6 +388,11 @@ struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
     kind: ReturnKind,
     value: Expr<'a>,
+}
+
+/// What a workflow calls a step that gives a value and binds nothing.
+fn label(value: &Expr<'_>) -> &'static str {
+    if matches!(value.kind, ExprKind::Call(_)) { "send" } else { "result" }
 }
 
 /// Whether a key means something beside the fields of a record in some notation.

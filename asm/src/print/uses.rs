@@ -74,9 +74,12 @@ impl<'a> Uses<'a> {
             Control::Match(node) => {
                 self.matched.insert(node.slot);
                 if let Some(arm) = &node.err {
-                    self.bind(arm.bind);
                     let alias = !completes(&arm.body) && !rebinds(&arm.body, arm.bind);
-                    self.failures.extend(alias.then_some(arm.bind));
+                    if alias {
+                        self.failures.push(arm.bind);
+                    } else {
+                        self.bind(arm.bind);
+                    }
                     self.block(&arm.body);
                     if alias {
                         self.failures.pop();

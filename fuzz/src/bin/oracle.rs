@@ -17,6 +17,11 @@ const LINE: u64 = 100;
 /// Disagreements after which it stops.
 const ENOUGH: u64 = 1_000;
 
+thread_local! {
+    /// Where this thread panicked last.
+    static PANICKED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
 #[derive(Default)]
 struct Totals {
     verdicts: BTreeMap<Verdict, u64>,
@@ -31,6 +36,12 @@ fn main() -> ExitCode {
         eprintln!("usage: oracle [COUNT] [FIRST]");
         return ExitCode::from(2);
     };
+    // What a panic says is printed with the program that shows it.
+    std::panic::set_hook(Box::new(|panic| {
+        if let Some(place) = panic.location() {
+            PANICKED.with(|at| at.replace(place.to_string()));
+        }
+    }));
     let totals = Mutex::new(Totals::default());
     let (batch, stop, begun) = (AtomicU64::new(0), AtomicBool::new(false), Instant::now());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -58,7 +69,7 @@ fn main() -> ExitCode {
 fn work(seeds: std::ops::Range<u64>, totals: &Mutex<Totals>, stop: &AtomicBool) {
     let mut verdicts: BTreeMap<Verdict, u64> = BTreeMap::new();
     for seed in seeds {
-        match compare(&case(&bytes(seed))) {
+        match tried(&bytes(seed)) {
             Ok(verdict) => *verdicts.entry(verdict).or_default() += 1,
             Err(what) => {
                 if let Ok(mut totals) = totals.lock() {
@@ -75,6 +86,16 @@ fn work(seeds: std::ops::Range<u64>, totals: &Mutex<Totals>, stop: &AtomicBool) 
     }
 }
 
+/// Compares; a panic is a disagreement too.
+fn tried(bytes: &[u8]) -> Result<Verdict, String> {
+    std::panic::catch_unwind(|| compare(&case(bytes))).unwrap_or_else(|cause| {
+        let message = cause.downcast_ref::<String>().cloned();
+        let message = message.or(cause.downcast_ref::<&str>().map(|&text| text.to_owned()));
+        let place = PANICKED.with(std::cell::RefCell::take);
+        Err(format!("it panics at {place}: {}", message.unwrap_or_default()))
+    })
+}
+
 fn first_line(what: &str) -> String {
     what.lines().next().unwrap_or_default().to_owned()
 }
@@ -85,12 +106,11 @@ fn disagreements(totals: &Totals) -> u64 {
 
 fn tell(totals: &Totals, begun: Instant) -> ExitCode {
     for (what, &(count, seed)) in &totals.found {
-        let same = |bytes: &[u8]| compare(&case(bytes)).is_err_and(|found| first_line(&found) == *what);
-        let shortest = case(&shrink(&bytes(seed), same));
-        println!(
-            "# {count} of these, seed {seed}: {}\n{shortest}",
-            compare(&shortest).err().unwrap_or_default()
-        );
+        let same = |bytes: &[u8]| tried(bytes).is_err_and(|found| first_line(&found) == *what);
+        let shortest = shrink(&bytes(seed), same);
+        let what = tried(&shortest).err().unwrap_or_default();
+        let program = std::panic::catch_unwind(|| case(&shortest).to_string()).unwrap_or_default();
+        println!("# {count} of these, seed {seed}: {what}\n{program}");
     }
     let all: u64 = totals.verdicts.values().sum();
     let shares: Vec<String> =

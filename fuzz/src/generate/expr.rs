@@ -185,6 +185,7 @@ impl Generator<'_> {
             }
             Kind::Bool => self.condition(depth, tail, out),
             Kind::Number => self.arithmetic(depth, tail, out),
+            Kind::Text if self.choices.chance(2) => self.long_text(depth, tail, out),
             Kind::Text => self.two("CONCAT", [&Kind::Any, &Kind::Any], depth, tail, out),
             Kind::List(item) if self.choices.chance(128) => {
                 self.two("APPEND", [want, item], depth, tail, out);
@@ -207,11 +208,28 @@ impl Generator<'_> {
         }
     }
 
+    /// More texts joined than go into one instruction.
+    fn long_text(&mut self, depth: usize, tail: bool, out: &mut String) {
+        let joined = 60 + self.choices.below(100);
+        out.push_str(&"CONCAT ".repeat(joined));
+        for _ in 0..joined {
+            self.leaf(&Kind::Any, out);
+            out.push(' ');
+        }
+        self.expr(&Kind::Any, depth, tail, out);
+    }
+
+    /// More fields than go into one instruction, now and then.
+    fn wide(&mut self) -> Vec<(usize, Kind)> {
+        let more = if self.choices.chance(3) { 60 + self.choices.below(100) } else { 0 };
+        (0..more).map(|place| (words::FIELDS.len() + place, Kind::Any)).collect()
+    }
+
     /// Fields that MERGE sets: some of these, or a new one.
     fn pairs(&mut self, fields: &[(usize, Kind)], depth: usize, out: &mut String) {
         let count = self.choices.below(4);
         let mut used = Vec::new();
-        for place in 0..count {
+        for _ in 0..count {
             let (name, kind) = if !fields.is_empty() && self.choices.chance(128) {
                 self.choices.pick(fields).clone()
             } else {
@@ -227,7 +245,12 @@ impl Generator<'_> {
             used.push(name);
             let name = self.field(name);
             let _ = write!(out, " {name} ");
-            self.expr(&kind, depth, place + 1 == count, out);
+            self.expr(&kind, depth, false, out);
+        }
+        for (name, kind) in self.wide() {
+            let name = self.field(name);
+            let _ = write!(out, " {name} ");
+            self.literal(&kind, out);
         }
     }
 
@@ -242,6 +265,7 @@ impl Generator<'_> {
         if self.choices.chance(40) {
             fields.reverse();
         }
+        fields.extend(self.wide());
         let _ = write!(out, "OBJ {}", fields.len());
         for (place, (name, kind)) in fields.iter().enumerate() {
             let name = self.field(*name);

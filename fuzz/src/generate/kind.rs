@@ -2,7 +2,7 @@
 
 use super::choices::Choices;
 use super::words;
-use ilo_host::data::Data;
+use crate::data::Data;
 
 /// What a value is meant to be. A program may get something else all the same: that is the point of running it.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +97,7 @@ impl Kind {
             Kind::Record(fields) => {
                 let mut values: Vec<(String, Data)> = fields
                     .iter()
-                    .map(|(name, kind)| (words::FIELDS[*name].to_owned(), kind.value(choices)))
+                    .map(|(name, kind)| (words::field(*name).into_owned(), kind.value(choices)))
                     .collect();
                 if choices.chance(60) {
                     values.push(("unnamed".to_owned(), Data::Number(words::number(choices))));

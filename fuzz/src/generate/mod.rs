@@ -10,10 +10,11 @@ mod scope;
 mod stmt;
 mod words;
 
+use crate::data::Data;
 use choices::Choices;
-use ilo_host::data::Data;
 use kind::Kind;
 use scope::Scope;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use stmt::{Block, Want};
@@ -99,7 +100,7 @@ pub fn case(bytes: &[u8]) -> Case {
     let parameters = main.map(|main| main.parameters).unwrap_or_default();
     let input = parameters
         .iter()
-        .map(|(name, kind)| (words::FIELDS[*name].to_owned(), argument(kind, &mut generator.choices)))
+        .map(|(name, kind)| (words::field(*name).into_owned(), argument(kind, &mut generator.choices)))
         .collect();
     Case { source, entry: "main".to_owned(), input, tools: answers }
 }
@@ -165,7 +166,7 @@ impl Generator<'_> {
         let mut out = format!("; fn {name}(");
         for (place, (name, kind)) in parameters.iter().enumerate() {
             let comma = if place == 0 { "" } else { ", " };
-            let _ = write!(out, "{comma}{}: {}", words::FIELDS[*name], kind.declared());
+            let _ = write!(out, "{comma}{}: {}", words::field(*name), kind.declared());
         }
         let ok = self.scope.ok.declared();
         match &self.scope.err {
@@ -178,11 +179,11 @@ impl Generator<'_> {
         }
         self.registry(&mut out, "Tools", &self.scope.tools, |callee| {
             match callee.checked_sub(self.tools.len()) {
-                None => self.tools[callee].name,
-                Some(function) => self.functions[function].name,
+                None => self.tools[callee].name.into(),
+                Some(function) => self.functions[function].name.into(),
             }
         });
-        self.registry(&mut out, "Fields", &self.scope.fields, |name| words::FIELDS[name]);
+        self.registry(&mut out, "Fields", &self.scope.fields, words::field);
         let flat = !self.scope.has_else && self.choices.chance(20);
         let indent = if flat { "" } else { *self.choices.pick(&["  ", " ", "\t", "    "]) };
         for (level, line) in &body.lines {
@@ -198,12 +199,12 @@ impl Generator<'_> {
         out
     }
 
-    fn registry<'n>(
+    fn registry(
         &self,
         out: &mut String,
         word: &str,
         used: &BTreeSet<usize>,
-        name: impl Fn(usize) -> &'n str,
+        name: impl Fn(usize) -> Cow<'static, str>,
     ) {
         if used.is_empty() {
             return;
@@ -215,9 +216,9 @@ impl Generator<'_> {
             if !name.is_empty()
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:/".contains(&byte))
             {
-                out.push_str(name);
+                out.push_str(&name);
             } else {
-                words::quote(name, false, out);
+                words::quote(&name, false, out);
             }
         }
         out.push('\n');

@@ -1,12 +1,19 @@
 //! What generated programs are made of: names, texts and numbers, plain ones first, awkward ones behind.
 
 use super::choices::Choices;
+use crate::data;
 use ilo_spec::program::Number;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Names of fields, which no program has twice.
 pub(super) const FIELDS: &[&str] =
     &["id", "name", "total", "email", "ok", "tags", "first name", "", "zoë", "a\"b", "_", "x-1", "__proto__"];
+
+/// The name of a field: one of [`FIELDS`], or past these a number, for records that are wide.
+pub(super) fn field(name: usize) -> Cow<'static, str> {
+    FIELDS.get(name).map_or_else(|| format!("field-{name}").into(), |&known| known.into())
+}
 
 /// Names of tools.
 pub(super) const TOOLS: &[&str] =
@@ -115,20 +122,12 @@ pub(super) fn write_number(number: Number, choices: &mut Choices<'_>, out: &mut 
 
 /// A text as a JSON string; where `escaped`, all of its characters are.
 pub(super) fn quote(text: &str, escaped: bool, out: &mut String) {
+    if !escaped {
+        return data::quote(text, out);
+    }
     out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '/' if escaped => out.push_str("\\/"),
-            _ if escaped || character.is_control() => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            _ => out.push(character),
-        }
+    for unit in text.encode_utf16() {
+        let _ = write!(out, "\\u{unit:04x}");
     }
     out.push('"');
 }

@@ -3,13 +3,13 @@
 use super::facts::Facts;
 use super::value::Value;
 use super::{Ending, Report, number, render};
+use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
     MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use ilo_asm::span::Span;
-use ilo_host::data::Data;
 use ilo_spec::error::Code;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -54,8 +54,6 @@ struct Frame<'f> {
     function: &'f Function<'f>,
     number: usize,
     cells: Vec<Cell>,
-    /// The statement that runs, for faults.
-    statement: Span,
 }
 
 pub(super) fn run(
@@ -97,7 +95,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             Ok(value) => json(&value, Ending::Ok),
             Err(Exit::Failure(failure, _)) if function.output.err.is_some() => json(&failure, Ending::Err),
             Err(Exit::Failure(failure, span)) => match render::text(&failure) {
-                Some(message) => self.fault(function, Code::FaultToolFailed, span, span, Some(message)),
+                Some(message) => self.fault(function, Code::FaultToolFailed, span, None, Some(message)),
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
@@ -110,14 +108,14 @@ impl<'f> Machine<'f, '_, '_, '_> {
         function: &Function<'_>,
         code: Code,
         at: Span,
-        statement: Span,
+        fused: Option<Span>,
         message: Option<String>,
     ) -> Ending {
         Ending::Fault {
             code: code.to_string(),
             function: function.name.text.to_owned(),
             at: place(self.source, at),
-            statement: place(self.source, statement),
+            fused: fused.map(|span| place(self.source, span)),
             message,
         }
     }
@@ -129,7 +127,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for (cell, argument) in cells.iter_mut().zip(arguments) {
             *cell = Cell::Plain(argument);
         }
-        let mut frame = Frame { function, number, cells, statement: function.span };
+        let mut frame = Frame { function, number, cells };
         let value = match self.block(&mut frame, &function.body) {
             Ok(value) => value,
             Err(Exit::Value(value)) => return Ok(value),
@@ -147,14 +145,21 @@ impl<'f> Machine<'f, '_, '_, '_> {
     }
 
     fn trap(&self, frame: &Frame<'f>, code: Code, at: Span) -> Exit {
-        Exit::End(self.fault(frame.function, code, at, frame.statement, None))
+        Exit::End(self.fault(frame.function, code, at, None, None))
+    }
+
+    /// Whether a value holds, as the operand of the instruction at a place.
+    fn holds(&self, frame: &Frame<'f>, value: &Value, operand: &Expr<'f>, at: Span) -> Result<bool, Exit> {
+        // A FIELD and the instruction that goes on by what it gives may be one.
+        let fused = matches!(operand.kind, ExprKind::Field(..)).then_some(operand.span);
+        let fault = || self.fault(frame.function, Code::FaultConditionType, at, fused, None);
+        value.truth().ok_or_else(|| Exit::End(fault()))
     }
 
     /// A block, and its value (2.7.1).
     fn block(&mut self, frame: &mut Frame<'f>, block: &Block<'f>) -> Result<Option<Value>, Exit> {
         let mut value = None;
         for statement in block.statements {
-            frame.statement = statement.span;
             value = self.statement(frame, statement)?;
         }
         Ok(value)
@@ -228,7 +233,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn branch(&mut self, frame: &mut Frame<'f>, node: &If<'f>) -> Result<Option<Value>, Exit> {
         let condition = self.expr(frame, &node.condition)?;
-        let holds = condition.truth().ok_or_else(|| self.trap(frame, Code::FaultConditionType, node.span))?;
+        let holds = self.holds(frame, &condition, &node.condition, node.span)?;
         match (&node.otherwise, holds) {
             (_, true) => self.block(frame, &node.then),
             (Some(block), false) => self.block(frame, block),
@@ -250,7 +255,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Ok(None)
             }
             (Err((failure, _)), _, Some(err)) => arm(self, frame, err, failure),
-            (Err((failure, call)), _, None) => Err(Exit::Failure(failure, call)),
+            (Err((failure, call)), _, None) => {
+                let own = self.facts[frame.number].hands_on_itself(node);
+                Err(Exit::Failure(failure, if own { node.span } else { call }))
+            }
         }
     }
 
@@ -347,9 +355,13 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let arguments = self.arguments(frame, call)?;
                 self.carry_out(call, arguments)
             }
-            ExprKind::Unary(operator, operand) => {
+            ExprKind::Unary(Unary::Not, operand) => {
+                let value = self.expr(frame, operand)?;
+                Ok(Value::Bool(!self.holds(frame, &value, operand, expr.span)?))
+            }
+            ExprKind::Unary(Unary::Len, operand) => {
                 let operand = self.expr(frame, operand)?;
-                unary(*operator, &operand).map_err(|code| self.trap(frame, code, expr.span))
+                length(&operand).ok_or_else(|| self.trap(frame, Code::FaultTypeMismatch, expr.span))
             }
             ExprKind::Binary(Binary::And, a, b) => self.logic(frame, expr, [a, b], false),
             ExprKind::Binary(Binary::Or, a, b) => self.logic(frame, expr, [a, b], true),
@@ -401,7 +413,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     ) -> Result<Value, Exit> {
         for operand in operands {
             let value = self.expr(frame, operand)?;
-            let holds = value.truth().ok_or_else(|| self.trap(frame, Code::FaultConditionType, expr.span))?;
+            let holds = self.holds(frame, &value, operand, expr.span)?;
             if holds == settling {
                 return Ok(Value::Bool(settling));
             }
@@ -462,17 +474,15 @@ fn constant(literal: &Literal<'_>) -> Value {
     }
 }
 
-fn unary(operator: Unary, operand: &Value) -> Result<Value, Code> {
-    let length = match (operator, operand) {
-        (Unary::Not, _) => {
-            return operand.truth().map(|holds| Value::Bool(!holds)).ok_or(Code::FaultConditionType);
-        }
-        (Unary::Len, Value::Text(text)) => text.chars().count(),
-        (Unary::Len, Value::List(list)) => list.items.len(),
-        (Unary::Len, Value::Record(record)) => record.fields.len(),
-        (Unary::Len, _) => return Err(Code::FaultTypeMismatch),
+/// LEN (2.9.2).
+fn length(value: &Value) -> Option<Value> {
+    let length = match value {
+        Value::Text(text) => text.chars().count(),
+        Value::List(list) => list.items.len(),
+        Value::Record(record) => record.fields.len(),
+        _ => return None,
     };
-    i64::try_from(length).map(Value::Int).map_err(|_| Code::FaultOverflow)
+    i64::try_from(length).ok().map(Value::Int)
 }
 
 /// Operators that need nothing but their operands.
@@ -496,11 +506,14 @@ fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
     }
 }
 
-/// AT (1.5.2, 2.9.2): a whole double is the integer that it equals.
+/// AT (1.5.2, 2.9.2): a whole double is the integer that it equals, no other is the index of anything.
 fn item(list: &Value, index: &Value) -> Result<Value, Code> {
     let Value::List(list) = list else { return Err(Code::FaultTypeMismatch) };
-    let index = number::whole(index).ok_or(Code::FaultTypeMismatch)?;
-    let item = usize::try_from(index).ok().and_then(|index| list.items.get(index));
+    if !matches!(index, Value::Int(_) | Value::Double(_)) {
+        return Err(Code::FaultTypeMismatch);
+    }
+    let place = number::whole(index).and_then(|index| usize::try_from(index).ok());
+    let item = place.and_then(|place| list.items.get(place));
     item.cloned().ok_or(Code::FaultIndexOutOfRange)
 }
 

@@ -1,8 +1,10 @@
 //! What the rules say of a function as it stands: which calls check their slot (4.2.2), which are compensations (4.4.1),
 //! and which loops can yield (2.7.2).
 
-use ilo_asm::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
-use std::collections::BTreeSet;
+use ilo_asm::ast::{
+    Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts of one function.
 #[derive(Debug)]
@@ -13,6 +15,10 @@ pub(super) struct Facts {
     pub(super) undoes: Vec<bool>,
     /// By the number of a loop: it can yield.
     pub(super) yields: Vec<bool>,
+    /// The calls that are bound to each slot and checked.
+    calls: BTreeMap<Slot, BTreeSet<u32>>,
+    /// The places of the MATCHes that stand right behind the call they take.
+    behind: BTreeSet<u32>,
 }
 
 /// What can be reached from a point without another binding of the slot on the way.
@@ -55,9 +61,17 @@ impl Facts {
             checked: vec![false; calls],
             undoes: vec![false; calls],
             yields: vec![false; function.loops as usize],
+            calls: BTreeMap::new(),
+            behind: BTreeSet::new(),
         };
         facts.block(&function.body, Ahead::default(), false);
         facts
+    }
+
+    /// Whether a failure that a MATCH hands on comes from the MATCH and not from the call (4.3.2).
+    pub(super) fn hands_on_itself(&self, node: &Match<'_>) -> bool {
+        let several = self.calls.get(&node.slot).is_some_and(|calls| calls.len() > 1);
+        several && !self.behind.contains(&node.span.start)
     }
 
     /// Looks at a block from its end, where `ahead` is what follows it; gives what lies ahead of its start.
@@ -67,13 +81,18 @@ impl Facts {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut ahead = ahead;
-        for statement in block.statements.iter().rev() {
+        for (place, statement) in block.statements.iter().enumerate().rev() {
             if let Some((call, binds)) = called(statement) {
                 let used =
                     binds.is_some_and(|slot| ahead.matched.contains(&slot) || ahead.read.contains(&slot));
                 let id = call.id.0 as usize;
                 self.undoes[id] = undoing && fails && !used;
-                self.checked[id] = binds.is_some_and(|slot| ahead.matched.contains(&slot));
+                if let Some(slot) = binds.filter(|slot| ahead.matched.contains(slot)) {
+                    self.checked[id] = true;
+                    self.calls.entry(slot).or_default().insert(call.id.0);
+                    let next = block.statements.get(place + 1).and_then(matching);
+                    self.behind.extend(next.filter(|node| node.slot == slot).map(|node| node.span.start));
+                }
             }
             ahead = self.statement(statement, ahead);
         }
@@ -154,6 +173,15 @@ fn called<'a>(statement: &Stmt<'a>) -> Option<(&'a Call<'a>, Option<Slot>)> {
         StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => {
             Some((call, Some(slot)))
         }
+        _ => None,
+    }
+}
+
+/// The MATCH that a statement is, or binds.
+fn matching<'a>(statement: &Stmt<'a>) -> Option<&'a Match<'a>> {
+    match statement.kind {
+        StmtKind::Control(Control::Match(node))
+        | StmtKind::Let { value: Bound::Control(Control::Match(node)), .. } => Some(node),
         _ => None,
     }
 }

@@ -10,9 +10,9 @@ mod number;
 mod render;
 mod value;
 
+use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::File;
-use ilo_host::data::Data;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +40,8 @@ pub enum Ending {
         function: String,
         /// Line and column of the instruction.
         at: (u32, u32),
-        /// Line and column of the statement around it.
-        statement: (u32, u32),
+        /// Line and column of an instruction that may be fused with it.
+        fused: Option<(u32, u32)>,
         /// The message, where the rules give it.
         message: Option<String>,
     },

@@ -1,7 +1,7 @@
 //! The oracle's values: kinds, equality, order (specification: 1.1, 1.3, 1.6).
 
 use super::number;
-use ilo_host::data::Data;
+use crate::data::Data;
 use ilo_spec::program::Number;
 use std::cmp::Ordering;
 use std::rc::Rc;
