@@ -331,19 +331,20 @@ fn levels_are_counted() {
 fn texts_that_compute_are_told_from_texts() {
     let operation = |text: &str, sigil| {
         let arena = Bump::new();
-        arithmetic(&node(text, Style::Double), sigil, 32, &arena).map(|found| operators(&found, sigil))
+        let found = arithmetic(&node(text, Style::Double), sigil, 32, &arena)?;
+        operators(&found, sigil, &|reference| reference.to_string())
     };
     let dollar = [
-        ("$.price * $.quantity", "{\"*\": [\"$.price\", \"$.quantity\"]}"),
-        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"$a\", 1]}, -2.5]}"),
-        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"${a[\\\"b c\\\"]}\", \"$b.0\"]}"),
-        ("len($a) == null", "{\"==\": [{\"len\": [\"$a\"]}, null]}"),
-        ("$a != 'x $b $$'", "{\"!=\": [\"$a\", \"x ${b} $$\"]}"),
+        ("$.price * $.quantity", "{\"*\": [\".price\", \".quantity\"]}"),
+        ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"a\", 1]}, -2.5]}"),
+        ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"a[\\\"b c\\\"]\", \"b.0\"]}"),
+        ("len($a) == null", "{\"==\": [{\"len\": \"a\"}, null]}"),
+        ("$a != 'x $$'", "{\"!=\": [\"a\", \"x $$\"]}"),
     ];
     let bare = [
         ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
         ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
-        ("len(${.a}) > b", "{\">\": [{\"len\": [\"${.a}\"]}, \"b\"]}"),
+        ("len(${.a}) > b", "{\">\": [{\"len\": \".a\"}, \"b\"]}"),
     ];
     for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {
         for (text, expected) in cases {

@@ -117,7 +117,8 @@ impl<'f, 'a> Names<'f, 'a> {
     fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) {
         let functions = self.file.functions.iter().map(|function| function.name.text);
         let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
-        let prefix = if plain.len() < name.text.len() { SELF } else { "" };
+        let prefixed = plain.len() < name.text.len() && self.notation() != Notation::Id;
+        let prefix = if prefixed { SELF } else { "" };
         let tools = self.catalog.filter(|_| code == Code::UnknownTool);
         let tools = tools.into_iter().flat_map(|catalog| catalog.names_like(plain));
         let nearest = report.nearest(plain, functions.chain(tools));

@@ -261,7 +261,7 @@ impl<'a> Types<'_, 'a> {
             ExprKind::Ref(slot) => self.slot(*slot).plain,
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
             ExprKind::Field(of, _) => {
-                self.record(of, "FIELD is read of a record");
+                self.record(of, "FIELD reads a record");
                 Some(Known::ANY)
             }
             ExprKind::Call(call) => Some(self.call(call)),

@@ -29,7 +29,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("bind the same slots again", "bind the same names again"),
     ("slots and temporaries", "names and values"),
     ("this statement", "this step"),
-    ("FIELD is read of a record", "a field is read of a record"),
+    ("FIELD reads a record", "a field is read of a record"),
     ("MERGE takes a record", "a merge takes a record"),
     ("IF", "`if`"),
     ("ELSE", "`else`"),
@@ -97,7 +97,7 @@ mod tests {
             ("IF takes a bool or nil", "`if` takes a bool or nil"),
             ("it is not set when the ELSE of an IF runs", "it is not set when the `else` of an `if` runs"),
             ("`IF` is a name, FORM and a LATE word too", "`IF` is a name, FORM and a LATE word too"),
-            ("FIELD is read of a record", "a field is read of a record"),
+            ("FIELD reads a record", "a field is read of a record"),
         ];
         for (id, document) in cases {
             assert_eq!(spoken(id), document);

@@ -141,7 +141,7 @@ struct Reading {
     /// Bytes that a source may have
     #[arg(long, value_name = "BYTES", default_value_t = ilo_spec::limits::DEFAULT_SOURCE)]
     max_source: usize,
-    /// Bytes that a line may have
+    /// Bytes that a line of instruction text may have
     #[arg(long, value_name = "BYTES", default_value_t = ilo_spec::limits::DEFAULT_LINE)]
     max_line: usize,
     /// Levels that a source may nest, at most 256

@@ -178,7 +178,14 @@ pub fn meant(spelling: &str) -> Option<&'static Operator> {
 /// The operator nearest to a spelling that is none: the one it stands for, else one that is spelt like it.
 pub fn near(spelling: &str) -> Option<&'static Operator> {
     meant(spelling)
-        .or_else(|| find(nearest(spelling, TABLE.iter().map(|operator| operator.spelling))?))
+        .or_else(|| {
+            // Of signs none is like another.
+            let words = TABLE
+                .iter()
+                .map(|operator| operator.spelling)
+                .filter(|word| word.starts_with(char::is_alphabetic));
+            find(nearest(spelling, words)?)
+        })
         .filter(|operator| operator.spelling != spelling)
 }
 

@@ -1,8 +1,7 @@
 //! Texts and the references in them: which slot each one reads, and what to say of one that reads nothing.
 
 use super::dialect::Key;
-use super::infix::{Infix, InfixKind, arithmetic};
-use super::operator::{self, Makes};
+use super::infix::{Infix, InfixKind, arithmetic, operators};
 use super::reader::{Reader, literal, nothing, of_slot};
 use super::reference::{INPUT, Reference, Root, Step, bare, is_name};
 use super::template::{Part, Template, template};
@@ -13,7 +12,6 @@ use crate::diagnostic::{Diagnostic, Edit, Fix, nearest, nearly_meets};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use std::fmt::Write as _;
 
 /// The names that stand for the failure in a handler.
 pub(super) const FAILURES: [&str; 2] = ["err", "error"];
@@ -182,56 +180,20 @@ impl<'a> Reader<'_, 'a> {
             node.span,
             format!("`{shown}` is a text here; nothing is computed"),
         );
-        let mut mended = String::new();
-        let written = !self.dialect.is_yaml() && self.as_json(meant, &mut mended);
-        self.report(if written {
-            wrong
+        let reference = |reference: &Reference<'a>| {
+            let written = self.written(reference, '$');
+            let bare = written.strip_prefix('$').filter(|_| self.dialect.is_bare());
+            bare.filter(|bare| !bare.starts_with('{')).unwrap_or(&written).to_owned()
+        };
+        let mended = operators(meant, self.dialect.sigil(), &reference).filter(|_| !self.dialect.is_yaml());
+        self.report(match mended {
+            Some(mended) => wrong
                 .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
-                .replace(node.span, mended)
-        } else {
-            wrong.expected("a value", format!("`{shown}`")).help(format!(
+                .replace(node.span, mended),
+            None => wrong.expected("a value", format!("`{shown}`")).help(format!(
                 "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
-            ))
+            )),
         });
-    }
-
-    /// Writes an infix expression as records of operators; `false` where it cannot be.
-    fn as_json(&self, tree: &Infix<'a>, out: &mut String) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => {
-                let written = self.written(reference, '$');
-                let plain = if self.dialect.is_bare() { reference.to_string() } else { written };
-                crate::id::quote(&plain, out);
-                true
-            }
-            InfixKind::Literal(Literal::Nil) => {
-                out.push_str("null");
-                true
-            }
-            InfixKind::Literal(Literal::Bool(value)) => write!(out, "{value}").is_ok(),
-            InfixKind::Literal(Literal::Number(number)) => write!(out, "{number}").is_ok(),
-            InfixKind::Literal(Literal::Text(text)) => {
-                crate::id::quote(text, out);
-                true
-            }
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(unary, operand) => {
-                let Some(spelling) = spelling(Makes::Unary(*unary)) else { return false };
-                let _ = write!(out, "{{\"{spelling}\": ");
-                let written = self.as_json(operand, out);
-                out.push('}');
-                written
-            }
-            InfixKind::Binary(binary, a, b) => {
-                let Some(spelling) = spelling(Makes::Binary(*binary)) else { return false };
-                let _ = write!(out, "{{\"{spelling}\": [");
-                let first = self.as_json(a, out);
-                out.push_str(", ");
-                let second = self.as_json(b, out);
-                out.push_str("]}");
-                first && second
-            }
-        }
     }
 
     /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
@@ -429,10 +391,6 @@ impl<'a> Reader<'_, 'a> {
         let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")
     }
-}
-
-fn spelling(makes: Makes) -> Option<&'static str> {
-    operator::TABLE.iter().find(|operator| operator.makes == makes).map(|operator| operator.spelling)
 }
 
 fn replaced(span: Span, text: String) -> Fix {

@@ -88,18 +88,6 @@ impl Foreign<'_> {
     }
 }
 
-/// A reference as a whole text of the notation with this sigil has it: `$.a`, `$a.b`, `${a.0["b c"]}`; `a.b` in the
-/// constrained notation.
-pub fn written(reference: &Reference<'_>, sigil: Sigil) -> String {
-    let inside = reference.to_string();
-    let dotted = !inside.contains('[');
-    match sigil {
-        Sigil::Dollar if dotted => format!("${inside}"),
-        Sigil::Braces if dotted && !inside.starts_with('.') => inside,
-        _ => format!("${{{inside}}}"),
-    }
-}
-
 /// Takes the text of a node apart; a node that is no text has no parts.
 ///
 /// A `${` that is no reference is reported and stays text. Time and memory are linear in the text.

@@ -40,7 +40,7 @@ use ilo_spec::limits;
 pub struct Options {
     /// Bytes in a source, at most [`limits::SOURCE`].
     pub source: usize,
-    /// Bytes in a line.
+    /// Bytes in a line of instruction text; in JSON and YAML a line may be as long as the source.
     pub line: usize,
     /// Nesting of expressions and blocks together, at most [`limits::NESTING`].
     pub nesting: usize,

@@ -145,7 +145,7 @@ where
     }
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
     let alias = node.err.as_ref().is_some_and(|err| {
-        !completes(&err.body) && !uses(&err.body, into, true) && !rebinds(&err.body, err.bind)
+        !completes(&err.body) && !touches(&err.body, into) && !rebinds(&err.body, err.bind)
     });
     Some(Matched { call, node, bound, into, only_binds, alias })
 }
@@ -160,14 +160,14 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         // Both arms give the value that is bound.
         (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
             let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
-            let free = err.bind != slot && completes(&err.body) && !uses(&err.body, slot, true);
+            let free = err.bind != slot && completes(&err.body) && !touches(&err.body, slot);
             (gives && free).then_some((slot, true))
         }
         // Both arms bind the slot.
         (None, []) => {
             let slot = ok.bind;
             let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !uses(&err.body, slot, false)).then_some((slot, false))
+            (binds && err.bind != slot && !uses(&err.body, slot)).then_some((slot, false))
         }
         _ => None,
     }
@@ -198,36 +198,31 @@ fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
     })
 }
 
-/// Whether a block reads or matches a slot, or, where that is asked, binds it.
-fn uses(block: &Block<'_>, slot: Slot, or_binds: bool) -> bool {
+/// Whether a block reads, matches or binds a slot.
+fn touches(block: &Block<'_>, slot: Slot) -> bool {
+    rebinds(block, slot) || uses(block, slot)
+}
+
+/// Whether a block reads or matches a slot.
+fn uses(block: &Block<'_>, slot: Slot) -> bool {
     let control = |control: &Control<'_>| match control {
         Control::If(node) => {
             reads(&node.condition, slot)
-                || uses(&node.then, slot, or_binds)
-                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot, or_binds))
+                || uses(&node.then, slot)
+                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot))
         }
         Control::Match(node) => {
-            node.slot == slot
-                || [&node.err, &node.ok]
-                    .into_iter()
-                    .flatten()
-                    .any(|arm| (or_binds && arm.bind == slot) || uses(&arm.body, slot, or_binds))
+            node.slot == slot || [&node.err, &node.ok].into_iter().flatten().any(|arm| uses(&arm.body, slot))
         }
-        Control::For(node) => {
-            reads(&node.list, slot) || (or_binds && node.item == slot) || uses(&node.body, slot, or_binds)
-        }
+        Control::For(node) => reads(&node.list, slot) || uses(&node.body, slot),
     };
     block.statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Let { slot: bound, value, .. } => {
-            (or_binds && *bound == slot)
-                || match value {
-                    Bound::Expr(value) => reads(value, slot),
-                    Bound::Control(node) => control(node),
-                }
-        }
-        StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => reads(value, slot),
+        StmtKind::Let { value: Bound::Expr(value), .. }
+        | StmtKind::Value(value)
+        | StmtKind::Return(_, value)
+        | StmtKind::Fail(value) => reads(value, slot),
         StmtKind::Undo(call) => call.arguments.iter().any(|argument| reads(&argument.value, slot)),
-        StmtKind::Control(node) => control(node),
+        StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
     })
 }
 
@@ -240,8 +235,8 @@ fn reads(expr: &Expr<'_>, slot: Slot) -> bool {
 /// The walk that counts uses.
 struct Scan<'c> {
     facts: &'c Facts,
-    /// Slots of ERR arms around that are the failure by another name, each with the slot that holds it.
-    aliases: SmallVec<[(Slot, Slot); 2]>,
+    /// Slots of ERR arms around that are the failure by another name.
+    aliases: SmallVec<[Slot; 2]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<Slot>,
 }
@@ -303,7 +298,7 @@ impl Scan<'_> {
         }
         if let Some(err) = &node.err {
             if matched.alias {
-                self.aliases.push((err.bind, into));
+                self.aliases.push(err.bind);
                 self.block(&err.body);
                 self.aliases.pop();
             } else {
@@ -346,9 +341,10 @@ impl Scan<'_> {
     }
 
     fn expr(&mut self, expr: &Expr<'_>) {
-        if let ExprKind::Ref(slot) = expr.kind {
-            let alias = self.aliases.iter().rev().find(|(alias, _)| *alias == slot);
-            let slot = alias.map_or(slot, |&(_, of)| of);
+        // A failure has its register from the MATCH.
+        if let ExprKind::Ref(slot) = expr.kind
+            && !self.aliases.contains(&slot)
+        {
             self.uses[slot.0 as usize].read = true;
         }
         expr.children(|child| self.expr(child));

@@ -4,8 +4,8 @@ use super::{Infix, InfixKind, Reader};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostics;
 use crate::front::operator::{self, Makes};
-use crate::front::reference::Words;
-use crate::front::template::{Part, Sigil, written};
+use crate::front::reference::{Reference, Words};
+use crate::front::template::Sigil;
 use crate::front::tree::Node;
 use crate::id::quote;
 use bumpalo::Bump;
@@ -31,56 +31,38 @@ pub fn arithmetic<'a>(node: &Node<'a>, sigil: Sigil, nesting: usize, arena: &'a 
     (computes && unseen.as_slice().is_empty()).then_some(tree)
 }
 
-/// The expression as nested operators, `{"*": ["$.price", 2]}`, in the references of the notation with this sigil.
-///
-/// It is JSON, and so YAML too.
-pub fn operators(infix: &Infix<'_>, sigil: Sigil) -> String {
+/// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them; `None` where
+/// a text in it has references. Literals are texts of the notation with this sigil.
+pub fn operators<'a>(
+    infix: &Infix<'a>,
+    sigil: Sigil,
+    reference: &impl Fn(&Reference<'a>) -> String,
+) -> Option<String> {
     let mut out = String::new();
-    write_operators(infix, sigil, &mut out);
-    out
-}
-
-fn write_operators(infix: &Infix<'_>, sigil: Sigil, out: &mut String) {
-    let operator = |makes: Makes, out: &mut String| {
-        let spelling = operator::TABLE.iter().find(|row| row.makes == makes).map_or("", |row| row.spelling);
-        out.push_str("{\"");
-        out.push_str(spelling);
-        out.push_str("\": [");
-    };
     match infix.kind {
-        InfixKind::Reference(reference) => quote(&written(&reference, sigil), out),
+        InfixKind::Reference(found) => quote(&reference(&found), &mut out),
         InfixKind::Literal(Literal::Nil) => out.push_str("null"),
         InfixKind::Literal(Literal::Bool(bool)) => out.push_str(if bool { "true" } else { "false" }),
         InfixKind::Literal(Literal::Number(number)) => out.push_str(&number.to_string()),
         InfixKind::Literal(Literal::Text(text)) if sigil == Sigil::Braces => {
             out.push_str("{\"text\": ");
-            quote(text, out);
+            quote(text, &mut out);
             out.push('}');
         }
-        InfixKind::Literal(Literal::Text(text)) => quote(&text.replace('$', "$$"), out),
-        InfixKind::Template(template) => {
-            let mut text = String::new();
-            for part in template.parts {
-                match part {
-                    Part::Text(part, _) => text.push_str(&part.replace('$', "$$")),
-                    Part::Reference(reference) => {
-                        let _ = write!(text, "${{{reference}}}");
-                    }
-                }
-            }
-            quote(&text, out);
-        }
+        InfixKind::Literal(Literal::Text(text)) => quote(&text.replace('$', "$$"), &mut out),
+        InfixKind::Template(_) => return None,
         InfixKind::Unary(unary, operand) => {
-            operator(Makes::Unary(unary), out);
-            write_operators(operand, sigil, out);
-            out.push_str("]}");
+            let operand = operators(operand, sigil, reference)?;
+            let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Unary(unary)));
         }
         InfixKind::Binary(binary, a, b) => {
-            operator(Makes::Binary(binary), out);
-            write_operators(a, sigil, out);
-            out.push_str(", ");
-            write_operators(b, sigil, out);
-            out.push_str("]}");
+            let (a, b) = (operators(a, sigil, reference)?, operators(b, sigil, reference)?);
+            let _ = write!(out, "{{\"{}\": [{a}, {b}]}}", spelling(Makes::Binary(binary)));
         }
     }
+    Some(out)
+}
+
+fn spelling(makes: Makes) -> &'static str {
+    operator::TABLE.iter().find(|row| row.makes == makes).map_or("", |row| row.spelling)
 }

@@ -52,7 +52,8 @@ pub(super) fn read<'a>(
         let Err(error) = reader.run() else { break };
         let at = seen.offset(error.marker().index()) as usize;
         let Began { at: began, documents: complete, mark } = reader.began;
-        let found = quote::explain(source, at, error.info());
+        let next = next_document(source.get(..end).unwrap_or(""), at.max(began + 1));
+        let found = quote::explain(source, began..next.unwrap_or(end), at, error.info());
         let new: Vec<Edit> = found
             .iter()
             .filter_map(|found| found.fix.as_ref())
@@ -72,15 +73,16 @@ pub(super) fn read<'a>(
         }
         reader.abandon();
         found.into_iter().for_each(|found| mends.push(found));
+        if mends.is_full() {
+            break;
+        }
         // The documents behind this one can still be read.
         if !edits.is_empty() {
             let Some(left) = left else { break };
             budget = left;
         }
-        match next_document(source.get(..end).unwrap_or(""), at.max(began + 1)) {
-            Some(next) => start = next,
-            None => break,
-        }
+        let Some(next) = next else { break };
+        start = next;
     }
     diagnostics.append(mends);
     arena.alloc_slice_copy(&documents)

@@ -7,10 +7,11 @@ use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::front::tree::{self, shorten};
 use crate::id;
 use crate::span::Span;
+use core::ops::Range;
 use ilo_spec::error::Code;
 
-/// What is wrong at the place where the scanner stopped, with mends where there are some.
-pub(super) fn explain(source: &str, at: usize, info: &str) -> Vec<Diagnostic> {
+/// What is wrong at the place where the scanner stopped in a document, with mends where there are some.
+pub(super) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Diagnostic> {
     let line = Line::around(source, at);
     if info.starts_with("recursion limit") {
         return vec![tree::too_deep(Span::at(offset(at)))];
@@ -18,7 +19,7 @@ pub(super) fn explain(source: &str, at: usize, info: &str) -> Vec<Diagnostic> {
     if info.starts_with("tabs disallowed")
         || (info.contains("tab") && line.text.trim_start_matches(' ').starts_with('\t'))
     {
-        return vec![tabs(source, &line)];
+        return vec![tabs(source.get(document.clone()).unwrap_or(""), document.start, &line)];
     }
     let found = line.mends(at, info);
     if found.is_empty() { vec![plain(at, info)] } else { found }
@@ -56,27 +57,32 @@ fn plain(at: usize, info: &str) -> Diagnostic {
     Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
 }
 
-/// Lines that begin with a tab: one error, one mend for all.
-fn tabs(source: &str, line: &Line<'_>) -> Diagnostic {
-    let blanks = line.text.len() - line.text.trim_start_matches([' ', '\t']).len();
-    let tab = line.text.find('\t').unwrap_or(0);
+/// Lines of a document that begin with tabs: one error, and one mend for all where no line is indented by blanks, so that
+/// how far a tab goes is no question.
+fn tabs(document: &str, began: usize, line: &Line<'_>) -> Diagnostic {
     let mut edits = Vec::new();
-    let mut start = line.start;
-    for text in source.get(line.start..).unwrap_or("").split_inclusive('\n') {
+    let mut start = began;
+    let mut blanks = false;
+    for text in document.split_inclusive('\n') {
         let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
-        let first = start == line.start;
-        for (at, _) in text.get(..indent).unwrap_or("").match_indices('\t') {
-            if text.starts_with('\t') || first {
-                let span = Span::new(offset(start + at), offset(start + at + 1));
-                edits.push(Edit { span, text: "  ".to_owned() });
-            }
+        let indent = text.get(..indent).unwrap_or("");
+        blanks |= indent.contains(' ') && start != line.start;
+        for (at, _) in indent.match_indices('\t') {
+            let span = Span::new(offset(start + at), offset(start + at + 1));
+            edits.push(Edit { span, text: "  ".to_owned() });
         }
         start += text.len();
     }
-    let span = Span::new(offset(line.start + tab), offset(line.start + blanks.max(tab + 1)));
-    Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line")
-        .expected("blanks", "a tab")
-        .fix(Fix { title: "write two blanks for each tab".to_owned(), edits })
+    let tab = line.text.find('\t').unwrap_or(0);
+    let end = line.text.len() - line.text.trim_start_matches([' ', '\t']).len();
+    let span = Span::new(offset(line.start + tab), offset(line.start + end.max(tab + 1)));
+    let wrong =
+        Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line").expected("blanks", "a tab");
+    if blanks {
+        wrong.help("indent by two blanks a level")
+    } else {
+        wrong.fix(Fix { title: "write two blanks for each tab".to_owned(), edits })
+    }
 }
 
 fn offset(at: usize) -> u32 {

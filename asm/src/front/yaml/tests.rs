@@ -156,6 +156,13 @@ fn tabs_are_mended_together() {
 }
 
 #[test]
+fn how_far_a_tab_goes_among_blanks_is_not_guessed() {
+    let (_, found) = documents("a:\n  b:\n\tc: 1\n");
+    assert_eq!(shown(&found), ["bad-yaml at 8"]);
+    assert_eq!(found[0].fix, None);
+}
+
+#[test]
 fn documents_are_divided_by_dashes() {
     for (source, expected) in [
         ("", vec![]),
