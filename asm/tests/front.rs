@@ -20,7 +20,9 @@ fn bytes(source: &str, notation: Notation) -> Vec<u8> {
 
 fn told(diagnostics: &Diagnostics) -> String {
     let lines = diagnostics.as_slice().iter();
-    lines.map(|found| format!("{} {:?}: {}\n", found.code, found.span, found.message)).collect()
+    let lines: Vec<String> =
+        lines.map(|found| format!("{} {:?}: {}", found.code, found.span, found.message)).collect();
+    lines.join("\n")
 }
 
 #[test]
