@@ -8,7 +8,7 @@ use crate::build::Notation;
 /// What a key of a program means, whatever a notation calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Let,
     Call,
     Args,
@@ -236,14 +236,14 @@ pub(super) enum Meant {
 
 /// One of the four notations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(crate) struct Dialect {
     /// Which.
-    pub(super) notation: Notation,
+    pub(crate) notation: Notation,
     column: usize,
 }
 
 impl Dialect {
-    pub(super) fn of(notation: Notation) -> Dialect {
+    pub(crate) fn of(notation: Notation) -> Dialect {
         let column = match notation {
             Notation::ToolCalling | Notation::Id => 0,
             Notation::Constrained => 1,
@@ -267,19 +267,19 @@ impl Dialect {
     }
 
     /// How the failure is called in a handler.
-    pub(super) fn failure(self) -> &'static str {
+    pub(crate) fn failure(self) -> &'static str {
         if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
     }
 
     /// The notation's word for a key; a sister's where it has none.
-    pub(super) fn word(self, key: Key) -> &'static str {
+    pub(crate) fn word(self, key: Key) -> &'static str {
         let words = spellings(key);
         let own = words.get(self.column).copied().unwrap_or("");
         if own.is_empty() { words.into_iter().find(|word| !word.is_empty()).unwrap_or("") } else { own }
     }
 
     /// Whether the notation has a word of its own for a key.
-    pub(super) fn has(self, key: Key) -> bool {
+    pub(crate) fn has(self, key: Key) -> bool {
         spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
     }
 
@@ -308,6 +308,11 @@ impl Dialect {
 
 fn spellings(key: Key) -> [&'static str; 4] {
     WORDS.get(key as usize).map_or([""; 4], |words| words.1)
+}
+
+/// Whether a word is one of some notation.
+pub(crate) fn is_word(word: &str) -> bool {
+    !word.is_empty() && WORDS.iter().any(|words| words.1.contains(&word))
 }
 
 /// Whether a word begins a step in one of the notations.

@@ -11,7 +11,7 @@ use super::{json, yaml};
 use crate::ast::{File, TypeName};
 use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
-use crate::front::{UNNAMED, begins_step};
+use crate::front::{Key, UNNAMED, begins_step};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
@@ -71,29 +71,26 @@ impl<'a> Printer<'_, 'a> {
         let tools = tools.map(Doc::List);
         let mut steps = Vec::new();
         self.steps(self.function.body.statements, Tail::Function, &mut steps);
+        let words = self.words;
+        let word = |key: Key| Cow::Borrowed(words.word(key));
         let mut entries: Vec<Entry<'a>> = Vec::new();
-        match self.words.notation {
+        match words.notation {
             Notation::Mcp => {
                 let mut meta: Vec<Entry<'a>> = Vec::new();
-                meta.extend(named.then_some(("name".into(), name)));
-                meta.extend(tools.map(|tools| ("tools".into(), tools)));
-                meta.push(("input".into(), Doc::Record(input)));
-                meta.push(("output".into(), output));
-                entries.push(("meta".into(), Doc::Record(meta)));
-                entries.push(("steps".into(), self.list(steps)));
+                meta.extend(named.then_some((word(Key::Name), name)));
+                meta.extend(tools.map(|tools| (word(Key::Deps), tools)));
+                meta.push((word(Key::Input), Doc::Record(input)));
+                meta.push((word(Key::Output), output));
+                entries.push((word(Key::Meta), Doc::Record(meta)));
+                entries.push((word(Key::Steps), self.list(steps)));
             }
             notation => {
-                let [function, inputs, gives, body] = match notation {
-                    Notation::Constrained => ["fn", "in", "out", "body"],
-                    Notation::Workflow => ["name", "input", "output", "steps"],
-                    _ => ["function", "input", "output", "steps"],
-                };
-                entries.push((function.into(), name));
-                entries.push((inputs.into(), Doc::Record(input)));
-                entries.push((gives.into(), output));
-                entries.extend(tools.map(|tools| ("deps".into(), tools)));
+                entries.push((word(Key::Name), name));
+                entries.push((word(Key::Input), Doc::Record(input)));
+                entries.push((word(Key::Output), output));
+                entries.extend(tools.map(|tools| (word(Key::Deps), tools)));
                 let steps = if notation == Notation::Workflow { self.named(steps) } else { self.list(steps) };
-                entries.push((body.into(), steps));
+                entries.push((word(Key::Steps), steps));
             }
         }
         Doc::Record(entries)

@@ -6,6 +6,7 @@ use super::steps::{Step, Tail};
 use super::text::Root;
 use super::twins::{self, Handled, completes};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
+use crate::front::Key;
 use crate::span::Span;
 
 /// What a handler does with the failure, in the end.
@@ -44,12 +45,12 @@ impl<'a> Printer<'_, 'a> {
         match (ending, &node.err) {
             (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
             (Ending::Gives(slot), Some(arm)) => {
-                entries.push((self.words.handler.into(), self.replacement(arm, Some(slot))));
+                entries.push((self.words.word(Key::Handler).into(), self.replacement(arm, Some(slot))));
                 out.push(self.binding(Some(slot), end, "send", entries));
                 return;
             }
             (Ending::GoesOn, Some(arm)) => {
-                entries.push((self.words.handler.into(), self.replacement(arm, None)));
+                entries.push((self.words.word(Key::Handler).into(), self.replacement(arm, None)));
                 out.push(Step::of(None, "send", entries));
                 // A call at the end of a block would give its value, and so would its handler.
                 if here.is_read() {
@@ -143,10 +144,10 @@ impl<'a> Printer<'_, 'a> {
     /// The handler of an arm that does not go on.
     fn handler(&mut self, arm: &Arm<'a>) -> Vec<Entry<'a>> {
         if arm.body.statements.is_empty() {
-            return vec![(self.words.handler.into(), Doc::one("skip", Doc::Bool(true)))];
+            return vec![(self.words.word(Key::Handler).into(), Doc::one("skip", Doc::Bool(true)))];
         }
         if !self.is_failure(arm) {
-            return vec![(self.words.handler.into(), self.named_failure(arm, Tail::Drop))];
+            return vec![(self.words.word(Key::Handler).into(), self.named_failure(arm, Tail::Drop))];
         }
         self.failures.push(Some(arm.bind));
         let entries = self.handler_inside(arm);
@@ -166,7 +167,7 @@ impl<'a> Printer<'_, 'a> {
         });
         let Some((kind, value, calls)) = exit else {
             let steps = self.nested(&arm.body, Tail::Drop);
-            return vec![(self.words.handler.into(), Doc::one("then", steps))];
+            return vec![(self.words.word(Key::Handler).into(), Doc::one("then", steps))];
         };
         let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
         let passes_on = matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
@@ -175,12 +176,12 @@ impl<'a> Printer<'_, 'a> {
             None if passes_on && compensate.is_some() => {}
             None => {
                 let steps = self.nested(&arm.body, Tail::Drop);
-                return vec![(self.words.handler.into(), Doc::one("then", steps))];
+                return vec![(self.words.word(Key::Handler).into(), Doc::one("then", steps))];
             }
             Some(kind) => inside = self.returns(kind, &value),
         }
-        if self.words.short_handler {
-            let message = match (&self.words.returns, kind, inside.pop()) {
+        if self.words.short_handler() {
+            let message = match (self.words.returns(), kind, inside.pop()) {
                 (_, _, None) => None,
                 (None, Some(ReturnKind::Err), Some((_, message @ Doc::Text(_)))) => Some(message),
                 (Some(_), Some(ReturnKind::Err), Some((word, Doc::Record(mut outcome)))) => {
@@ -192,11 +193,11 @@ impl<'a> Printer<'_, 'a> {
                 }
                 (_, _, Some(entry)) => Some(Doc::Record(vec![entry])),
             };
-            let message = message.map(|message| (self.words.handler.into(), message));
+            let message = message.map(|message| (self.words.word(Key::Handler).into(), message));
             return message.into_iter().chain(compensate).collect();
         }
         let entries = compensate.into_iter().chain(inside).collect();
-        vec![(self.words.handler.into(), Doc::Record(entries))]
+        vec![(self.words.word(Key::Handler).into(), Doc::Record(entries))]
     }
 
     /// The handler of an arm that goes on, with a value where there is a slot for it.
@@ -217,7 +218,7 @@ impl<'a> Printer<'_, 'a> {
     /// may read it.
     fn named_failure(&mut self, arm: &Arm<'a>, tail: Tail) -> Doc<'a> {
         self.failures.push(None);
-        let failure = Root { name: self.words.failure, parameter: false };
+        let failure = Root { name: self.words.failure(), parameter: false };
         let failure = vec![("expr".into(), Doc::word(self.words.reference(failure, &[])))];
         let mut steps = vec![Step::of(Some(arm.bind), "", failure)];
         self.list_of(|printer, steps| printer.steps(arm.body.statements, tail, steps), &mut steps);

@@ -21,7 +21,10 @@ fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mu
         return Some(());
     }
     match expr.kind {
-        ExprKind::Literal(literal) => write_literal(printer, literal, out),
+        ExprKind::Literal(literal) => {
+            write_literal(printer, literal, out);
+            Some(())
+        }
         ExprKind::Unary(Unary::Not, operand) => {
             let row = row(Makes::Unary(Unary::Not));
             let Form::Before(own) = row.form else { return None };
@@ -59,7 +62,7 @@ fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mu
     }
 }
 
-fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut String) -> Option<()> {
+fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut String) {
     match literal {
         Literal::Nil => out.push_str("null"),
         Literal::Bool(value) => out.push_str(if value { "true" } else { "false" }),
@@ -68,7 +71,6 @@ fn write_literal(printer: &Printer<'_, '_>, literal: Literal<'_>, out: &mut Stri
         }
         Literal::Text(text) => quote(&printer.text(text), out),
     }
-    Some(())
 }
 
 fn function(

@@ -56,11 +56,11 @@ impl<'a> Names<'a> {
 }
 
 /// The name, or with a number behind it where it is not free.
-pub(super) fn numbered<'a>(name: Cow<'a, str>, free: impl Fn(&str) -> bool) -> Cow<'a, str> {
+pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if free(&name) {
         return name;
     }
-    let numbered = (2_u32..).map(|number| format!("{name}_{number}")).find(|name| free(name));
+    let numbered = (2..u32::MAX).map(|number| format!("{name}_{number}")).find(|name| free(name));
     numbered.map_or(name, Cow::Owned)
 }
 

@@ -9,6 +9,7 @@ use crate::ast::{
 };
 use crate::build::Notation;
 use crate::front::operator::Makes;
+use crate::front::{Key, is_word};
 use crate::span::Span;
 use ilo_spec::types::Type;
 
@@ -137,12 +138,9 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::MatchMap(map) => self.cases(map),
             ExprKind::Record(fields) => vec![("obj".into(), self.fields(fields))],
             ExprKind::Merge(base, fields) => self.merge(base, fields),
-            ExprKind::Literal(Literal::Text(_)) | ExprKind::List(_)
-                if self.words.notation == Notation::Workflow && !self.in_list =>
-            {
-                vec![("value".into(), self.value(value))]
-            }
-            ExprKind::Binary(Binary::Concat, ..)
+            ExprKind::Literal(Literal::Text(_))
+            | ExprKind::List(_)
+            | ExprKind::Binary(Binary::Concat, ..)
                 if self.words.notation == Notation::Workflow && !self.in_list =>
             {
                 vec![("value".into(), self.value(value))]
@@ -193,21 +191,21 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn returns(&mut self, kind: ReturnKind, value: &Expr<'a>) -> Vec<Entry<'a>> {
         let output = &self.function.output;
         let (key, ty) = match kind {
-            ReturnKind::Err => (Some(self.words.failed), Type::ANY),
+            ReturnKind::Err => (Some(self.words.word(Key::Message)), Type::ANY),
             ReturnKind::Ok => (Some("ok"), output.ok.ty),
             ReturnKind::Plain => (None, output.ok.ty),
         };
         let formula = ty == Type::NUMBER || ty == Type::BOOL;
         let value = if formula { self.formula(value) } else { self.value(value) };
-        match (self.words.returns, key) {
+        match (self.words.returns(), key) {
             (Some(word), Some(key)) => vec![(word.into(), Doc::one(key, value))],
-            (Some(word), None) => vec![(word.into(), self.no_outcome(value))],
+            (Some(word), None) => vec![(word.into(), Self::no_outcome(value))],
             (None, key) => vec![(key.unwrap_or("ok").into(), value)],
         }
     }
 
     /// A value that is not taken for `{"ok": …}`.
-    fn no_outcome(&self, value: Doc<'a>) -> Doc<'a> {
+    fn no_outcome(value: Doc<'a>) -> Doc<'a> {
         match &value {
             Doc::Record(entries)
                 if entries.iter().any(|(key, _)| matches!(&**key, "ok" | "err" | "error")) =>
@@ -257,9 +255,9 @@ impl<'a> Printer<'_, 'a> {
     /// IF with its branches.
     fn branches(&mut self, node: &If<'a>, tail: Tail) -> Vec<Entry<'a>> {
         if node.otherwise.is_none()
-            && let Some(exit) = self.exit(&node.then, tail)
+            && let Some(exit) = Self::exit(&node.then)
         {
-            return self.guard(&node.condition, &node.then, exit);
+            return self.guard(&node.condition, &exit);
         }
         let mut entries = vec![("if".into(), self.formula(&node.condition))];
         let tail = tail.of_branch();
@@ -300,7 +298,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Rollbacks and a return, where a block is that and nothing else.
-    fn exit(&mut self, block: &Block<'a>, _tail: Tail) -> Option<Exit<'a>> {
+    fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
         let StmtKind::Return(kind, value) = last.kind else { return None };
         let calls = twins::rollbacks(before, kind == ReturnKind::Err)?;
@@ -308,7 +306,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// IF whose branch leaves the function.
-    fn guard(&mut self, condition: &Expr<'a>, _block: &Block<'a>, exit: Exit<'a>) -> Vec<Entry<'a>> {
+    fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
         let compensate = (!exit.calls.is_empty()).then(|| self.compensate(&exit.calls));
         let returns = self.returns(exit.kind, &exit.value);
         let workflow = self.words.notation == Notation::Workflow;
@@ -378,7 +376,7 @@ impl<'a> Printer<'_, 'a> {
             Notation::Workflow => self.named(steps),
             _ => self.list(steps),
         };
-        entries.push((self.words.body.into(), body));
+        entries.push((self.words.word(Key::Body).into(), body));
         entries
     }
 }
@@ -393,45 +391,4 @@ struct Exit<'a> {
 /// What a workflow calls a step that gives a value and binds nothing.
 fn label(value: &Expr<'_>) -> &'static str {
     if matches!(value.kind, ExprKind::Call(_)) { "send" } else { "result" }
-}
-
-/// Whether a key means something beside the fields of a record in some notation.
-fn is_word(key: &str) -> bool {
-    const WORDS: [&str; 34] = [
-        "let",
-        "call",
-        "args",
-        "with",
-        "on-error",
-        "err",
-        "catch",
-        "compensate",
-        "if",
-        "then",
-        "else",
-        "return",
-        "ret",
-        "ok",
-        "error",
-        "assert",
-        "for",
-        "in",
-        "do",
-        "yield",
-        "match",
-        "cases",
-        "default",
-        "switch",
-        "obj",
-        "merge",
-        "$merge",
-        "set",
-        "op",
-        "expr",
-        "value",
-        "skip",
-        "ignore",
-        "text",
-    ];
-    WORDS.contains(&key)
 }

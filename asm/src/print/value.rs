@@ -7,6 +7,7 @@ use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::build::Notation;
 use crate::diagnostic::nearly_meets;
+use crate::front::Key;
 use crate::front::operator::{self, Makes, Operator};
 use crate::front::reference::is_name;
 use crate::span::Span;
@@ -80,7 +81,7 @@ impl<'a> Printer<'_, 'a> {
     /// The name and kind of what a slot is.
     pub(super) fn root(&self, slot: Slot) -> Root<'_> {
         if self.failures.last() == Some(&Some(slot)) {
-            return Root { name: self.words.failure, parameter: false };
+            return Root { name: self.words.failure(), parameter: false };
         }
         // An input that is bound anew is a name like any other.
         let parameter = (slot.0 as usize) < self.function.parameters.len() && self.uses.bindings(slot) == 0;
@@ -200,7 +201,7 @@ impl<'a> Printer<'_, 'a> {
         let mut operands = Vec::new();
         let mut at = expr;
         while let ExprKind::Binary(found, a, b) = at.kind {
-            let first = at as *const _ == expr as *const _;
+            let first = core::ptr::eq(at, expr);
             if !first
                 && (found != operator || !folds || (found == Binary::Concat && self.template(at).is_some()))
             {
@@ -215,10 +216,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
-        let texts = map.cases.iter().all(|case| match case.key {
-            Literal::Text(_) => true,
-            _ => false,
-        });
+        let texts = map.cases.iter().all(|case| matches!(case.key, Literal::Text(_)));
         for case in map.cases {
             if matches!(case.key, Literal::Text("default")) {
                 self.refuse(case.key_span, "a case for the text `default`", "compare with EQ instead");
@@ -271,10 +269,11 @@ impl<'a> Printer<'_, 'a> {
     /// A record with fields set.
     pub(super) fn merge(&mut self, base: &Expr<'a>, fields: &[Field<'a>]) -> Vec<Entry<'a>> {
         let (base, fields) = (self.value(base), self.fields(fields));
+        let word = self.words.word(Key::Merge);
         if self.words.notation == Notation::ToolCalling {
-            vec![("$merge".into(), Doc::List(vec![base, fields]))]
+            vec![(word.into(), Doc::List(vec![base, fields]))]
         } else {
-            vec![("merge".into(), base), ("set".into(), fields)]
+            vec![(word.into(), base), (self.words.word(Key::Set).into(), fields)]
         }
     }
 
@@ -282,7 +281,7 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn call(&mut self, call: &Call<'a>) -> Vec<Entry<'a>> {
         let mut entries = vec![("call".into(), Doc::word(self.tool(call.tool.text)))];
         if !call.arguments.is_empty() {
-            entries.push((self.words.arguments.into(), self.fields(call.arguments)));
+            entries.push((self.words.word(Key::Args).into(), self.fields(call.arguments)));
         }
         entries
     }

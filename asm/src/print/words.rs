@@ -1,6 +1,8 @@
-//! The words of each JSON and YAML notation: a row each. Everything else about printing them is shared.
+//! What each JSON and YAML notation writes in its own way: a row each. Their words are those that reading has, in
+//! [`crate::front`].
 
 use crate::build::Notation;
+use crate::front::{Dialect, Key};
 
 /// How a notation writes what all of them have.
 #[derive(Debug)]
@@ -13,20 +15,6 @@ pub(super) struct Words {
     pub(super) variable: [&'static str; 3],
     /// Whether a reference by itself stands in braces as soon as a field is taken of it.
     pub(super) fields_in_braces: bool,
-    /// What the failure is called in a handler.
-    pub(super) failure: &'static str,
-    /// The arguments of a call.
-    pub(super) arguments: &'static str,
-    /// The handler of a call.
-    pub(super) handler: &'static str,
-    /// What returns; `None` where `ok` and `failed` stand by themselves.
-    pub(super) returns: Option<&'static str>,
-    /// What returns a failure.
-    pub(super) failed: &'static str,
-    /// The body of a loop.
-    pub(super) body: &'static str,
-    /// Whether a handler that only fails with a message is that message.
-    pub(super) short_handler: bool,
 }
 
 /// The words of a notation; `None` for the one without.
@@ -40,51 +28,49 @@ const TABLE: [Words; 4] = [
         parameter: ["$input.", "$input.", "input."],
         variable: ["$", "$", ""],
         fields_in_braces: false,
-        failure: "error",
-        arguments: "args",
-        handler: "on-error",
-        returns: Some("return"),
-        failed: "error",
-        body: "do",
-        short_handler: false,
     },
     Words {
         notation: Notation::Constrained,
         parameter: ["", "${", ""],
         variable: ["", "${", ""],
         fields_in_braces: false,
-        failure: "err",
-        arguments: "args",
-        handler: "err",
-        returns: Some("ret"),
-        failed: "err",
-        body: "yield",
-        short_handler: true,
     },
     Words {
         notation: Notation::Workflow,
         parameter: ["$.", "$.", "."],
         variable: ["${", "${", ""],
         fields_in_braces: true,
-        failure: "error",
-        arguments: "args",
-        handler: "catch",
-        returns: Some("return"),
-        failed: "error",
-        body: "yield",
-        short_handler: false,
     },
     Words {
         notation: Notation::Mcp,
         parameter: ["$.", "$.", "."],
         variable: ["$", "${", ""],
         fields_in_braces: true,
-        failure: "err",
-        arguments: "with",
-        handler: "err",
-        returns: None,
-        failed: "err",
-        body: "yield",
-        short_handler: true,
     },
 ];
+
+impl Words {
+    fn dialect(&self) -> Dialect {
+        Dialect::of(self.notation)
+    }
+
+    /// The notation's word for something.
+    pub(super) fn word(&self, key: Key) -> &'static str {
+        self.dialect().word(key)
+    }
+
+    /// The word that returns, where `ok` and a failure do not stand by themselves.
+    pub(super) fn returns(&self) -> Option<&'static str> {
+        self.dialect().has(Key::Return).then(|| self.word(Key::Return))
+    }
+
+    /// What the failure is called in a handler.
+    pub(super) fn failure(&self) -> &'static str {
+        self.dialect().failure()
+    }
+
+    /// Whether a handler that only fails with a message is that message.
+    pub(super) fn short_handler(&self) -> bool {
+        self.word(Key::Handler) == self.word(Key::Message)
+    }
+}
