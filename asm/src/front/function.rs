@@ -39,7 +39,9 @@ pub(super) fn file<'a>(
             _ => programs.push(*document),
         }
     }
-    let mut file = Top { dialect, source, arena, diagnostics, nesting: options.nesting.min(limits::NESTING) };
+    let told_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
+    let nesting = options.nesting.min(limits::NESTING);
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, told_deep };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -67,6 +69,8 @@ struct Top<'r, 'a> {
     arena: &'a Bump,
     diagnostics: &'r mut Diagnostics,
     nesting: usize,
+    /// The reader of the document has told that it nests too deep.
+    told_deep: bool,
 }
 
 impl<'a> Top<'_, 'a> {
@@ -161,7 +165,7 @@ impl<'a> Top<'_, 'a> {
             diagnostics: self.diagnostics,
             nesting: self.nesting,
             depth: 0,
-            too_deep: false,
+            too_deep: self.told_deep,
             output,
             scope: Scope::default(),
             survey: Survey::of(program),
