@@ -81,7 +81,7 @@ mod tests {
     fn both_ways_make_the_same_program() {
         let later = "; fn g(b: any) -> number\n; Tools: 0=first\n; Fields: 1=y\nIF HAS REF 0 1 1\n  RET LIT 1 1\nRET LIT 1 2.5\n";
         check(HEAD, true);
-        check(&format!("{HEAD}\n{}", later), true);
+        check(&format!("{HEAD}\n{later}"), true);
         let many: String = (0..2_000).map(|n| HEAD.replace("first", &format!("f{n}"))).collect();
         assert!(many.len() > 2 * PIECE, "more than one piece");
         check(&many, true);

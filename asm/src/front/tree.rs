@@ -122,7 +122,7 @@ impl<'a> Entry<'a> {
 
 /// A key as it is compared: 1 and 1.0 are one key, "1" is another.
 #[derive(PartialEq, Eq, Hash)]
-enum Key<'a> {
+pub(super) enum Key<'a> {
     Null,
     Bool(bool),
     Int(i64),
@@ -133,7 +133,7 @@ enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(node: &Node<'a>) -> Key<'a> {
+    pub(super) fn of(node: &Node<'a>) -> Key<'a> {
         match node.kind {
             Kind::Null => Key::Null,
             Kind::Bool(bool) => Key::Bool(bool),

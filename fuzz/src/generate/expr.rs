@@ -145,7 +145,10 @@ impl Generator<'_> {
     /// A constant without LIT.
     fn bare(&mut self, want: &Kind, out: &mut String) {
         match want {
-            Kind::Bool => out.push_str(*self.choices.pick(&["true", "false"])),
+            Kind::Bool => {
+                let word = *self.choices.pick(&["true", "false"]);
+                out.push_str(word);
+            }
             Kind::Number => {
                 let number = words::number(&mut self.choices);
                 words::write_number(number, &mut self.choices, out);

@@ -177,13 +177,11 @@ impl Generator<'_> {
                 let _ = writeln!(out, ") -> {ok}");
             }
         }
-        self.registry(&mut out, "Tools", &self.scope.tools, |callee| {
-            match callee.checked_sub(self.tools.len()) {
-                None => self.tools[callee].name.into(),
-                Some(function) => self.functions[function].name.into(),
-            }
+        registry(&mut out, "Tools", &self.scope.tools, |callee| match callee.checked_sub(self.tools.len()) {
+            None => self.tools[callee].name.into(),
+            Some(function) => self.functions[function].name.into(),
         });
-        self.registry(&mut out, "Fields", &self.scope.fields, words::field);
+        registry(&mut out, "Fields", &self.scope.fields, words::field);
         let flat = !self.scope.has_else && self.choices.chance(20);
         let indent = if flat { "" } else { *self.choices.pick(&["  ", " ", "\t", "    "]) };
         for (level, line) in &body.lines {
@@ -198,31 +196,26 @@ impl Generator<'_> {
         }
         out
     }
+}
 
-    fn registry(
-        &self,
-        out: &mut String,
-        word: &str,
-        used: &BTreeSet<usize>,
-        name: impl Fn(usize) -> Cow<'static, str>,
-    ) {
-        if used.is_empty() {
-            return;
-        }
-        let _ = write!(out, "; {word}:");
-        for &id in used {
-            let name = name(id);
-            let _ = write!(out, " {id}=");
-            if !name.is_empty()
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:/".contains(&byte))
-            {
-                out.push_str(&name);
-            } else {
-                words::quote(&name, false, out);
-            }
-        }
-        out.push('\n');
+/// A registry of what was used.
+fn registry(out: &mut String, word: &str, used: &BTreeSet<usize>, name: impl Fn(usize) -> Cow<'static, str>) {
+    if used.is_empty() {
+        return;
     }
+    let _ = write!(out, "; {word}:");
+    for &id in used {
+        let name = name(id);
+        let _ = write!(out, " {id}=");
+        if !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:/".contains(&byte))
+        {
+            out.push_str(&name);
+        } else {
+            words::quote(&name, false, out);
+        }
+    }
+    out.push('\n');
 }
 
 /// The case as a file of the conformance corpus begins.

@@ -73,7 +73,7 @@ const EDGES: &[Number] = &[
     Number::Double(0.1),
     Number::Double(1e15),
     Number::Double(1e16),
-    Number::Double(9.999_999_999_999_999e15),
+    Number::Double(9.999_999_999_999_998e15),
     Number::Double(1e-5),
     Number::Double(9.9e-6),
     Number::Double(1.797_693_134_862_315_7e308),

@@ -206,7 +206,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 if self.facts[frame.number].checked[call.id.0 as usize] =>
             {
                 let arguments = self.arguments(frame, call)?;
-                let result = match self.carry_out(call, arguments) {
+                let result = match self.carry_out(call, &arguments) {
                     Ok(value) => Ok(value),
                     Err(Exit::Failure(failure, _)) => Err((failure, call.span)),
                     Err(exit) => return Err(exit),
@@ -273,14 +273,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
             collected.extend(self.block(frame, &node.body)?);
         }
         if self.facts[frame.number].yields[node.id.0 as usize] {
-            return self.made(Value::list(collected)).map(Some);
+            return made(Value::list(collected)).map(Some);
         }
         if collected.is_empty() { Ok(None) } else { Err(broken("a loop yields that cannot")) }
-    }
-
-    /// A value that was put together, unless it is too deep.
-    fn made(&mut self, value: Value) -> Result<Value, Exit> {
-        if value.depth() > DEPTH { Err(LIMIT) } else { Ok(value) }
     }
 
     fn joined(&mut self, text: Option<String>) -> Result<String, Exit> {
@@ -291,7 +286,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn undo(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
         let arguments = self.arguments(frame, call)?;
-        match self.carry_out(call, arguments) {
+        match self.carry_out(call, &arguments) {
             Ok(_) => Ok(()),
             Err(Exit::Failure(failure, _)) => {
                 let failure = self.joined(render::json(&failure))?;
@@ -311,7 +306,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     }
 
     /// The call itself: of an own function where there is one of that name, else of the tool (3.1.1).
-    fn carry_out(&mut self, call: &Call<'f>, arguments: Vec<(Rc<str>, Value)>) -> Result<Value, Exit> {
+    fn carry_out(&mut self, call: &Call<'f>, arguments: &[(Rc<str>, Value)]) -> Result<Value, Exit> {
         let name = call.tool.text;
         if let Some(number) = self.file.functions.iter().position(|function| function.name.text == name) {
             let mut ordered = Vec::new();
@@ -324,7 +319,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 other => other,
             };
         }
-        let json = self.joined(render::arguments(&arguments))?;
+        let json = self.joined(render::arguments(arguments))?;
         self.trace.push(format!("{name} {json}"));
         match self.world.call(name) {
             Some(Ok(value)) => Ok(value.into()),
@@ -353,7 +348,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             },
             ExprKind::Call(call) => {
                 let arguments = self.arguments(frame, call)?;
-                self.carry_out(call, arguments)
+                self.carry_out(call, &arguments)
             }
             ExprKind::Unary(Unary::Not, operand) => {
                 let value = self.expr(frame, operand)?;
@@ -379,7 +374,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             ExprKind::MatchMap(map) => self.pick(frame, expr.span, map),
             ExprKind::Record(fields) => {
                 let fields = self.fields(frame, fields)?;
-                self.made(Value::record(fields))
+                made(Value::record(fields))
             }
             ExprKind::Merge(of, fields) => {
                 let of = self.expr(frame, of)?;
@@ -394,11 +389,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
                         None => merged.push((name, value)),
                     }
                 }
-                self.made(Value::record(merged))
+                made(Value::record(merged))
             }
             ExprKind::List(items) => {
                 let items = items.iter().map(|item| self.expr(frame, item)).collect::<Result<_, Exit>>()?;
-                self.made(Value::list(items))
+                made(Value::list(items))
             }
         }
     }
@@ -443,7 +438,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Value::List(list) => {
                     self.steps = self.steps.checked_sub(list.items.len() as u64 / 8).ok_or(LIMIT)?;
                     let items = list.items.iter().chain([b]).cloned().collect();
-                    self.made(Value::list(items))
+                    made(Value::list(items))
                 }
                 _ => Err(self.trap(frame, Code::FaultTypeMismatch, at)),
             },
@@ -463,6 +458,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
             None => Err(self.trap(frame, Code::FaultNoCase, at)),
         }
     }
+}
+
+/// A value that was put together, unless it is too deep.
+fn made(value: Value) -> Result<Value, Exit> {
+    if value.depth() > DEPTH { Err(LIMIT) } else { Ok(value) }
 }
 
 fn constant(literal: &Literal<'_>) -> Value {

@@ -17,7 +17,7 @@ pub(super) struct Facts {
     pub(super) yields: Vec<bool>,
     /// The calls that are bound to each slot and checked.
     calls: BTreeMap<Slot, BTreeSet<u32>>,
-    /// The places of the MATCHes that stand right behind the call they take.
+    /// The places of each MATCH that stands right behind the call it takes.
     behind: BTreeSet<u32>,
 }
 

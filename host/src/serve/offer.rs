@@ -89,7 +89,7 @@ fn schema(ty: Type) -> Value {
         Base::Bool => json!({"type": "boolean"}),
         Base::Number => json!({"type": "number"}),
         Base::Text => json!({"type": "string"}),
-        _ => json!({}),
+        Base::Any => json!({}),
     };
     (0..ty.lists).fold(base, |items, _| json!({"type": "array", "items": items}))
 }
