@@ -4,11 +4,11 @@ use super::Printer;
 use super::doc::{Doc, Entry};
 use super::names::{Names, numbered};
 use super::steps::{Step, Tail};
-use super::twins::Twins;
+use super::twins::{self, Twins};
 use super::uses::Uses;
 use super::words::Words;
 use super::{json, yaml};
-use crate::ast::{File, TypeName};
+use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
 use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
 use crate::front::{Key, UNNAMED, begins_step};
@@ -28,6 +28,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             function,
             names,
             uses,
+            rebound: HashSet::new(),
             in_list: false,
             loop_start: None,
             failures: Vec::new(),
@@ -70,6 +71,7 @@ impl<'a> Printer<'_, 'a> {
         };
         let tools = tools.map(Doc::List);
         let mut steps = Vec::new();
+        self.inputs_to_bind(&mut steps);
         self.steps(self.function.body.statements, Tail::Function, &mut steps);
         let words = self.words;
         let word = |key: Key| Cow::Borrowed(words.word(key));
@@ -94,6 +96,22 @@ impl<'a> Printer<'_, 'a> {
             }
         }
         Doc::Record(entries)
+    }
+
+    /// Steps that bind inputs to names like any other, for those that are bound anew elsewhere than in a step of the
+    /// function's own. Where bare names are references, inputs are such names from the start.
+    fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
+        for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
+            if self.words.notation == Notation::Constrained || self.uses.bindings(slot) == 0 {
+                continue;
+            }
+            if !twins::binds_first(self.function.body.statements, slot) {
+                let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
+                let entries = self.bound(&value);
+                let step = self.binding(Some(slot), 0, "", entries);
+                steps.push(step);
+            }
+        }
     }
 
     fn ty(&self, ty: &TypeName<'a>) -> Cow<'a, str> {

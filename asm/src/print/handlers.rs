@@ -124,12 +124,13 @@ impl<'a> Printer<'_, 'a> {
 
     /// A step that binds a slot, if any, and ends there in the source.
     pub(super) fn binding(
-        &self,
+        &mut self,
         slot: Option<Slot>,
         end: u32,
         label: &'static str,
         entries: Vec<Entry<'a>>,
     ) -> Step<'a> {
+        self.rebound.extend(slot);
         let last = slot.and_then(|slot| self.uses.reads.get(&slot));
         let from = self.loop_start.unwrap_or(end);
         let says_so = last.is_some_and(|&last| last < from);

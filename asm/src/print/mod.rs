@@ -51,6 +51,8 @@ struct Printer<'p, 'a> {
     function: &'p Function<'a>,
     names: Names<'a>,
     uses: Uses<'a>,
+    /// Inputs that have been bound anew: names like any other from then on.
+    rebound: HashSet<Slot>,
     /// Steps are being made that stand in a list without names.
     in_list: bool,
     /// Where the outermost of the loops around begins.

@@ -155,3 +155,21 @@ pub(super) fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
         _ => false,
     })
 }
+
+/// Whether the first thing that binds a slot is one of these statements itself, and no call with a handler.
+pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
+    let first = statements
+        .iter()
+        .enumerate()
+        .find(|(_, statement)| rebinds(&Block { statements: core::slice::from_ref(*statement) }, slot));
+    first.is_some_and(|(at, statement)| {
+        let inside = match &statement.kind {
+            StmtKind::Let { value: Bound::Control(control), .. } => {
+                let kind = StmtKind::Control(*control);
+                rebinds(&Block { statements: &[Stmt { kind, span: statement.span }] }, slot)
+            }
+            _ => false,
+        };
+        binds(statement, slot) && !inside && handled(statement, statements.get(at + 1)).is_none()
+    })
+}

@@ -84,7 +84,7 @@ impl<'a> Printer<'_, 'a> {
             return Root { name: self.words.failure(), parameter: false };
         }
         // An input that is bound anew is a name like any other.
-        let parameter = (slot.0 as usize) < self.function.parameters.len() && self.uses.bindings(slot) == 0;
+        let parameter = (slot.0 as usize) < self.function.parameters.len() && !self.rebound.contains(&slot);
         Root { name: self.names.get(slot), parameter }
     }
 
