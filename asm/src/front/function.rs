@@ -180,7 +180,8 @@ impl<'a> Top<'_, 'a> {
         let top = reader.keyed(program, keys, "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };
         let name_node = head.get(Key::Name);
-        if !given && !(of_mcp && name_node.is_none()) {
+        let may_lack = of_mcp && name_node.is_none();
+        if !(given || may_lack) {
             reader.unnamed(name_node, first);
         }
         let parameters = reader.parameters(head.get(Key::Input));
@@ -196,7 +197,10 @@ impl<'a> Top<'_, 'a> {
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         for parameter in parameters {
-            reader.scope.parameter(parameter.name.text, self.dialect.is_bare());
+            // An input that is bound anew, and never read as an input, is a variable like any other.
+            let name = parameter.name.text;
+            let bound = reader.survey.binding(name).is_some() && reader.survey.input_read(name).is_none();
+            reader.scope.parameter(name, self.dialect.is_bare() || bound);
         }
         let body = match top.get(Key::Steps) {
             Some(node) => reader.body(node),

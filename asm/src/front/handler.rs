@@ -136,7 +136,6 @@ impl<'a> Reader<'_, 'a> {
                 let value = self.value(node);
                 self.push(StmtKind::Let { slot, slot_span, value: Bound::Expr(value) }, node.span);
             }
-            Then::Value(_) => {}
             Then::Steps(node) => {
                 let from = self.statements.len();
                 self.branch_steps(node, if needed { Tail::Value } else { Tail::Drop }, "then");
@@ -148,7 +147,7 @@ impl<'a> Reader<'_, 'a> {
                 let value = Bound::Expr(literal(Literal::Nil, at));
                 self.push(StmtKind::Let { slot, slot_span, value }, at);
             }
-            Then::Ignore => {}
+            Then::Value(_) | Then::Ignore => {}
             Then::Skip => skips = true,
         }
         self.failures.pop();

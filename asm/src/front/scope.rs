@@ -43,11 +43,11 @@ pub(super) struct Scope<'a> {
 const FRESH: usize = 160;
 
 impl<'a> Scope<'a> {
-    /// Adds a parameter; where names are bare it is one in scope.
-    pub(super) fn parameter(&mut self, name: &'a str, bare: bool) {
+    /// Adds a parameter, and says whether its name alone stands for it.
+    pub(super) fn parameter(&mut self, name: &'a str, named: bool) {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
-        if bare {
+        if named {
             self.names.entry(name).or_insert(Named { slot, visible: true });
         }
     }

@@ -260,8 +260,8 @@ impl<'a> Reader<'_, 'a> {
             return None;
         }
         let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
-        let near = list.iter().filter(|entry| entry.name() != Some("let"));
-        if let Some(key) = near.filter_map(|entry| self.dialect.nearest(entry.name()?, &kinds)).next() {
+        let mut near = list.iter().filter(|entry| entry.name() != Some("let"));
+        if let Some(key) = near.find_map(|entry| self.dialect.nearest(entry.name()?, &kinds)) {
             return STEPS.iter().find(|form| form.key == key);
         }
         let part = list.iter().find_map(|entry| {

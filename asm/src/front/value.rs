@@ -101,10 +101,10 @@ impl<'a> Reader<'_, 'a> {
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
         let entries = entries(node);
-        if let [only] = entries {
-            if let Some(found) = self.operation(node, only, texts, operates) {
-                return found;
-            }
+        if let [only] = entries
+            && let Some(found) = self.operation(node, only, texts, operates)
+        {
+            return found;
         }
         if let Some(construct) = self.construct(node) {
             return construct;
@@ -157,7 +157,8 @@ impl<'a> Reader<'_, 'a> {
         }
         let symbol =
             !name.is_empty() && !name.chars().any(|c| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$'));
-        if !symbol && !(operates && matches!(entry.value.kind, Kind::List(_))) {
+        let meant_as_one = symbol || (operates && matches!(entry.value.kind, Kind::List(_)));
+        if !meant_as_one {
             return None;
         }
         let meant = operator::near(name);
@@ -240,13 +241,12 @@ impl<'a> Reader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         let has = |key: Key| list.iter().any(|entry| self.names(entry, key));
-        if self.dialect.is_bare() {
-            if let [Entry { value, .. }] = list
-                && list.iter().any(|entry| entry.name() == Some("text"))
-                && let Kind::Text(text) = value.kind
-            {
-                return Some(literal(Literal::Text(text.text), value.span));
-            }
+        if self.dialect.is_bare()
+            && let [Entry { value, .. }] = list
+            && list.iter().any(|entry| entry.name() == Some("text"))
+            && let Kind::Text(text) = value.kind
+        {
+            return Some(literal(Literal::Text(text.text), value.span));
         }
         let form = STEPS.iter().find(|form| VALUES.contains(&form.key) && has(form.key))?;
         // A record of a program's own data may have such a field too: its other fields tell.
@@ -386,7 +386,7 @@ impl<'a> Reader<'_, 'a> {
         let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
         let span = Span::new(at.start, subject.span.end);
         let subject = self.value(subject);
-        let mut map = Cases { cases: Vec::new(), seen: HashMap::new(), default: None };
+        let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
             let value = self.value(&default.value);
             map.default = Some((value, default.key.span));
@@ -396,7 +396,7 @@ impl<'a> Reader<'_, 'a> {
         }
         let map = MatchMap {
             subject,
-            cases: self.arena.alloc_slice_copy(&map.cases),
+            cases: self.arena.alloc_slice_copy(&map.list),
             default: map.default.map(|(value, _)| value),
         };
         Expr { kind: ExprKind::MatchMap(self.arena.alloc(map)), span }
@@ -440,7 +440,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(before) = map.seen.insert(tree::Key::of(key), key.span) {
             return self.case_twice(key, before, "a case with this key");
         }
-        map.cases.push(Case { key: literal, key_span: key.span, value: read });
+        map.list.push(Case { key: literal, key_span: key.span, value: read });
     }
 
     fn case_twice(&mut self, key: &Node<'a>, before: Span, what: &str) {
@@ -455,7 +455,7 @@ impl<'a> Reader<'_, 'a> {
 
 /// Cases as they are read.
 struct Cases<'a> {
-    cases: Vec<Case<'a>>,
+    list: Vec<Case<'a>>,
     seen: HashMap<tree::Key<'a>, Span>,
     default: Option<(Expr<'a>, Span)>,
 }

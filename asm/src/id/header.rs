@@ -98,10 +98,10 @@ struct Reader<'r, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads types where the cursor stands.
-    fn types<T>(&mut self, read: impl FnOnce(&mut TypeReader<'_, 'a>) -> T) -> T {
+    /// Reads the type of a parameter.
+    fn ty(&mut self) -> TypeName<'a> {
         let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
-        let found = read(&mut types);
+        let found = types.ty("a parameter's type");
         self.cursor = types.cursor;
         found
     }
@@ -190,7 +190,7 @@ impl<'a> Reader<'_, 'a> {
             self.cursor.take(|c| !matches!(c, ',' | ')'));
             return Some(Parameter { name, ty: TypeName::implied(Base::Any, name.span) });
         }
-        let ty = self.types(|types| types.ty("a parameter's type"));
+        let ty = self.ty();
         Some(Parameter { name, ty })
     }
 
@@ -212,7 +212,10 @@ impl<'a> Reader<'_, 'a> {
             self.diagnostics.push(wrong.help("write `-> type`; `-> nil` where it gives nothing back"));
             return none(Span::at(start));
         }
-        self.types(|types| types.output())
+        let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
+        let found = types.output();
+        self.cursor = types.cursor;
+        found
     }
 
     /// What stands after the type: the start of a registry, or something that should not be there.
