@@ -105,7 +105,7 @@ pub fn mutated(data: &[u8]) {
     bytecode(&bytes);
 }
 
-/// A source all the way: read, mended, built, packed, listed, drawn, printed in each notation, verified and run.
+/// A source all the way: read, mended, built, packed, listed, drawn, printed as ID text, verified and run.
 fn text(source: &str, notation: Notation) {
     let options = Options { from: Some(notation), ..Options::default() };
     let (program, diagnostics) = build(source, &options);
@@ -124,11 +124,6 @@ fn text(source: &str, notation: Notation) {
         "what bytecode carries reads back to the same: {:?}\n{again}",
         problems.as_slice()
     );
-    for (to, _) in Notation::ALL {
-        if let Err(what) = conversion::turn(source, notation, to) {
-            panic!("{notation} to {to}\n{source}\n{what}");
-        }
-    }
     drawn(source, &options);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {

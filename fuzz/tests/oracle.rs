@@ -1,4 +1,4 @@
-//! Random programs agree with the oracle.
+//! Random programs agree with the oracle: a few here, a hundred thousand in `fuzz/oracle.sh` as `.ci/run` calls it.
 
 use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::generate::{bytes, case};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 #[test]
 fn random_programs_agree_with_the_oracle() {
     let mut shares: BTreeMap<Verdict, u32> = BTreeMap::new();
-    for seed in 0..2_000 {
+    for seed in 0..400 {
         let case = case(&bytes(seed));
         match compare(&case) {
             Ok(verdict) => *shares.entry(verdict).or_default() += 1,
