@@ -120,6 +120,7 @@ impl<'a> Reader<'a, '_> {
         };
         match byte {
             b'"' => {
+                self.ready();
                 let node = self.string();
                 self.text(node);
             }

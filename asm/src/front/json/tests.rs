@@ -255,6 +255,22 @@ fn same(documents: &[Value], value: &Value) -> bool {
     }
 }
 
+/// The text that swallowed a comma on one line is not where the next line lacks one.
+#[test]
+fn a_comma_is_not_put_into_a_text_that_does_not_end() {
+    let source = "[\n  {\n    \\\"ta\",\\\"t\"},\": \",\",\n    \"aa:'\\\": null,\n    \"x\": 1\n  }\n]";
+    let (mut source, mut rounds) = (source.to_owned(), 0);
+    loop {
+        let (_, found) = documents(&source);
+        let (next, applied) = fix::apply(&source, &found);
+        if applied == 0 {
+            break;
+        }
+        (source, rounds) = (next, rounds + 1);
+        assert!(rounds < 4, "{source}");
+    }
+}
+
 proptest! {
     #[test]
     fn json_is_read_as_serde_reads_it(value in json_value(), pretty: bool) {
