@@ -147,6 +147,7 @@ impl<'a> Printer<'_, 'a> {
         if arm.body.statements.is_empty() {
             return vec![(self.words.word(Key::Handler).into(), Doc::one("skip", Doc::Bool(true)))];
         }
+        self.keep_calls(&arm.body);
         if !self.is_failure(arm) {
             return vec![(self.words.word(Key::Handler).into(), self.named_failure(arm, Tail::Drop))];
         }
