@@ -108,7 +108,7 @@ impl<'a> Printer<'_, 'a> {
                     return out.push(Step::of(None, label(value), entries));
                 }
                 let entries = self.bound(value);
-                out.push(self.binding(Some(*slot), statement.span.end, "", entries));
+                out.push(self.binding(Some(*slot), last_read(value).max(statement.span.end), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 let (slot, tail) = match self.read(*slot) {
@@ -410,6 +410,13 @@ struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
     kind: ReturnKind,
     value: Expr<'a>,
+}
+
+/// Behind what an expression reads last; the place of a statement may be that of its first words.
+pub(super) fn last_read(value: &Expr<'_>) -> u32 {
+    let mut end = if matches!(value.kind, ExprKind::Ref(_)) { value.span.start.saturating_add(1) } else { 0 };
+    value.children(|child| end = end.max(last_read(child)));
+    end
 }
 
 /// What a workflow calls a step that gives a value and binds nothing.
