@@ -6,6 +6,7 @@ use bumpalo::Bump;
 use ilo_asm::build::{Notation, Options, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::print;
+use ilo_spec::error::Code;
 
 /// The example in instruction text; names of slots and tools are those of the notation that it is printed in.
 const NOTIFY: &str = r#"; fn notify(user-id: text, message: text) -> result nil, text
@@ -72,6 +73,70 @@ fn an_example_comes_back_up_to_layout() {
 fn a_workflow_comes_back_to_the_letter() {
     let source = NOTIFY.replace("USER", "fetch").replace("GET", "get-user").replace("SEND", "send-email");
     assert_eq!(printed(&source, Notation::Workflow), include_str!("print/notify.workflow"));
+}
+
+/// An ERR arm that goes on beside an OK arm that does something of its own: ends the function, or gives another value.
+const GOES_ON: [&str; 4] = [
+    "; fn f() -> any
+; Tools: 0=get 1=log
+LET 0 CALL 0 0
+MATCH 0 2
+  ERR 1 1
+    CALL 1 0
+  OK 2 1
+    RET REF 2
+RET LIT 0 \"went on\"
+",
+    "; fn f() -> result any, text
+; Tools: 0=get
+IF EQ LIT 1 1 LIT 1 1 2
+  LET 0 CALL 0 0
+  MATCH 0 2
+    ERR 1 0
+    OK 2 1
+      RET_ERR REF 2
+RET_OK LIT 0 \"went on\"
+",
+    "; fn f() -> any
+; Tools: 0=get
+LET 0 CALL 0 0
+LET 3 MATCH 0 2
+  ERR 1 1
+    LIT 0 \"none\"
+  OK 2 1
+    RET REF 2
+RET REF 3
+",
+    "; fn f() -> any
+; Tools: 0=get
+LET 0 CALL 0 0
+LET 3 MATCH 0 2
+  ERR 1 1
+    LIT 0 \"none\"
+  OK 2 1
+    LEN REF 2
+RET REF 3
+",
+];
+
+#[test]
+fn an_arm_without_words_is_told() {
+    for source in GOES_ON {
+        let arena = Bump::new();
+        let mut diagnostics = Diagnostics::default();
+        let options = Options { from: Some(Notation::Id), ..Options::default() };
+        let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
+        assert!(!diagnostics.has_errors(), "{source}{:?}", diagnostics.as_slice());
+        for (notation, name) in Notation::ALL.into_iter().filter(|(notation, _)| *notation != Notation::Id) {
+            let mut unsaid = Diagnostics::default();
+            let text = print::print(&file, notation, &mut unsaid);
+            let told = unsaid.as_slice().iter().any(|found| {
+                found.code == Code::NotExpressible
+                    && source.get(found.span.range()).unwrap().starts_with("MATCH")
+            });
+            assert!(told, "{name}\n{source}{text}");
+        }
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             names,
             uses,
             rebound: HashSet::new(),
+            said: HashSet::new(),
             in_list: false,
             loop_start: None,
             failures: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::steps::{Step, Tail};
+use super::steps::{Step, Tail, last_read};
 use super::text::Root;
 use super::twins::{self, Handled, completes};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
@@ -33,15 +33,17 @@ impl<'a> Printer<'_, 'a> {
         let Some(ending) = self.ending(handled, here) else {
             self.refuse(
                 node.span,
-                "a MATCH both of whose arms go on",
-                "end the ERR arm with RET_ERR, or with a value for the slot that the OK arm binds",
+                "a MATCH whose ERR arm goes on, but not with a value in place of that of the call",
+                "end the ERR arm with RET_ERR, or with a value for the slot, and leave the OK arm empty",
             );
             return;
         };
         let mut entries = self.call(handled.call);
-        // What the handler reads is no read behind the step.
+        // What the step itself reads, its handler with it, is no read behind it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
+        let arguments = handled.call.arguments.iter().map(|argument| last_read(&argument.value));
+        let end = arguments.fold(end, u32::max);
         match (ending, &node.err) {
             (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
             (Ending::Gives(slot), Some(arm)) => {
@@ -147,6 +149,7 @@ impl<'a> Printer<'_, 'a> {
         if arm.body.statements.is_empty() {
             return vec![(self.words.word(Key::Handler).into(), Doc::one("skip", Doc::Bool(true)))];
         }
+        self.keep_calls(&arm.body);
         if !self.is_failure(arm) {
             return vec![(self.words.word(Key::Handler).into(), self.named_failure(arm, Tail::Drop))];
         }

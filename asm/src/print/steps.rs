@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::twins::{self, handled};
+use super::twins::{self, Lifted, handled};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -94,6 +94,13 @@ impl<'a> Printer<'_, 'a> {
 
     fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
+            StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. }
+            | StmtKind::Value(Expr { kind: ExprKind::Call(call), .. })
+                if self.said.contains(&statement.span) =>
+            {
+                let entries = vec![self.compensate(&[*call])];
+                out.push(Step::of(None, "undo", entries));
+            }
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
                 if self.read(*slot).is_none() && (!named || tail.is_pass()) {
@@ -101,7 +108,7 @@ impl<'a> Printer<'_, 'a> {
                     return out.push(Step::of(None, label(value), entries));
                 }
                 let entries = self.bound(value);
-                out.push(self.binding(Some(*slot), statement.span.end, "", entries));
+                out.push(self.binding(Some(*slot), last_read(value).max(statement.span.end), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 let (slot, tail) = match self.read(*slot) {
@@ -114,12 +121,12 @@ impl<'a> Printer<'_, 'a> {
                 let entries = self.given(value, tail);
                 out.push(Step::of(None, label(value), entries));
             }
-            StmtKind::Return(kind, value) => {
+            StmtKind::Return(kind, value) if !self.said.contains(&statement.span) => {
                 let entries = self.returns(*kind, value);
                 let label = if *kind == ReturnKind::Err { "fail" } else { "done" };
                 out.push(Step::of(None, label, entries));
             }
-            StmtKind::Fail(value) => {
+            StmtKind::Return(_, value) | StmtKind::Fail(value) => {
                 let entries = vec![("raise".into(), self.value(value))];
                 out.push(Step::of(None, "fail", entries));
             }
@@ -276,7 +283,22 @@ impl<'a> Printer<'_, 'a> {
         {
             return value;
         }
+        self.keep_calls(block);
         self.nested(block, tail)
+    }
+
+    /// Sees to it that no call of an ERR arm or a branch of IF becomes a rollback that was none.
+    pub(super) fn keep_calls(&mut self, block: &Block<'a>) {
+        let parameters = self.function.parameters.len();
+        let Some((lifted, fails)) = Lifted::find(block, &self.uses, parameters) else { return };
+        self.said.extend(lifted.own.iter().copied().chain([fails]));
+        if let Some(span) = lifted.unsure {
+            self.refuse(
+                span,
+                "a call that may be a rollback among calls that are none",
+                "write UNDO before it if it is one",
+            );
+        }
     }
 
     /// A block inside a step.
@@ -350,7 +372,9 @@ impl<'a> Printer<'_, 'a> {
             entries.extend(self.returns(kind, &value));
             cases.push(Doc::Record(entries));
         }
-        if let Some(Stmt { kind: StmtKind::Return(kind, value), .. }) = statements.get(taken) {
+        if let Some(Stmt { kind: StmtKind::Return(kind, value), span }) = statements.get(taken)
+            && !self.said.contains(span)
+        {
             let mut entries = vec![("default".into(), Doc::Null)];
             entries.extend(self.returns(*kind, value));
             cases.push(Doc::Record(entries));
@@ -386,6 +410,13 @@ struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
     kind: ReturnKind,
     value: Expr<'a>,
+}
+
+/// Behind what an expression reads last; the place of a statement may be that of its first words.
+pub(super) fn last_read(value: &Expr<'_>) -> u32 {
+    let mut end = if matches!(value.kind, ExprKind::Ref(_)) { value.span.start.saturating_add(1) } else { 0 };
+    value.children(|child| end = end.max(last_read(child)));
+    end
 }
 
 /// What a workflow calls a step that gives a value and binds nothing.

@@ -1,7 +1,10 @@
 //! Calls with the MATCH right behind them, and which slots are one name in a notation where a handler belongs to its call.
 
 use super::uses::Uses;
-use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
+use crate::ast::{
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
+};
+use crate::span::Span;
 
 /// A call and the MATCH right behind it.
 #[derive(Clone, Copy)]
@@ -115,6 +118,84 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
         _ => None,
     };
     statements.iter().map(call).collect()
+}
+
+/// What the end of an ERR arm or a branch of IF makes of its calls, once OK arms are steps of it.
+///
+/// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none, nor where a MATCH without an ERR arm takes it.
+/// Where such a call comes to stand in such a block, FAIL has to end it, and UNDO to say what is a rollback of its own.
+#[derive(Debug)]
+pub(super) struct Lifted<'u, 'a> {
+    uses: &'u Uses<'a>,
+    parameters: usize,
+    /// Whether a call that is no rollback would be read as one.
+    bare: bool,
+    /// The block's own rollbacks, and calls of which only the flow of slots tells whether they are.
+    pub(super) own: Vec<Span>,
+    pub(super) unsure: Option<Span>,
+    /// The `RET_ERR` that ends the steps.
+    fails: Option<Span>,
+}
+
+impl<'u, 'a> Lifted<'u, 'a> {
+    /// What has to be said, and the `RET_ERR` to say it at; nothing where the block means the same anyway.
+    pub(super) fn find(
+        block: &Block<'a>,
+        uses: &'u Uses<'a>,
+        parameters: usize,
+    ) -> Option<(Lifted<'u, 'a>, Span)> {
+        let mut lifted = Lifted { uses, parameters, bare: false, own: Vec::new(), unsure: None, fails: None };
+        lifted.block(block, fails(block));
+        let fails = lifted.fails.filter(|_| lifted.bare)?;
+        Some((lifted, fails))
+    }
+
+    fn block(&mut self, block: &Block<'a>, rolls_back: bool) {
+        let mut statements = block.statements.iter().peekable();
+        while let Some(statement) = statements.next() {
+            self.fails = None;
+            if let Some(Handled { node, .. }) = handled(statement, statements.peek().copied()) {
+                statements.next();
+                let taken = node.ok.as_ref().is_some_and(|arm| self.is_read(arm.bind));
+                self.bare |= node.err.is_none() && !taken;
+                if let Some(arm) = &node.ok {
+                    self.block(&arm.body, false);
+                }
+                continue;
+            }
+            match statement.kind {
+                StmtKind::Return(ReturnKind::Err, _) => self.fails = Some(statement.span),
+                StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => {
+                    self.call(statement, None, rolls_back);
+                }
+                StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
+                    self.call(statement, Some(slot), rolls_back);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn call(&mut self, statement: &Stmt<'_>, slot: Option<Slot>, rolls_back: bool) {
+        match slot {
+            Some(slot) if self.is_read(slot) => {}
+            _ if !rolls_back => self.bare = true,
+            Some(slot) if self.uses.reads.contains_key(&slot) => self.unsure = Some(statement.span),
+            _ => self.own.push(statement.span),
+        }
+    }
+
+    /// Whether what is bound to a slot is surely read: something reads it, and nothing else binds it.
+    fn is_read(&self, slot: Slot) -> bool {
+        self.uses.reads.contains_key(&slot)
+            && self.uses.bindings(slot) == 1
+            && slot.0 as usize >= self.parameters
+    }
+}
+
+/// Whether `RET_ERR` ends a block.
+fn fails(block: &Block<'_>) -> bool {
+    matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }))
 }
 
 /// Whether a statement binds a slot.

@@ -9,7 +9,8 @@ use ilo_spec::encode::encode;
 use std::path::Path;
 
 /// Folders whose programs every notation has words for.
-const IN_ALL: [&str; 6] = [
+const IN_ALL: [&str; 7] = [
+    "4-failure/lifted-",
     "constructs/",
     "seed/",
     "5-tool-calling/seed-",
