@@ -335,29 +335,38 @@ impl<'n, 'a> Words<'n, 'a> {
         Words { node: &node, text, arena: &arena }.braced(0).is_ok_and(|(_, end)| end == text.len())
     }
 
-    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
-    pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
-        if self.byte(end) != Some(b'[') {
+    /// Where `[0]` or `["name"]` at a `[` ends.
+    fn bracketed(&self, at: usize) -> Option<usize> {
+        if self.byte(at) != Some(b'[') {
             return None;
         }
-        let rest = self.get(end + 1, self.text.len());
+        let rest = self.get(at + 1, self.text.len());
         let length = match rest.bytes().next()? {
             b'0'..=b'9' => rest.bytes().take_while(u8::is_ascii_digit).count(),
             quote @ (b'"' | b'\'') => 2 + rest.get(1..)?.bytes().position(|byte| byte == quote)?,
             _ => return None,
         };
-        let close = end + 1 + length;
-        if self.byte(close) != Some(b']') {
-            return None;
+        let close = at + 1 + length;
+        (self.byte(close) == Some(b']')).then_some(close + 1)
+    }
+
+    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
+    pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+        let mut close = self.bracketed(end)?;
+        // The rest of the path belongs into the braces, too: `$list[0].name`.
+        while let Some(end) =
+            self.bracketed(close).or_else(|| self.dotted_step(close, true).map(|(_, end)| end))
+        {
+            close = end;
         }
-        let mended = mended(self.get(at, close + 1)).filter(|mended| self.reads(mended))?;
+        let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
         let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, close + 1), "brackets stand only in `${…}`")
-                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close + 1))))
+            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
+                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((self.mend(wrong, at, close + 1, &mended), close + 1))
+        Some((self.mend(wrong, at, close, &mended), close))
     }
 }
 
