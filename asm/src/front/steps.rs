@@ -8,6 +8,7 @@ use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
 use super::tree::{Entry, Kind, Node};
 use crate::ast::{Block, Bound, Expr, Name, Slot, StmtKind};
+use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -289,6 +290,12 @@ impl<'a> Reader<'_, 'a> {
             );
             return None;
         }
+        if let [only] = list
+            && only.name().is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some())
+        {
+            self.message_alone(only);
+            return None;
+        }
         let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
         let mut near = list.iter().filter(|entry| entry.name() != Some("let"));
         if let Some(key) = near.find_map(|entry| self.dialect.nearest(entry.name()?, &kinds)) {
@@ -323,6 +330,34 @@ impl<'a> Reader<'_, 'a> {
             help,
         );
         None
+    }
+
+    /// Reports a message in the place of a step: `{"error": …}` without the return around it.
+    fn message_alone(&mut self, entry: &Entry<'a>) {
+        let (found, word) = (shown(&entry.key), self.dialect.word(Key::Message));
+        let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is no step"));
+        if self.dialect.notation == Notation::Mcp {
+            let mut wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
+            wrong.fix = rename(&entry.key, word);
+            return self.report(wrong);
+        }
+        let step = self.dialect.word(Key::Return);
+        if self.dialect.is_yaml() {
+            let form = format!("`{step}: {{{word}: …}}`");
+            return self
+                .report(wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}")));
+        }
+        let edit = |at, text: String| Edit { span: Span::new(at, at), text };
+        let edits = vec![
+            edit(entry.key.span.start, format!("\"{step}\": {{")),
+            edit(entry.value.span.end, "}".to_owned()),
+        ];
+        let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
+        self.report(
+            wrong
+                .expected(format!("`{form}`"), format!("`{found}`"))
+                .fix(Fix { title: format!("write `{form}`"), edits }),
+        );
     }
 
     /// Reports a step under the name that it should bind with `let`.
