@@ -123,6 +123,9 @@ impl<'a> Reader<'_, 'a> {
         let at = handler.or(step.keyed.entry(Key::Compensate)).map_or(call.span, |entry| entry.key.span);
         let needed = step.target.is_some() || (tail.wanted() && rest.is_empty());
         self.failures.push(failure);
+        let own = call.tool.text.strip_prefix(SELF).unwrap_or(call.tool.text);
+        let is_tool = !self.functions.list.iter().any(|&(name, _)| name == own);
+        let outer = core::mem::replace(&mut self.failure_is_text, is_tool);
         let mut skips = false;
         let start = self.statements.len();
         self.blocks += 1;
@@ -151,6 +154,7 @@ impl<'a> Reader<'_, 'a> {
             Then::Skip => skips = true,
         }
         self.failures.pop();
+        self.failure_is_text = outer;
         if skips {
             self.skip(slot, slot_span, failure, at, start, step, rest, tail, of_block);
             return;

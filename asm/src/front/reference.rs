@@ -89,6 +89,18 @@ pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     (end == words.text.len()).then_some(reference)
 }
 
+/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it begins with,
+/// and the path as dots have it.
+pub(super) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
+    let words = Words::of(node, arena)?;
+    let name = name_end(words.text, 0)?;
+    let (_, plain) = words.bare(0)?;
+    let end = words.path_end(words.bracketed(plain)?);
+    let mended = mended(words.text).filter(|_| end == words.text.len())?;
+    let dotted = mended.strip_prefix("${")?.strip_suffix('}')?;
+    (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
+}
+
 /// Where the name that begins at `at` ends.
 pub(super) fn name_end(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
@@ -350,15 +362,19 @@ impl<'n, 'a> Words<'n, 'a> {
         (self.byte(close) == Some(b']')).then_some(close + 1)
     }
 
+    /// Where the brackets and fields that follow one another end.
+    fn path_end(&self, mut at: usize) -> usize {
+        let after = |at| self.bracketed(at).or_else(|| self.dotted_step(at, true).map(|(_, end)| end));
+        while let Some(end) = after(at) {
+            at = end;
+        }
+        at
+    }
+
     /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
     pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
-        let mut close = self.bracketed(end)?;
         // The rest of the path belongs into the braces, too: `$list[0].name`.
-        while let Some(end) =
-            self.bracketed(close).or_else(|| self.dotted_step(close, true).map(|(_, end)| end))
-        {
-            close = end;
-        }
+        let close = self.path_end(self.bracketed(end)?);
         let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
         let wrong =
             Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
