@@ -108,7 +108,7 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("uses", &[Key::Call]),
     ("arguments", &[Key::Args]),
     ("params", &[Key::Args]),
-    ("parameters", &[Key::Args]),
+    ("parameters", &[Key::Args, Key::Input]),
     ("inputs", &[Key::Args, Key::Input]),
     ("input", &[Key::Args]),
     ("onError", &[Key::Handler]),
@@ -146,7 +146,7 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("save_as", &[Key::Let]),
     ("id", &[Key::Let, Key::Name]),
     ("name", &[Key::Let]),
-    ("case", &[Key::Cases, Key::Match]),
+    ("case", &[Key::Cases, Key::If, Key::Match]),
     ("arms", &[Key::Cases]),
     ("on", &[Key::Match]),
     ("_", &[Key::Default]),
@@ -155,7 +155,12 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("eval", &[Key::Expr]),
     ("compute", &[Key::Expr]),
     ("to", &[Key::Value]),
-    ("result", &[Key::Value, Key::Output]),
+    ("fallback", &[Key::Value]),
+    ("default", &[Key::Value]),
+    ("result", &[Key::Value, Key::Output, Key::Let]),
+    ("output", &[Key::Let]),
+    ("outputs", &[Key::Output, Key::Let]),
+    ("store", &[Key::Let]),
     ("returns", &[Key::Output, Key::Return]),
     ("type", &[Key::Output]),
     ("tools", &[Key::Deps]),
@@ -163,6 +168,26 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("metadata", &[Key::Meta]),
     ("workflow", &[Key::Name]),
     ("title", &[Key::Name]),
+];
+
+/// What other languages have and no notation does, and what is written in its place.
+const ABSENT: &[(&str, &str)] = &[
+    ("retry", "a call is made again by a `call` under `then` in its handler"),
+    ("retries", "a call is made again by a `call` under `then` in its handler"),
+    ("max-retries", "a call is made again by a `call` under `then` in its handler"),
+    ("while", "the only loop is `for`, over a list"),
+    ("until", "the only loop is `for`, over a list"),
+    ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
+    ("where", "put an `if` into the loop, around what is wanted"),
+    ("index", "count in a variable that is bound before the loop"),
+    ("elif", "put a step with `if` under `else`"),
+    ("else-if", "put a step with `if` under `else`"),
+    ("elseif", "put a step with `if` under `else`"),
+    ("timeout", "how long a call may take is said in the tools file"),
+    ("parallel", "leave it out: steps run in the order of the file"),
+    ("next", "leave it out: steps run in the order of the file"),
+    ("depends-on", "leave it out: steps run in the order of the file"),
+    ("needs", "leave it out: steps run in the order of the file"),
 ];
 
 /// A kind of step: the key that makes a step one, and those that may or must stand beside it.
@@ -304,6 +329,12 @@ impl Dialect {
         };
         foreign().or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
     }
+}
+
+/// What to do in place of something that no notation has.
+pub(super) fn instead(word: &str) -> Option<&'static str> {
+    let plain = word.to_ascii_lowercase().replace('_', "-");
+    ABSENT.iter().find(|(absent, _)| *absent == plain).map(|&(_, help)| help)
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {

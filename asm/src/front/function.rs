@@ -175,6 +175,7 @@ impl<'a> Top<'_, 'a> {
             open_loops: Vec::new(),
             blocks: 0,
             failures: Vec::new(),
+            failure_is_text: false,
             took_rest: false,
             step_end: 0,
             switched: None,

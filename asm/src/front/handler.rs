@@ -13,7 +13,7 @@ use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
     StmtKind, Unary,
 };
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -123,6 +123,9 @@ impl<'a> Reader<'_, 'a> {
         let at = handler.or(step.keyed.entry(Key::Compensate)).map_or(call.span, |entry| entry.key.span);
         let needed = step.target.is_some() || (tail.wanted() && rest.is_empty());
         self.failures.push(failure);
+        let own = call.tool.text.strip_prefix(SELF).unwrap_or(call.tool.text);
+        let is_tool = !self.functions.list.iter().any(|&(name, _)| name == own);
+        let outer = core::mem::replace(&mut self.failure_is_text, is_tool);
         let mut skips = false;
         let start = self.statements.len();
         self.blocks += 1;
@@ -151,6 +154,7 @@ impl<'a> Reader<'_, 'a> {
             Then::Skip => skips = true,
         }
         self.failures.pop();
+        self.failure_is_text = outer;
         if skips {
             self.skip(slot, slot_span, failure, at, start, step, rest, tail, of_block);
             return;
@@ -172,8 +176,9 @@ impl<'a> Reader<'_, 'a> {
             Some(node) => {
                 if let Kind::Text(text) = node.kind
                     && matches!(text.text, "skip" | "ignore" | "continue")
+                    && self.reads_as_handler(node, text.text)
                 {
-                    self.reads_as_handler(node, text.text);
+                    return;
                 }
                 self.fail_with(node, at);
             }
@@ -182,26 +187,26 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) {
-        let word = if text == "continue" { "ignore" } else { text };
+    /// Says that a message reads as what a handler can do; whether that is an error, as the function cannot fail with it.
+    fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) -> bool {
+        let word = if text == "skip" && !self.open_loops.is_empty() { "skip" } else { "ignore" };
         let form = if self.dialect.is_yaml() {
             format!("{{{word}: true}}")
         } else {
             format!("{{\"{word}\": true}}")
         };
-        let fix = Fix {
-            title: format!("write `{form}`"),
-            edits: vec![Edit { span: node.span, text: form.clone() }],
+        let (code, expected) = if self.is_result() {
+            (Code::HandlerText, format!("a message, or `{form}`"))
+        } else {
+            (Code::BadShape, format!("`{form}`"))
         };
+        let message = format!("`{text}` is the message to fail with here");
         self.report(
-            Diagnostic::new(
-                Code::HandlerText,
-                node.span,
-                format!("`{text}` is the message to fail with here"),
-            )
-            .expected(format!("a message, or `{form}`"), format!("`{text}`"))
-            .fix(fix),
+            Diagnostic::new(code, node.span, message)
+                .expected(expected, format!("`{text}`"))
+                .replace(node.span, form),
         );
+        code == Code::BadShape
     }
 
     /// What a handler does; its rollback calls are made.

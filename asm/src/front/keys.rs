@@ -2,7 +2,7 @@
 //!
 //! What the values are is for those who ask.
 
-use super::dialect::{Dialect, KEYS, Key, Meant};
+use super::dialect::{Dialect, KEYS, Key, Meant, instead};
 use super::reader::Reader;
 use super::tree::{Entry, Kind, Node, Text};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
@@ -130,7 +130,8 @@ impl<'a> Reader<'_, 'a> {
     fn unknown_key<'d>(&mut self, entry: &'d Entry<'a>, keys: &[Key], what: &str, found: &mut Keyed<'d, 'a>) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
-        let near = name.and_then(|name| self.dialect.nearest(name, &free));
+        let instead = name.and_then(instead);
+        let near = name.filter(|_| instead.is_none()).and_then(|name| self.dialect.nearest(name, &free));
         let word = near.map(|key| self.dialect.word(key));
         let wrong = Diagnostic::new(
             Code::UnknownKey,
@@ -141,7 +142,11 @@ impl<'a> Reader<'_, 'a> {
         .nearest(word);
         self.report(match word.and_then(|word| rename(&entry.key, word)) {
             Some(fix) => wrong.fix(fix),
-            None => wrong.help(format!("leave it out, or use one of {}", some_words(self.dialect, &free))),
+            None => wrong.help(match (instead, some_words(self.dialect, &free)) {
+                (Some(help), _) => help.to_owned(),
+                (None, words) if words.is_empty() => "leave it out".to_owned(),
+                (None, words) => format!("leave it out, or use one of {words}"),
+            }),
         });
         if let Some(key) = near {
             found.put(key, entry);

@@ -52,6 +52,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) blocks: usize,
     /// The slots of the failures whose handlers are being read.
     pub(super) failures: Vec<Slot>,
+    /// Whether the innermost of them is a tool's, and so a text.
+    pub(super) failure_is_text: bool,
     /// The step just read has taken those behind it into a branch of its own.
     pub(super) took_rest: bool,
     /// Where the step being read ends, of those in the function's own block.

@@ -3,7 +3,7 @@
 use super::dialect::Key;
 use super::infix::{Infix, InfixKind, arithmetic, operators};
 use super::reader::{Reader, literal, nothing, of_slot};
-use super::reference::{INPUT, Reference, Root, Step, bare, is_name};
+use super::reference::{INPUT, Reference, Root, Step, bare, bracketed, is_name};
 use super::template::{Part, Template, template};
 use super::tree::{Kind, Node, Style, Text};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
@@ -26,6 +26,21 @@ impl<'a> Reader<'_, 'a> {
             && let Some(found) = self.bare(node, &reference)
         {
             return found;
+        }
+        if self.dialect.is_bare()
+            && let Some((name, dotted)) = bracketed(node, self.arena)
+            && let Some(text) = node.text()
+            && text.get(..name).is_some_and(|name| self.named(name).is_some())
+        {
+            let shown = crate::id::shorten(text);
+            let mut warning = Diagnostic::new(
+                Code::TextReference,
+                inner(node),
+                format!("`{shown}` is text here, no reference"),
+            )
+            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
+            warning.fix = Some(replaced(inner(node), dotted));
+            self.report(warning);
         }
         let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
         self.text_of(node, &template)
@@ -264,6 +279,7 @@ impl<'a> Reader<'_, 'a> {
                     if FAILURES.contains(&name.text) && name.text != self.dialect.failure() {
                         self.sister_form(reference, "the failure has another name here");
                     }
+                    self.failure_field(name, reference);
                     (of_slot(slot, reference.span), path)
                 }
                 None => return self.unknown(name, reference),
@@ -284,6 +300,27 @@ impl<'a> Reader<'_, 'a> {
             value = Expr { kind, span: reference.span };
         }
         value
+    }
+
+    /// Warns of `$error.message`: what a tool fails with is a text.
+    fn failure_field(&mut self, name: Name<'a>, reference: &Reference<'a>) {
+        let [Step::Field(field)] = reference.path else { return };
+        let failure = self.failures.last().filter(|_| FAILURES.contains(&name.text));
+        if failure.is_none() || !self.failure_is_text || !matches!(field.text, "message" | "msg") {
+            return;
+        }
+        let whole = Reference { path: &[], ..*reference };
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let mended = match written.as_bytes() {
+            [b'$', b'{', ..] => self.written(&whole, '{'),
+            [b'$', ..] => self.written(&whole, '$'),
+            _ => whole.to_string(),
+        };
+        let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
+        let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
+            .expected(format!("`{mended}`"), format!("`{}`", crate::id::shorten(written)));
+        warning.fix = Some(replaced(reference.span, mended));
+        self.report(warning);
     }
 
     /// `$input` alone: a record of all inputs.

@@ -89,6 +89,18 @@ pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     (end == words.text.len()).then_some(reference)
 }
 
+/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it begins with,
+/// and the path as dots have it.
+pub(super) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
+    let words = Words::of(node, arena)?;
+    let name = name_end(words.text, 0)?;
+    let (_, plain) = words.bare(0)?;
+    let end = words.path_end(words.bracketed(plain)?);
+    let mended = mended(words.text).filter(|_| end == words.text.len())?;
+    let dotted = mended.strip_prefix("${")?.strip_suffix('}')?;
+    (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
+}
+
 /// Where the name that begins at `at` ends.
 pub(super) fn name_end(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
@@ -335,29 +347,42 @@ impl<'n, 'a> Words<'n, 'a> {
         Words { node: &node, text, arena: &arena }.braced(0).is_ok_and(|(_, end)| end == text.len())
     }
 
-    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
-    pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
-        if self.byte(end) != Some(b'[') {
+    /// Where `[0]` or `["name"]` at a `[` ends.
+    fn bracketed(&self, at: usize) -> Option<usize> {
+        if self.byte(at) != Some(b'[') {
             return None;
         }
-        let rest = self.get(end + 1, self.text.len());
+        let rest = self.get(at + 1, self.text.len());
         let length = match rest.bytes().next()? {
             b'0'..=b'9' => rest.bytes().take_while(u8::is_ascii_digit).count(),
             quote @ (b'"' | b'\'') => 2 + rest.get(1..)?.bytes().position(|byte| byte == quote)?,
             _ => return None,
         };
-        let close = end + 1 + length;
-        if self.byte(close) != Some(b']') {
-            return None;
+        let close = at + 1 + length;
+        (self.byte(close) == Some(b']')).then_some(close + 1)
+    }
+
+    /// Where the brackets and fields that follow one another end.
+    fn path_end(&self, mut at: usize) -> usize {
+        let after = |at| self.bracketed(at).or_else(|| self.dotted_step(at, true).map(|(_, end)| end));
+        while let Some(end) = after(at) {
+            at = end;
         }
-        let mended = mended(self.get(at, close + 1)).filter(|mended| self.reads(mended))?;
+        at
+    }
+
+    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
+    pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+        // The rest of the path belongs into the braces, too: `$list[0].name`.
+        let close = self.path_end(self.bracketed(end)?);
+        let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
         let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, close + 1), "brackets stand only in `${…}`")
-                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close + 1))))
+            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
+                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((self.mend(wrong, at, close + 1, &mended), close + 1))
+        Some((self.mend(wrong, at, close, &mended), close))
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Calls with handlers are the business of [`super::handler`], `if`, `switch` and `for` that of [`super::control`].
 
-use super::dialect::{Form, Key, Meant, STEPS, begins_step};
+use super::dialect::{Form, Key, Meant, STEPS, begins_step, instead};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
 use super::tree::{Entry, Kind, Node};
 use crate::ast::{Block, Bound, Expr, Name, Slot, StmtKind};
+use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -182,7 +183,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {
-            Some(form) => form,
+            Some(form) => self.outer_kind(list, form).unwrap_or(form),
             None if self.is_value(item, tail) => {
                 let value = self.value(item.node);
                 let target = item.name.and_then(|name| self.step_name(name, item.node.span.end));
@@ -196,6 +197,24 @@ impl<'a> Reader<'_, 'a> {
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
         Some((form, self.keyed(item.node, &keys, &what)))
+    }
+
+    /// The kind of step that an unknown word makes of a record, where the word that is known only belongs to that:
+    /// `foreach` beside `yield`, `when` beside `return`.
+    fn outer_kind(&self, list: &[Entry<'a>], form: &Form) -> Option<&'static Form> {
+        let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
+        let inner = list.iter().find_map(|entry| {
+            entry.name().filter(|name| self.dialect.meaning(name, &[form.key]).is_some())
+        })?;
+        list.iter().filter_map(Entry::name).find_map(|name| {
+            let known = [&[form.key], form.needs, form.takes]
+                .iter()
+                .any(|keys| self.dialect.meaning(name, keys).is_some());
+            let key = self.dialect.nearest(name, &kinds).filter(|_| !known)?;
+            let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
+            let holds = |keys| self.dialect.meaning(inner, keys).is_some();
+            (holds(outer.needs) || holds(outer.takes)).then_some(outer)
+        })
     }
 
     /// Reports that a record is two steps in one; the keys of the second one are known as well then.
@@ -259,6 +278,24 @@ impl<'a> Reader<'_, 'a> {
             self.named_step(only);
             return None;
         }
+        if let Some((entry, help)) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?)?))) {
+            let found = format!("`{}`", shown(&entry.key));
+            let message = format!("{found} is no step");
+            self.bad_step(
+                entry.key.span,
+                &message,
+                &format!("a record with {}", step_words(self)),
+                &found,
+                help,
+            );
+            return None;
+        }
+        if let [only] = list
+            && only.name().is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some())
+        {
+            self.message_alone(only);
+            return None;
+        }
         let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
         let mut near = list.iter().filter(|entry| entry.name() != Some("let"));
         if let Some(key) = near.find_map(|entry| self.dialect.nearest(entry.name()?, &kinds)) {
@@ -293,6 +330,34 @@ impl<'a> Reader<'_, 'a> {
             help,
         );
         None
+    }
+
+    /// Reports a message in the place of a step: `{"error": …}` without the return around it.
+    fn message_alone(&mut self, entry: &Entry<'a>) {
+        let (found, word) = (shown(&entry.key), self.dialect.word(Key::Message));
+        let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is no step"));
+        if self.dialect.notation == Notation::Mcp {
+            let mut wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
+            wrong.fix = rename(&entry.key, word);
+            return self.report(wrong);
+        }
+        let step = self.dialect.word(Key::Return);
+        if self.dialect.is_yaml() {
+            let form = format!("`{step}: {{{word}: …}}`");
+            return self
+                .report(wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}")));
+        }
+        let edit = |at, text: String| Edit { span: Span::new(at, at), text };
+        let edits = vec![
+            edit(entry.key.span.start, format!("\"{step}\": {{")),
+            edit(entry.value.span.end, "}".to_owned()),
+        ];
+        let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
+        self.report(
+            wrong
+                .expected(format!("`{form}`"), format!("`{found}`"))
+                .fix(Fix { title: format!("write `{form}`"), edits }),
+        );
     }
 
     /// Reports a step under the name that it should bind with `let`.

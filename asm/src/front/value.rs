@@ -388,7 +388,7 @@ impl<'a> Reader<'_, 'a> {
         let subject = self.value(subject);
         let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
-            let value = self.value(&default.value);
+            let value = self.case_value(&default.value);
             map.default = Some((value, default.key.span));
         }
         if let Some(cases) = keyed.get(Key::Cases) {
@@ -421,8 +421,31 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// The value of a case, which is no place for a return.
+    fn case_value(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let first = match &node.kind {
+            Kind::List([only]) => only,
+            _ => node,
+        };
+        if let [entry] = entries(first)
+            && matches!(entry.name(), Some("return" | "ret"))
+        {
+            let message = format!("a case is a value, and `{}` a step", shown(&entry.key));
+            let word = self.dialect.word(if self.dialect.has(Key::Return) { Key::Return } else { Key::Ok });
+            self.report(
+                Diagnostic::new(Code::BadStep, entry.key.span, message)
+                    .expected("the value alone", format!("`{}`", shown(&entry.key)))
+                    .help(format!(
+                        "name what the match gives with `let`, and `{word}` that in the step behind; or write steps \
+                         with `if`"
+                    )),
+            );
+        }
+        self.value(node)
+    }
+
     fn case(&mut self, key: &Node<'a>, value: &Node<'a>, map: &mut Cases<'a>) {
-        let read = self.value(value);
+        let read = self.case_value(value);
         let literal = match key.kind {
             Kind::Text(text) if matches!(text.text, "_" | "default") => {
                 if let Some((_, before)) = map.default {

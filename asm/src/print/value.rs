@@ -14,7 +14,7 @@ use crate::span::Span;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
-const WORDS: [&str; 8] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr"];
+const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
 
 /// The row of an operator.
 pub(super) fn row(makes: Makes) -> &'static Operator {
