@@ -124,6 +124,50 @@ pub struct Block<'a> {
     pub statements: &'a [Stmt<'a>],
 }
 
+impl Block<'_> {
+    /// Whether some path reaches its end.
+    pub fn completes(&self) -> bool {
+        self.statements.iter().all(|statement| match &statement.kind {
+            StmtKind::Return(..) | StmtKind::Fail(_) => false,
+            StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
+                match control {
+                    Control::If(node) => {
+                        node.otherwise.as_ref().is_none_or(|block| node.then.completes() || block.completes())
+                    }
+                    Control::Match(node) => {
+                        let arm =
+                            |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| arm.body.completes());
+                        node.ok.is_none() || arm(&node.ok) || arm(&node.err)
+                    }
+                    Control::For(_) => true,
+                }
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether something in it binds a slot.
+    pub fn binds(&self, slot: Slot) -> bool {
+        let control = |control: &Control<'_>| match control {
+            Control::If(node) => {
+                node.then.binds(slot) || node.otherwise.as_ref().is_some_and(|block| block.binds(slot))
+            }
+            Control::Match(node) => {
+                let mut arms = [&node.err, &node.ok].into_iter().flatten();
+                arms.any(|arm| arm.bind == slot || arm.body.binds(slot))
+            }
+            Control::For(node) => node.item == slot || node.body.binds(slot),
+        };
+        self.statements.iter().any(|statement| match &statement.kind {
+            StmtKind::Let { slot: bound, value, .. } => {
+                *bound == slot || matches!(value, Bound::Control(node) if control(node))
+            }
+            StmtKind::Control(node) => control(node),
+            _ => false,
+        })
+    }
+}
+
 /// A statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt<'a> {

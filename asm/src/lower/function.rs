@@ -304,7 +304,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.code.bind(otherwise);
                 self.block(block, then)
             }
-            Some(block) if !completes(block) => {
+            Some(block) if !block.completes() => {
                 self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
@@ -343,7 +343,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         // the rest of a block stands in that arm or after it. A value that is returned ends its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
-            Some(err) if !returned && completes(&err.body) => (failure, Some(err)),
+            Some(err) if !returned && err.body.completes() => (failure, Some(err)),
             Some(err) if alias => {
                 self.aliases.push((err.bind, result));
                 self.defer(failure, None, result, Behind::Block(&err.body, then));
@@ -460,22 +460,4 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
 fn is_number(expr: &Expr<'_>) -> bool {
     matches!(expr.kind, ExprKind::Literal(Literal::Number(_)))
-}
-
-/// Whether some path reaches the end of a block.
-pub(super) fn completes(block: &Block<'_>) -> bool {
-    block.statements.iter().all(|statement| match statement.kind {
-        StmtKind::Return(..) | StmtKind::Fail(_) => false,
-        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
-            Control::If(node) => {
-                node.otherwise.as_ref().is_none_or(|block| completes(&node.then) || completes(block))
-            }
-            Control::Match(node) => {
-                let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| completes(&arm.body));
-                node.ok.is_none() || arm(&node.ok) || arm(&node.err)
-            }
-            Control::For(_) => true,
-        },
-        _ => true,
-    })
 }

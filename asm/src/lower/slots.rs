@@ -7,7 +7,6 @@
 //! says whether the call failed.
 
 use super::emit::Reg;
-use super::function::completes;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
 use crate::check::{CallFacts, Facts};
 use smallvec::SmallVec;
@@ -144,9 +143,10 @@ where
         return None;
     }
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    let alias = node.err.as_ref().is_some_and(|err| {
-        !completes(&err.body) && !touches(&err.body, into) && !rebinds(&err.body, err.bind)
-    });
+    let alias = node
+        .err
+        .as_ref()
+        .is_some_and(|err| !err.body.completes() && !touches(&err.body, into) && !err.body.binds(err.bind));
     Some(Matched { call, node, bound, into, only_binds, alias })
 }
 
@@ -160,7 +160,7 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         // Both arms give the value that is bound.
         (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
             let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
-            let free = err.bind != slot && completes(&err.body) && !touches(&err.body, slot);
+            let free = err.bind != slot && err.body.completes() && !touches(&err.body, slot);
             (gives && free).then_some((slot, true))
         }
         // Both arms bind the slot.
@@ -177,30 +177,9 @@ fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
     matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
 }
 
-/// Whether something in a block binds a slot.
-fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
-    let control = |control: &Control<'_>| match control {
-        Control::If(node) => {
-            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
-        }
-        Control::Match(node) => [&node.err, &node.ok]
-            .into_iter()
-            .flatten()
-            .any(|arm| arm.bind == slot || rebinds(&arm.body, slot)),
-        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
-    };
-    block.statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Let { slot: bound, value, .. } => {
-            *bound == slot || matches!(value, Bound::Control(node) if control(node))
-        }
-        StmtKind::Control(node) => control(node),
-        _ => false,
-    })
-}
-
 /// Whether a block reads, matches or binds a slot.
 fn touches(block: &Block<'_>, slot: Slot) -> bool {
-    rebinds(block, slot) || uses(block, slot)
+    block.binds(slot) || uses(block, slot)
 }
 
 /// Whether a block reads or matches a slot.

@@ -4,7 +4,7 @@ use super::Printer;
 use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail, last_read};
 use super::text::Root;
-use super::twins::{self, Handled, completes};
+use super::twins::{self, Handled};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
 use crate::front::Key;
 use crate::span::Span;
@@ -83,7 +83,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// How the handler of a call ends, where there are words for that.
     fn ending(&self, handled: &Handled<'_, 'a>, tail: Tail) -> Option<Ending> {
-        let Some(err) = handled.node.err.filter(|arm| completes(&arm.body)) else {
+        let Some(err) = handled.node.err.filter(|arm| arm.body.completes()) else {
             return Some(Ending::Leaves);
         };
         if err.body.statements.is_empty()
@@ -234,7 +234,7 @@ impl<'a> Printer<'_, 'a> {
     fn is_failure(&self, arm: &Arm<'a>) -> bool {
         let input = (arm.bind.0 as usize) < self.function.parameters.len();
         let alone = (self.uses.bindings(arm.bind) == 1 && !input) || self.read(arm.bind).is_none();
-        !twins::rebinds(&arm.body, arm.bind) && (alone || !completes(&arm.body))
+        !arm.body.binds(arm.bind) && (alone || !arm.body.completes())
     }
 
     fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {

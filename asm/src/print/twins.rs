@@ -2,7 +2,7 @@
 
 use super::uses::Uses;
 use crate::ast::{
-    Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
+    Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::span::Span;
 
@@ -28,24 +28,6 @@ pub(super) fn handled<'e, 'a>(
         _ => return None,
     };
     (node.slot == *slot).then_some(Handled { call, node, bound })
-}
-
-/// Whether some path reaches the end of a block.
-pub(super) fn completes(block: &Block<'_>) -> bool {
-    block.statements.iter().all(|statement| match &statement.kind {
-        StmtKind::Return(..) | StmtKind::Fail(_) => false,
-        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
-            Control::If(node) => {
-                node.otherwise.as_ref().is_none_or(|block| completes(&node.then) || completes(block))
-            }
-            Control::Match(node) => {
-                let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| completes(&arm.body));
-                node.ok.is_none() || arm(&node.ok) || arm(&node.err)
-            }
-            Control::For(_) => true,
-        },
-        _ => true,
-    })
 }
 
 /// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
@@ -209,32 +191,11 @@ pub(super) fn ends_binding(block: &Block<'_>, slot: Slot) -> bool {
     binds(last, slot)
         || match &last.kind {
             StmtKind::Control(Control::If(node)) => {
-                let ends = |block: &Block<'_>| !completes(block) || ends_binding(block, slot);
+                let ends = |block: &Block<'_>| !block.completes() || ends_binding(block, slot);
                 ends(&node.then) && node.otherwise.as_ref().is_some_and(ends)
             }
             _ => false,
         }
-}
-
-/// Whether something in a block binds a slot.
-pub(super) fn rebinds(block: &Block<'_>, slot: Slot) -> bool {
-    let control = |control: &Control<'_>| match control {
-        Control::If(node) => {
-            rebinds(&node.then, slot) || node.otherwise.as_ref().is_some_and(|block| rebinds(block, slot))
-        }
-        Control::Match(node) => {
-            let arms = [&node.err, &node.ok].into_iter().flatten();
-            arms.into_iter().any(|arm| arm.bind == slot || rebinds(&arm.body, slot))
-        }
-        Control::For(node) => node.item == slot || rebinds(&node.body, slot),
-    };
-    block.statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Let { slot: bound, value, .. } => {
-            *bound == slot || matches!(value, Bound::Control(node) if control(node))
-        }
-        StmtKind::Control(node) => control(node),
-        _ => false,
-    })
 }
 
 /// Whether the first thing that binds a slot is one of these statements itself, and no call with a handler.
@@ -242,12 +203,12 @@ pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
     let first = statements
         .iter()
         .enumerate()
-        .find(|(_, statement)| rebinds(&Block { statements: core::slice::from_ref(*statement) }, slot));
+        .find(|(_, statement)| (Block { statements: core::slice::from_ref(*statement) }).binds(slot));
     first.is_some_and(|(at, statement)| {
         let inside = match &statement.kind {
             StmtKind::Let { value: Bound::Control(control), .. } => {
                 let kind = StmtKind::Control(*control);
-                rebinds(&Block { statements: &[Stmt { kind, span: statement.span }] }, slot)
+                Block { statements: &[Stmt { kind, span: statement.span }] }.binds(slot)
             }
             _ => false,
         };

@@ -1,6 +1,5 @@
 //! What a function reads and calls.
 
-use super::twins::{completes, rebinds};
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use hashbrown::{HashMap, HashSet};
 
@@ -74,7 +73,7 @@ impl<'a> Uses<'a> {
             Control::Match(node) => {
                 self.matched.insert(node.slot);
                 if let Some(arm) = &node.err {
-                    let alias = !completes(&arm.body) && !rebinds(&arm.body, arm.bind);
+                    let alias = !arm.body.completes() && !arm.body.binds(arm.bind);
                     if alias {
                         self.failures.push(arm.bind);
                     } else {
