@@ -266,13 +266,22 @@ impl<'a> Reader<'_, 'a> {
             self.bad_shape(node, &format!("`{word}`"), "a record of names and types");
             return &[];
         }
+        let schema = self.schema(node);
+        let node = schema.unwrap_or(node);
         let mut parameters = Vec::new();
         for entry in entries(node) {
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 _ => self.arena.alloc_str(&shown(&entry.key)),
             };
-            let ty = self.type_name(&entry.value);
+            let told = schema.and_then(|_| schema_type(&entry.value));
+            let ty = match told {
+                Some(ty) => {
+                    let ty = apart(self.arena.alloc_str(&ty), input_type);
+                    TypeName { span: entry.value.span, ..ty }
+                }
+                None => self.type_name(&entry.value),
+            };
             parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty });
         }
         self.arena.alloc_slice_copy(&parameters)
@@ -300,16 +309,54 @@ impl<'a> Reader<'_, 'a> {
                 Some(ty)
             }
             Kind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
-            _ => {
-                self.bad_shape(node, "a type", "a text, such as `number` or `list text`");
-                None
-            }
+            _ => match schema_type(node) {
+                Some(ty) => {
+                    self.not_schema(node, "a type is a text", &format!("`{ty}`"), quoted(&ty));
+                    Some(apart(self.arena.alloc_str(&ty), read))
+                }
+                None => {
+                    self.bad_shape(node, "a type", "a text, such as `number` or `list text`");
+                    None
+                }
+            },
         }
     }
 
+    /// Inputs as a JSON schema has them: says how they are written, and gives back its properties.
+    fn schema<'d>(&mut self, node: &'d Node<'a>) -> Option<&'d Node<'a>> {
+        member(node, "type")?.text().filter(|&ty| ty == "object")?;
+        let properties = member(node, "properties")?;
+        let types = entries(properties).iter().map(|entry| {
+            let ty = entry.value.text().map(str::to_owned).or_else(|| schema_type(&entry.value));
+            Some(format!("{}: {}", quoted(entry.name()?), quoted(&ty?)))
+        });
+        let types: Vec<String> = types.collect::<Option<_>>()?;
+        let mended = format!("{{{}}}", types.join(", "));
+        let word = self.dialect.word(Key::Input);
+        self.not_schema(
+            node,
+            &format!("`{word}` is a record of names and types"),
+            &format!("`{mended}`"),
+            mended.clone(),
+        );
+        Some(properties)
+    }
+
+    /// Reports a JSON schema where names and types stand.
+    fn not_schema(&mut self, node: &Node<'a>, what: &str, expected: &str, mended: String) {
+        let message = format!("{what}, and no schema");
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
+        let is_flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
+        self.report(if is_flow {
+            wrong.replace(node.span, mended)
+        } else {
+            wrong.help(format!("write {expected}"))
+        });
+    }
+
     fn type_name(&mut self, node: &Node<'a>) -> TypeName<'a> {
-        let read =
-            self.typed(node, |source, span, found| id::type_of(source, span, "an input's type", found));
+        let read = self.typed(node, input_type);
         read.map_or(TypeName::implied(Base::Any, node.span), |ty| TypeName { span: node.span, ..ty })
     }
 
@@ -362,4 +409,51 @@ impl<'a> Reader<'_, 'a> {
         };
         self.block(|this| this.steps(&items, tail))
     }
+}
+
+fn input_type<'a>(source: &'a str, span: Span, found: &mut Diagnostics) -> TypeName<'a> {
+    id::type_of(source, span, "an input's type", found)
+}
+
+/// Reads the text of a type that stands in no source.
+fn apart<'a, T>(text: &'a str, read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T) -> T {
+    let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+    read(text, whole, &mut Diagnostics::default())
+}
+
+/// The value of a key.
+fn member<'d, 'a>(node: &'d Node<'a>, name: &str) -> Option<&'d Node<'a>> {
+    entries(node).iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value)
+}
+
+/// The type that `{"type": "string"}` or `["text"]` means.
+fn schema_type(node: &Node<'_>) -> Option<String> {
+    if let Kind::List([item]) = node.kind {
+        return Some(format!("list {}", schema_type(item).or_else(|| plain_type(item))?));
+    }
+    let ty = plain_type(member(node, "type")?)?;
+    if ty != "array" {
+        return Some(ty);
+    }
+    let items = member(node, "items").and_then(schema_type);
+    Some(format!("list {}", items.as_deref().unwrap_or("any")))
+}
+
+/// A type's name, that of a JSON schema or one of ours.
+fn plain_type(node: &Node<'_>) -> Option<String> {
+    let ty = match node.text()? {
+        "string" => "text",
+        "integer" => "number",
+        "boolean" => "bool",
+        "null" => "nil",
+        other => other,
+    };
+    super::reference::is_name(ty).then(|| ty.to_owned())
+}
+
+/// A text as JSON has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    id::quote(text, &mut quoted);
+    quoted
 }
