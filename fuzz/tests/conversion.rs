@@ -7,12 +7,15 @@ use ilo_fuzz::conversion::{Turned, turn};
 use ilo_fuzz::generate::{bytes, case};
 use std::collections::BTreeMap;
 
+/// Seeds whose programs once came back as others.
+const KNOWN: [u64; 4] = [1111, 1267, 1300, 6129];
+
 #[test]
 fn random_programs_survive_every_notation() {
     let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(300_u64);
     let (mut refused, mut wrong): (BTreeMap<String, u32>, Vec<String>) = (BTreeMap::new(), Vec::new());
     let (mut same, mut settled) = (0, 0);
-    for seed in 0..seeds {
+    for seed in (0..seeds).chain(KNOWN.into_iter().filter(|&seed| seed >= seeds)) {
         let source = case(&bytes(seed)).source;
         for (to, name) in Notation::ALL {
             match turn(&source, Notation::Id, to) {
@@ -26,5 +29,5 @@ fn random_programs_survive_every_notation() {
     }
     println!("{same} the same, {settled} settled\n{refused:#?}");
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n\n"));
-    assert!(settled * 30 < same, "{settled} of {same} differ where slots are used for several things");
+    assert!(settled * 25 < same, "{settled} of {same} differ where slots are used for several things");
 }

@@ -115,7 +115,7 @@ impl<'a> Printer<'_, 'a> {
                     Some(slot) => (Some(slot), Tail::Bind),
                     None => (None, Tail::Drop),
                 };
-                self.control(control, slot, tail, statement.span, out);
+                self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }
             StmtKind::Value(value) => {
                 let entries = self.given(value, tail);

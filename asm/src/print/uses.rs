@@ -1,6 +1,7 @@
 //! What a function reads and calls.
 
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and calls.
@@ -8,6 +9,10 @@ use hashbrown::{HashMap, HashSet};
 pub(super) struct Uses<'a> {
     /// The slots that some expression reads, each with where it is read last.
     pub(super) reads: HashMap<Slot, u32>,
+    /// Behind what a block that is bound reads last, by its statement.
+    ends: HashMap<Span, u32>,
+    /// Behind what has been read last so far.
+    furthest: u32,
     /// How often each slot is bound other than at the start of the function.
     pub(super) binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
@@ -39,6 +44,12 @@ impl<'a> Uses<'a> {
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
 
+    /// A statement that binds a block, up to what it reads last: its place may be that of its first words.
+    pub(super) fn whole(&self, statement: Span) -> Span {
+        let end = self.ends.get(&statement).copied().unwrap_or_default();
+        Span::new(statement.start, end.max(statement.end))
+    }
+
     fn bind(&mut self, slot: Slot) {
         *self.binds.entry(slot).or_default() += 1;
     }
@@ -57,9 +68,11 @@ impl<'a> Uses<'a> {
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => self.expr(value),
             StmtKind::Undo(call) => self.call(call),
-            StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
+            StmtKind::Let { value: Bound::Control(control), .. } => {
                 self.control(control);
+                self.ends.insert(statement.span, self.furthest);
             }
+            StmtKind::Control(control) => self.control(control),
         }
     }
 
@@ -103,6 +116,7 @@ impl<'a> Uses<'a> {
             ExprKind::Ref(slot) => {
                 let last = self.reads.entry(slot).or_default();
                 *last = expr.span.start.max(*last);
+                self.furthest = self.furthest.max(last.saturating_add(1));
             }
             ExprKind::Call(call) => self.call(call),
             _ => expr.children(|child| self.expr(child)),
