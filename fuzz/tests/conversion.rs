@@ -4,6 +4,7 @@
 
 use ilo_asm::build::Notation;
 use ilo_fuzz::conversion::{Turned, turn};
+use ilo_fuzz::differential::alike;
 use ilo_fuzz::generate::{bytes, case};
 use std::collections::BTreeMap;
 
@@ -16,12 +17,16 @@ fn random_programs_survive_every_notation() {
     let (mut refused, mut wrong): (BTreeMap<String, u32>, Vec<String>) = (BTreeMap::new(), Vec::new());
     let (mut same, mut settled) = (0, 0);
     for seed in (0..seeds).chain(KNOWN.into_iter().filter(|&seed| seed >= seeds)) {
-        let source = case(&bytes(seed)).source;
+        let case = case(&bytes(seed));
+        let source = &case.source;
         for (to, name) in Notation::ALL {
-            match turn(&source, Notation::Id, to) {
+            match turn(source, Notation::Id, to) {
                 Ok(Turned::Same(_)) => same += 1,
                 Ok(Turned::NoProgram) => {}
-                Ok(Turned::Settled(_)) => settled += 1,
+                Ok(Turned::Settled(words)) => match alike(&case, &words, to) {
+                    Ok(()) => settled += 1,
+                    Err(what) => wrong.push(format!("{name} seed {seed}\n{source}\n{words}\n{what}")),
+                },
                 Ok(Turned::NotExpressible(why)) => *refused.entry(why).or_default() += 1,
                 Err(what) => wrong.push(format!("{name} seed {seed}\n{source}\n{what}")),
             }
