@@ -202,15 +202,20 @@ impl<'a> Reader<'_, 'a> {
     /// The kind of step that an unknown word makes of a record, where the word that is known only belongs to that:
     /// `foreach` beside `yield`, `when` beside `return`.
     fn outer_kind(&self, list: &[Entry<'a>], form: &Form) -> Option<&'static Form> {
+        let unknown = |name: &&str| {
+            let known = [&[form.key], form.needs, form.takes];
+            !known.iter().any(|keys| self.dialect.meaning(name, keys).is_some())
+        };
+        let foreign: Vec<&str> = list.iter().filter_map(Entry::name).filter(unknown).collect();
+        if foreign.is_empty() {
+            return None;
+        }
         let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
         let inner = list.iter().find_map(|entry| {
             entry.name().filter(|name| self.dialect.meaning(name, &[form.key]).is_some())
         })?;
-        list.iter().filter_map(Entry::name).find_map(|name| {
-            let known = [&[form.key], form.needs, form.takes]
-                .iter()
-                .any(|keys| self.dialect.meaning(name, keys).is_some());
-            let key = self.dialect.nearest(name, &kinds).filter(|_| !known)?;
+        foreign.into_iter().find_map(|name| {
+            let key = self.dialect.nearest(name, &kinds)?;
             let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
             let holds = |keys| self.dialect.meaning(inner, keys).is_some();
             (holds(outer.needs) || holds(outer.takes)).then_some(outer)
