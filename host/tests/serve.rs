@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -20,7 +20,8 @@ const ILO: &str = env!("CARGO_BIN_EXE_ilo-vm");
 const TOOLS: &str = r#"{"tools": {
     "get-user": {"description": "looks a user up", "mock": [
         {"when": {"user-id": "u1"}, "returns": {"email": "a@b.c"}}, {"fails": "no such user"}]},
-    "wait": {"mock": {"delay_ms": 200, "returns": 1}}
+    "wait": {"mock": {"delay_ms": 200, "returns": 1}},
+    "wait-long": {"mock": {"delay_ms": 3600000, "returns": 1}}
 }}"#;
 
 const PROGRAM: &str = "; fn mail-of(id: text) -> result text, text\n; Tools: 0=get-user\n\
@@ -195,5 +196,74 @@ fn clients_run_side_by_side() {
         .collect();
     for call in calls {
         assert_eq!(at(&call.join().unwrap().unwrap(), &["outcome", "value"]), "1");
+    }
+}
+
+/// Lines to and from a server over its standard streams, by hand.
+struct Lines {
+    child: Child,
+    from: mpsc::Receiver<String>,
+}
+
+impl Lines {
+    fn start(folder: &TempDir, more: &[&str]) -> Lines {
+        let mut command = Command::new(ILO);
+        command.arg("serve").arg("--tools").arg(folder.path().join("tools.json")).args(more);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
+        let (sender, from) = mpsc::channel();
+        thread::spawn(move || {
+            BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
+        let mut lines = Lines { child, from };
+        lines.say(
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        );
+        assert!(lines.hear().contains(r#""id":1"#));
+        lines.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        lines
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Runs a program that calls a tool; what it answers is heard later.
+    fn run(&mut self, id: u32, tool: &str) {
+        let source = Data::from(format!("; fn f() -> number\n; Tools: 0={tool}\nRET CALL 0 0\n")).to_json();
+        self.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"run_program","arguments":{{"source":{source}}},"_meta":{{"progressToken":"p{id}"}}}}}}"#
+        ));
+    }
+
+    /// The next line; one that never comes fails the test.
+    fn hear(&self) -> String {
+        self.from.recv_timeout(Duration::from_mins(1)).expect("the server says something")
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn progress_is_told_and_a_cancelled_run_makes_room() {
+    let hours = ["--max-runs", "1", "--call-timeout", "3600000", "--timeout", "3600000"];
+    let mut lines = Lines::start(&folder(), &hours);
+    lines.run(2, "wait-long");
+    let told = lines.hear();
+    assert!(told.contains("notifications/progress") && told.contains(r#""p2""#), "{told}");
+    assert!(told.contains(r#""message":"wait-long""#), "{told}");
+    lines.run(3, "wait");
+    lines.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
+    loop {
+        let heard = lines.hear();
+        if heard.contains(r#""id":3"#) {
+            assert!(heard.contains(r#""status":"ok""#), "{heard}");
+            break;
+        }
     }
 }
