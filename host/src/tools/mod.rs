@@ -9,6 +9,8 @@ pub(crate) mod mock;
 pub(crate) mod server;
 mod servers;
 
+pub use mcp::read_answer;
+
 use crate::config;
 use crate::data::Data;
 use crate::data::read::Bounds;
