@@ -118,7 +118,7 @@ impl<'p> Planner<'p> {
             Some(Planned {
                 tool: name.to_owned(),
                 most: bound.shown(&parameters),
-                changes: tools.get(name).is_none_or(|tool| !tool.read_only),
+                changes: !tools.is_read_only(name),
                 rolled_back: sites.forward && !sites.bare,
                 is_rollback: !sites.forward,
             })

@@ -298,6 +298,12 @@ impl Tools {
         }
     }
 
+    /// Whether calling the tool of this name changes nothing, as the tools file or the host says; a server is not
+    /// believed. A name that leads nowhere is taken to change something.
+    pub fn is_read_only(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|tool| tool.read_only)
+    }
+
     /// What is in the way of calling these tools: names that lead to nothing, and tools of servers not started. The
     /// first hundred are told.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
