@@ -8,11 +8,13 @@ use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
+use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Failure, Tools};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, Step};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The limits of a run.
@@ -26,6 +28,8 @@ pub struct Options {
     pub call_timeout: Duration,
     /// What ends the run from outside, at its next call or within one; there is no outcome then.
     pub interrupt: Interrupt,
+    /// Who asks a person before calls of tools that want it; without one they fail.
+    pub ask: Option<Arc<dyn Ask>>,
 }
 
 impl Default for Options {
@@ -35,6 +39,7 @@ impl Default for Options {
             timeout: Duration::from_millis(limits::DEFAULT_RUN_MS),
             call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             interrupt: Interrupt::default(),
+            ask: None,
         }
     }
 }
@@ -160,13 +165,14 @@ impl Driver<'_> {
     }
 
     fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {
-        let Options { limits, call_timeout, interrupt, .. } = self.options;
+        let Options { limits, call_timeout, interrupt, ask, .. } = self.options;
         let bounds = Bounds {
             bytes: limits.result_bytes,
             depth: limits.value_depth.min(limits::VALUE_DEPTH),
             values: limits.result_nodes,
         };
-        let limits = CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone() };
+        let limits =
+            CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone(), ask: ask.clone() };
         self.tools.call(tool, arguments, &limits, self.until)
     }
 }

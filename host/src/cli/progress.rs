@@ -38,6 +38,11 @@ impl Progress {
         Some(Progress { bar, _waiting: waiting })
     }
 
+    /// The line, for who has to put it aside.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// A call begins.
     pub(super) fn call(&self, seq: u64, tool: &str) {
         let name: String = tool.chars().filter(|c| !c.is_control()).take(60).collect();

@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use super::signal::Signal;
+use super::terminal::Terminal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
@@ -114,6 +115,7 @@ impl RunLimits {
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
+            ask: None,
         }
     }
 
@@ -141,7 +143,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
     let mut watch = Watch { trace, progress: Progress::start(), signal: Signal::listen() };
-    let options = args.limits.options(watch.signal.interrupt.clone());
+    let mut options = args.limits.options(watch.signal.interrupt.clone());
+    if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
+        options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
+    }
     let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
     let Watch { trace, progress, signal } = watch;
     drop(progress);
