@@ -385,9 +385,9 @@ fn check_finds_tools_that_are_not_there() {
 fn plan_prints_what_would_happen() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        calls  changes something  rollback       from\n\
-                    get-user    1      no                 needs none     mock\n\
-                    send-email  1      yes                none after it  mock\n";
+    let expected = "tool        calls  changes something  asks first  retries  rollback       from\n\
+                    get-user    1      no                 no          none     needs none     mock\n\
+                    send-email  1      yes                no          none     none after it  mock\n";
     case.run(&["plan", "p.ilob", "--tools", "tools.json"]).is(0, expected, "");
 }
 
@@ -395,15 +395,15 @@ fn plan_prints_what_would_happen() {
 fn tools_prints_the_catalogue() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        arguments            from\n\
-                    get-user    user-id: string, x?  mock\n\
-                    send-email  any                  mock\n";
+    let expected = "tool        arguments            policy                from\n\
+                    get-user    user-id: string, x?  reads only            mock\n\
+                    send-email  any                  may change something  mock\n";
     case.run(&["tools", "--tools", "tools.json"]).is(0, expected, "");
     let schema =
         r#"{"type":"object","properties":{"user-id":{"type":"string"},"x":{}},"required":["user-id"]}"#;
     let expected = format!(
         "{{\"tools\":[{{\"name\":\"get-user\",\"description\":\"finds a user\",\"inputSchema\":{schema},\
-         \"annotations\":{{\"readOnlyHint\":true}},\"source\":\"mock\"}},\
+         \"annotations\":{{\"readOnlyHint\":true}},\"policy\":{{\"read_only\":true}},\"source\":\"mock\"}},\
          {{\"name\":\"send-email\",\"inputSchema\":{{\"type\":\"object\"}},\"source\":\"mock\"}}]}}\n"
     );
     case.run(&["tools", "--tools", "tools.json", "--json"]).is(0, &expected, "");

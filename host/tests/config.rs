@@ -112,10 +112,6 @@ fn every_problem_is_reported_with_its_place() {
         ("4:56", "tools.b.mock[1].when: expected a record, found a number"),
         ("4:99", "tools.b.mock[2].times: expected a whole number from 1, found 0"),
         ("5:12", "tools.c.command: expected a list, the program first; write it as [\"sh\",\"resize.sh\"]"),
-        (
-            "6:24",
-            "tools.d.command[0]: no program `./missing.sh` that can be run, seen from the folder of the tools file",
-        ),
         ("6:41", "tools.d.timeout_ms: expected a whole number from 1, found 1.5"),
         ("7:12", "tools.e.mcp: `mcpServers` has no `mial`; did you mean `mail`?"),
         ("8:38", "tools.f.input_schema: no JSON Schema that can be used: "),

@@ -116,6 +116,13 @@ impl Server {
                 let result = json!({"content": [], "structuredContent": {"n": u64::MAX}});
                 return say(&reply(id, &result));
             }
+            "integer-beyond-any" => {
+                raw(format!(
+                    "{{\"jsonrpc\":\"2.0\",\"result\":{{\"content\":[],\"structuredContent\":{{\"n\":18446744073709551616}}}},\"id\":{id}}}\n"
+                )
+                .as_bytes());
+                return;
+            }
             "is-error" => {
                 let result = json!({"content": [{"type": "text", "text": "no such text"}], "isError": true});
                 return say(&reply(id, &result));

@@ -5,8 +5,11 @@
 //! schemas (hints that one is harmless, say) is not believed.
 
 mod answer;
+mod child;
+mod guard;
 mod link;
 mod transport;
+mod web;
 
 use super::server::Server;
 use super::servers::Started;
