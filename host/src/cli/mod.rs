@@ -2,6 +2,7 @@
 
 mod check;
 mod load;
+mod lock;
 mod output;
 mod plan;
 mod progress;
