@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
 mod hostile;
+mod policy;
 
 use ilo_host::Tools;
 use ilo_host::data::Data;
@@ -28,23 +29,31 @@ fn main() {
         return hostile::serve(arguments.next().unwrap_or_default());
     }
     macro_rules! trials {
-        ($($test:ident)*) => {
-            vec![$(Trial::test(stringify!($test), || { $test(); Ok(()) })),*]
+        ($($test:path;)*) => {
+            vec![$(Trial::test(stringify!($test).replace(' ', ""), || { $test(); Ok(()) })),*]
         };
     }
     let trials = trials![
-        a_server_that_cannot_be_used_is_refused_before_anything_runs
-        what_does_no_harm_is_passed_over
-        content_becomes_a_value
-        what_goes_wrong_in_a_call_is_its_failure
-        an_answer_past_the_limit_is_a_fault
-        a_tool_that_changed_gets_no_call
-        a_call_after_the_servers_end_fails_at_once
-        an_interrupt_ends_a_call
-        only_servers_that_are_named_are_started
-        a_short_name_takes_the_servers_schema_under_its_own_names
-        http_that_leads_elsewhere_is_not_followed
-        a_server_that_wants_a_login_says_what_to_set
+        a_server_that_cannot_be_used_is_refused_before_anything_runs;
+        what_does_no_harm_is_passed_over;
+        content_becomes_a_value;
+        what_goes_wrong_in_a_call_is_its_failure;
+        an_answer_past_the_limit_is_a_fault;
+        a_tool_that_changed_gets_no_call;
+        a_call_after_the_servers_end_fails_at_once;
+        an_interrupt_ends_a_call;
+        only_servers_that_are_named_are_started;
+        a_short_name_takes_the_servers_schema_under_its_own_names;
+        http_that_leads_elsewhere_is_not_followed;
+        a_server_that_wants_a_login_says_what_to_set;
+        policy::only_tools_that_are_allowed_are_there;
+        policy::a_policy_that_names_no_tool_of_the_server_is_refused;
+        policy::a_server_is_not_believed_and_the_file_is;
+        policy::only_an_idempotent_tool_is_called_again;
+        policy::a_retry_waits_no_longer_than_the_run;
+        policy::a_call_that_wants_a_yes_waits_for_it;
+        policy::bytes_come_where_they_are_wanted;
+        policy::a_lock_tells_what_changed_and_is_written_whole;
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
