@@ -351,6 +351,13 @@ pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
 }
 
+/// Every word of a notation.
+pub fn words(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let column = Dialect::of(notation).column;
+    let own = WORDS.iter().filter_map(move |words| words.1.get(column).copied());
+    own.filter(|word| !word.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,8 @@ mod answer;
 mod link;
 mod transport;
 
+pub use answer::read_text as read_answer;
+
 use super::server::Server;
 use super::servers::Started;
 use super::{Source, Tool};
