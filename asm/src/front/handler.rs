@@ -45,14 +45,29 @@ impl<'a> Reader<'_, 'a> {
             Some(node) if matches!(node.kind, Kind::Null) => &[],
             Some(node) => {
                 if !matches!(node.kind, Kind::Record(_)) {
-                    let word = self.dialect.word(Key::Args);
-                    self.bad_shape(node, &format!("`{word}`"), "a record of names and values");
+                    self.no_arguments(node);
                 }
                 self.fields(node)
             }
             None => &[],
         };
         self.new_call(tool, arguments, span)
+    }
+
+    /// Reports arguments that are no record; a record as the text of its JSON is one without the quotes.
+    fn no_arguments(&mut self, node: &Node<'a>) {
+        let word = self.dialect.word(Key::Args);
+        let what = format!("`{word}` is a record of names and values, but this is {}", node.kind_name());
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), what)
+            .expected("a record of names and values", node.kind_name());
+        let json = node.text().filter(|text| {
+            text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+        });
+        self.report(match json {
+            Some(json) if !self.dialect.is_yaml() => wrong.replace(node.span, json.trim()),
+            Some(_) => wrong.help("write the record itself, not the text of its JSON"),
+            None => wrong.help("write each argument as its name and its value"),
+        });
     }
 
     fn tool(&mut self, node: &Node<'a>) -> Name<'a> {

@@ -132,6 +132,8 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn record_step(&mut self, item: &Item<'_, 'a>, rest: &[Item<'_, 'a>], tail: Tail, of_block: Tail) {
+        let meant = self.meant_step(item.node);
+        let item = &Item { name: item.name, node: meant.unwrap_or(item.node) };
         let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
         if self.blocks == 1 {
             self.step_end = item.node.span.end;
@@ -283,7 +285,9 @@ impl<'a> Reader<'_, 'a> {
             self.named_step(only);
             return None;
         }
-        if let Some((entry, help)) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?)?))) {
+        if let Some((entry, help)) =
+            list.iter().find_map(|entry| Some((entry, instead(entry.name()?, self.dialect)?)))
+        {
             let found = format!("`{}`", shown(&entry.key));
             let message = format!("{found} is no step");
             self.bad_step(
@@ -291,8 +295,23 @@ impl<'a> Reader<'_, 'a> {
                 &message,
                 &format!("a record with {}", step_words(self)),
                 &found,
-                help,
+                &help,
             );
+            return None;
+        }
+        if let [only] = list
+            && let Some(meant) = only.name().and_then(super::operator::meant)
+        {
+            let found = shown(&only.key);
+            let mut wrong = Diagnostic::new(
+                Code::UnknownOperator,
+                only.key.span,
+                format!("there is no operator `{found}`"),
+            )
+            .expected(super::operator::LIST, format!("`{found}`"))
+            .nearest(Some(meant.spelling));
+            wrong.fix = rename(&only.key, meant.spelling);
+            self.report(wrong);
             return None;
         }
         if let [only] = list
