@@ -42,6 +42,7 @@ pub(crate) enum Key {
     Ignore,
     Continue,
     Fail,
+    As,
     Meta,
     Name,
     Input,
@@ -102,6 +103,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Ignore, ["ignore"; 4]),
     Words(Key::Continue, ["continue"; 4]),
     Words(Key::Fail, ["raise"; 4]),
+    Words(Key::As, ["as"; 4]),
     Words(Key::Meta, ["", "", "", "meta"]),
     Words(Key::Name, ["function", "fn", "name", "name"]),
     Words(Key::Input, ["input", "in", "input", "input"]),
@@ -254,8 +256,13 @@ pub(super) const STEPS: [Form; 18] = [
     form(Key::Compensate, &[], &[]),
 ];
 
+/// A step with `match` that has no cases: it takes apart what a call before has given.
+pub(super) const RESULT: Form =
+    form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
+
 /// What a record that handles a failure may have.
-pub(super) const HANDLER: [Key; 9] = [
+pub(super) const HANDLER: [Key; 10] = [
+    Key::As,
     Key::Return,
     Key::Ok,
     Key::Message,
