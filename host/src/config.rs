@@ -180,8 +180,13 @@ impl Reading {
 
     /// Reports keys that are not known. Keys of an MCP client's own are left alone, unless one is nearly ours.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
+        self.keys_also(fields, known, &[]);
+    }
+
+    /// As [`Reading::keys`], with keys that are read as well and are not put forward.
+    fn keys_also(&mut self, fields: &Fields, known: &[&str], also: &[&str]) {
         for (key, _) in fields {
-            if known.contains(&key.as_str()) || self.is_full() {
+            if known.contains(&key.as_str()) || also.contains(&key.as_str()) || self.is_full() {
                 continue;
             }
             let near = nearest(key, known.iter().copied());

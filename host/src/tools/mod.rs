@@ -12,6 +12,8 @@ pub(crate) mod policy;
 pub(crate) mod server;
 mod servers;
 
+pub use mcp::read_answer;
+
 use crate::config;
 use crate::data::Data;
 use crate::data::read::Bounds;

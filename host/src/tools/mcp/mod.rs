@@ -11,6 +11,8 @@ mod link;
 mod transport;
 mod web;
 
+pub use answer::read_text as read_answer;
+
 use super::server::Server;
 use super::servers::Started;
 use super::{Source, Tool};
