@@ -9,10 +9,9 @@ mod http;
 mod offer;
 mod search;
 
-use crate::data::Data;
 use crate::interrupt::Interrupt;
-use crate::run::{self, Observer};
-use crate::tools::{Failure, Tools};
+use crate::run::{self, Ended, Observer};
+use crate::tools::Tools;
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
@@ -217,7 +216,15 @@ impl Observer for Watch {
         }
     }
 
-    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
-        self.calls.push(crate::trace::line(seq, tool, arguments, result));
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.calls.push(crate::trace::line(call));
+    }
+
+    fn ahead(&mut self, tool: &str) {
+        tracing::debug!(tool, "call started ahead");
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        tracing::info!(tool, "a call was started ahead and is not needed");
     }
 }
