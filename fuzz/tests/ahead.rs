@@ -146,7 +146,7 @@ fn came(case: &Case, program: &Program, most: usize, read_only: usize) -> Came {
         let made = (place >= read_only).then(|| Arc::clone(&came.made));
         let own = Own { tool: tool.clone(), made };
         let mut tool = Tool::new(tool.name.clone(), Box::new(own));
-        tool.read_only = place < read_only;
+        tool.policy.read_only = place < read_only;
         tools.add(tool);
     }
     let input = Data::Record(case.input.iter().map(|(name, value)| (name.clone(), data(value))).collect());

@@ -14,12 +14,14 @@ use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
+use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Failure, Tools};
 use ahead::{Ahead, Timed};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, Step};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -36,6 +38,8 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// How many calls of read-only tools may be under way at once, in all runs that share this.
     pub slots: CallSlots,
+    /// Who asks a person before calls of tools that want it; without one they fail.
+    pub ask: Option<Arc<dyn Ask>>,
 }
 
 impl Default for Options {
@@ -46,6 +50,7 @@ impl Default for Options {
             call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             interrupt: Interrupt::default(),
             slots: CallSlots::default(),
+            ask: None,
         }
     }
 }
@@ -217,13 +222,13 @@ impl Driver<'_, '_> {
 impl Options {
     /// The limits of each call.
     fn call_limits(&self) -> CallLimits {
-        let Options { limits, call_timeout, interrupt, .. } = self;
+        let Options { limits, call_timeout, interrupt, ask, .. } = self;
         let bounds = Bounds {
             bytes: limits.result_bytes,
             depth: limits.value_depth.min(limits::VALUE_DEPTH),
             values: limits.result_nodes,
         };
-        CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone() }
+        CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone(), ask: ask.clone() }
     }
 }
 

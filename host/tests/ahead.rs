@@ -169,7 +169,7 @@ fn tools(
 ) -> Tools {
     let mut tools = Tools::new();
     let mut read_only = Tool::new("get", Box::new(Own(get)));
-    read_only.read_only = true;
+    read_only.policy.read_only = true;
     tools.add(read_only);
     tools.add(Tool::new("put", Box::new(Own(put))));
     tools

@@ -51,8 +51,8 @@ fn the_printed_example_is_read() {
     assert_eq!(names, ["get-user", "health", "resize", "send-email"]);
     assert_eq!(tools.servers().collect::<Vec<_>>(), ["mail", "time"]);
     assert_eq!(tools.get("resize").unwrap().source, Source::Command("sh resize.sh".into()));
-    assert!(tools.get("resize").unwrap().read_only);
-    assert!(!tools.get("get-user").unwrap().read_only);
+    assert!(tools.get("resize").unwrap().policy.read_only);
+    assert!(!tools.get("get-user").unwrap().policy.read_only);
     assert_eq!(tools.get("mcp://users/get-user").unwrap().name, "get-user");
     assert!(tools.get("mcp://mail/get-user").is_none());
 }

@@ -6,7 +6,8 @@
 
 use super::emit::{Code, Label, Reg};
 use super::expr::Want;
-use super::slots::{Matched, Registers, matched_call};
+use super::matched::{Matched, matched_call};
+use super::slots::Registers;
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
 use crate::ast::{

@@ -8,6 +8,7 @@
 mod emit;
 mod expr;
 mod function;
+pub(crate) mod matched;
 mod slots;
 mod tables;
 

@@ -40,6 +40,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
             Err(problem) => show(&[problem], args.json)?,
         };
     }
+    if let Some(tools) = tools.filter(|_| all_right && !args.json) {
+        output::lacking(tools.lacking());
+    }
     Ok(if all_right { Exit::Ok } else { Exit::Invalid })
 }
 

@@ -8,6 +8,7 @@ mod progress;
 mod run;
 mod serve;
 mod signal;
+mod terminal;
 mod tools;
 mod verify;
 

@@ -41,6 +41,11 @@ impl Progress {
         Some(Progress { bar, ahead: 0, _waiting: waiting })
     }
 
+    /// The line, for who has to put it aside.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// The run makes a call; as many are done as its number.
     pub(super) fn call(&self, seq: u64, tool: &str) {
         self.bar.set_message(message(seq, tool, self.ahead));

@@ -2,6 +2,7 @@
 
 use super::progress::Progress;
 use super::signal::Signal;
+use super::terminal::Terminal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
@@ -118,6 +119,7 @@ impl RunLimits {
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
             slots: CallSlots::new(self.max_calls_at_once),
+            ask: None,
         }
     }
 
@@ -146,7 +148,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
     let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
-    let options = args.limits.options(watch.signal.interrupt.clone());
+    let mut options = args.limits.options(watch.signal.interrupt.clone());
+    if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
+        options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
+    }
     let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
     let Watch { trace, progress, signal, untaken } = watch;
     drop(progress);

@@ -1,6 +1,7 @@
 //! `serve`: offer programs to agents, as an MCP server.
 
 use super::run::RunLimits;
+use super::tools::connect_all;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
@@ -64,7 +65,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     tracing_subscriber::fmt().with_max_level(args.log).with_writer(std::io::stderr).with_ansi(false).init();
     let mut tools = tools_of(args.tools.as_deref())?;
-    tools.connect_all()?;
+    connect_all(&mut tools);
     let service = Service {
         functions: functions(args, &mut tools)?,
         tools,

@@ -22,6 +22,7 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use std::io;
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
 
 pub use http::{Http, http};
@@ -71,8 +72,21 @@ struct Session {
 /// # Errors
 /// Where the streams cannot be served.
 pub async fn stdio(service: Service) -> io::Result<()> {
+    let (input, output) = rmcp::transport::stdio();
+    streams(service, input, output).await
+}
+
+/// Serves one client over any two streams, a message a line, until it closes them.
+///
+/// # Errors
+/// Where the streams cannot be served.
+pub async fn streams(
+    service: Service,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> io::Result<()> {
     let session = Shared::new(service).session();
-    let running = session.serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;
+    let running = session.serve((input, output)).await.map_err(io::Error::other)?;
     running.waiting().await.map_err(io::Error::other)?;
     Ok(())
 }

@@ -8,11 +8,20 @@ use crate::data::read::{Bounds, ReadErrorKind, read as read_json};
 use crate::tools::Failure;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};
 use serde_json::Value;
 
 /// The flag of a wrapper, in the tool's output schema or in the answer.
 const WRAPPED: &str = "x-fastmcp-wrap-result";
+
+/// Reads an answer as it stands in a message, of a tool without a schema.
+///
+/// # Errors
+/// The tool's failure, the limit that the answer passes, or what is no answer.
+pub fn read_text(message: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
+    let result = serde_json::from_slice(message).map_err(|error| Failure::text(error.to_string()))?;
+    read(result, &Tool::new("", "", JsonObject::new()), bounds)
+}
 
 /// Reads an answer.
 pub(super) fn read(result: CallToolResult, tool: &Tool, bounds: &Bounds) -> Result<Data, Failure> {

@@ -109,6 +109,7 @@ async fn open_with(
             watcher.serve_with_lifecycle(child, lifecycle).await
         }
         Way::Http { url, headers } => watcher.serve_with_lifecycle(http(url, headers)?, lifecycle).await,
+        Way::None => return Err("cannot be reached as the tools file stands".to_owned()),
     })
 }
 
