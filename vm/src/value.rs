@@ -15,6 +15,8 @@ pub(crate) enum Tag {
     Int = 3,
     Double = 4,
     Text = 5,
+    /// The answer to a call that a scout did not wait for; no run has one.
+    Unknown = 6,
     List = 8,
     Record = 9,
 }
@@ -27,6 +29,7 @@ impl Tag {
             Tag::False | Tag::True => "bool",
             Tag::Int | Tag::Double => "number",
             Tag::Text => "text",
+            Tag::Unknown => "something unknown",
             Tag::List => "list",
             Tag::Record => "record",
         }
@@ -51,6 +54,7 @@ pub(crate) struct Value {
 
 impl Value {
     pub(crate) const NIL: Value = Value::plain(Tag::Nil);
+    pub(crate) const UNKNOWN: Value = Value::plain(Tag::Unknown);
 
     const fn plain(tag: Tag) -> Value {
         Value { tag, aux: 0, payload: 0.0 }

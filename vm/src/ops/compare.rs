@@ -4,7 +4,7 @@ use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::arith::{self, Mul, compare_exactly};
-use crate::ops::{get, set, truth};
+use crate::ops::{get, mismatch, set, truth};
 use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
@@ -197,6 +197,7 @@ fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Op
             }
             false
         }
+        (Tag::Unknown, _) | (_, Tag::Unknown) => return Err(mismatch("values to compare", Tag::Unknown)),
         (a, b) => a == b,
     };
     Ok(Some(equal))
@@ -302,6 +303,7 @@ fn switch_slowly(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> R
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
         }
+        Some(_) if src.tag == Tag::Unknown => return Err(mismatch("a value to look for", src.tag)),
         Some(cases) => many_cases(heap, program, src, map).or(cases.default),
         None => None,
     };
@@ -345,7 +347,7 @@ fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u
         Tag::True => (1, 1),
         Tag::Int | Tag::Double => number_rank(src.as_number()?),
         Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
-        Tag::List | Tag::Record => return None,
+        Tag::List | Tag::Record | Tag::Unknown => return None,
     };
     let order = program.facts.orders.get(at(map.0))?;
     let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
