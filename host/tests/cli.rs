@@ -5,6 +5,7 @@ mod support;
 
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
+use ilo_spec::limits;
 use ilo_spec::operand::{Count, First, FunctionId, Imm, In, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
@@ -565,4 +566,19 @@ fn names_cannot_command_the_terminal() {
         assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'));
         assert!(ended.err.contains("a\u{fffd}[2Jb") || ended.out.contains("a\u{fffd}[2Jb"), "{}", ended.err);
     }
+}
+
+#[test]
+fn bytecode_is_bounded_by_default() {
+    let case = Case::new(&echo());
+    let verified = |size: usize| {
+        let mut bytes = ilo_spec::encode::MAGIC.to_vec();
+        bytes.resize(size, 0);
+        case.file("large.ilob", bytes);
+        let ended = case.run(&["verify", "large.ilob"]);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        ended.err.contains("larger than its limit")
+    };
+    assert!(!verified(limits::DEFAULT_BYTECODE), "it is refused for its content");
+    assert!(verified(limits::DEFAULT_BYTECODE + 1));
 }

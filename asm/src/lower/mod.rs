@@ -131,7 +131,8 @@ struct Lowering<'c> {
 impl<'c> Lowering<'c> {
     fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
-        for (number, &index) in (0_u16..).zip(order) {
+        // A file may have more functions than a program; it is refused when they are added.
+        for (number, &index) in (0..=u16::MAX).zip(order) {
             if let Some(slot) = numbers.get_mut(index as usize) {
                 *slot = number;
             }
