@@ -331,7 +331,7 @@ fn levels_are_counted() {
 fn texts_that_compute_are_told_from_texts() {
     let operation = |text: &str, sigil| {
         let arena = Bump::new();
-        let found = arithmetic(&node(text, Style::Double), sigil, 32, &arena)?;
+        let found = arithmetic(&node(text, Style::Double), sigil, false, 32, &arena)?;
         operators(&found, sigil, &|reference| reference.to_string())
     };
     let dollar = [
@@ -392,7 +392,7 @@ fn long_texts_are_read_once() {
             assert_eq!(covered.sum::<usize>(), text.len(), "{piece}");
             bare(&node, &arena);
             infix(&node, 64, &arena, &mut diagnostics);
-            arithmetic(&node, sigil, 64, &arena);
+            arithmetic(&node, sigil, false, 64, &arena);
         }
     }
 }

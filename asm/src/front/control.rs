@@ -33,7 +33,7 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(condition) = step.get(Key::If) else { return };
-        let condition = self.formula(condition);
+        let condition = self.condition(condition);
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let leaving = self.leaving(&step.keyed);
         let then = match (leaving, step.keyed.entry(Key::Then)) {
@@ -71,7 +71,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn assert_step(&mut self, step: &Step<'_, 'a>) {
         let Some(condition) = step.get(Key::Assert) else { return };
         let at = step.place();
-        let condition = self.formula(condition);
+        let condition = self.condition(condition);
         let condition = self.not(condition, condition.span);
         let message = step.keyed.entry(Key::Message);
         let then = self.block(|this| {
@@ -87,7 +87,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
         let list = match step.get(Key::In) {
-            Some(node) => self.value(node),
+            Some(node) => self.subject(node),
             None => literal(Literal::Nil, variable.span),
         };
         let id = self.new_loop();
@@ -159,7 +159,7 @@ impl<'a> Reader<'_, 'a> {
                 return;
             };
             let at = condition.key.span;
-            let test = self.formula(&condition.value);
+            let test = self.condition(&condition.value);
             let then = self.block(|this| this.arm(&keyed, &keyed, at, tail, by_name));
             if ends(&then) {
                 self.push_if(test, then, None, at);

@@ -7,6 +7,9 @@
 mod control;
 mod detect;
 mod dialect;
+mod doubt;
+mod draft;
+mod foreign;
 mod format;
 mod function;
 mod handler;

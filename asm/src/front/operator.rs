@@ -131,13 +131,33 @@ const FOREIGN: &[(&str, &str)] = &[
     ("add_item", "append"),
     ("join", "concat"),
     ("cat", "concat"),
-    ("in", "has"),
-    ("exists", "has"),
-    ("contains", "has"),
     ("has_key", "has"),
+    ("haskey", "has"),
+    ("has_field", "has"),
     ("++", "concat"),
     ("..", "concat"),
 ];
+
+/// What asks elsewhere whether a list holds a value, which no operator does.
+pub(super) const MEMBERSHIP: [&str; 7] =
+    ["in", "contains", "includes", "member", "any_of", "one_of", "not in"];
+
+/// What asks for one thing elsewhere, and what stands before and behind the operand here.
+const PREDICATES: &[(&[&str], &str, &str)] = &[
+    (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], "{\"==\": [", ", null]}"),
+    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], "{\"!=\": [", ", null]}"),
+    (&["is_empty", "isempty", "empty"], "{\"==\": [{\"len\": ", "}, 0]}"),
+    (&["is_not_empty", "not_empty", "notempty", "nonempty"], "{\">\": [{\"len\": ", "}, 0]}"),
+];
+
+/// What stands before and behind the operand of a question of other languages, such as `is_null`.
+pub(super) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> {
+    let plain = spelling.to_ascii_lowercase().replace('-', "_");
+    PREDICATES
+        .iter()
+        .find(|(words, ..)| words.contains(&plain.as_str()))
+        .map(|&(_, before, after)| (before, after))
+}
 
 impl Operator {
     /// The fewest operands it takes.

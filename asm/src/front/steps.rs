@@ -2,7 +2,7 @@
 //!
 //! Calls with handlers are the business of [`super::handler`], `if`, `switch` and `for` that of [`super::control`].
 
-use super::dialect::{Form, Key, Meant, STEPS, begins_step, instead};
+use super::dialect::{Form, Key, Meant, RESULT, STEPS, begins_step, instead};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
@@ -132,6 +132,8 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn record_step(&mut self, item: &Item<'_, 'a>, rest: &[Item<'_, 'a>], tail: Tail, of_block: Tail) {
+        let meant = self.meant_step(item.node);
+        let item = &Item { name: item.name, node: meant.unwrap_or(item.node) };
         let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
         if self.blocks == 1 {
             self.step_end = item.node.span.end;
@@ -146,6 +148,7 @@ impl<'a> Reader<'_, 'a> {
         }
         match form.key {
             Key::Call => self.call_step(&step, rest, tail, of_block),
+            Key::Match if core::ptr::eq(form, &RESULT) => self.result_step(&step, rest, tail, of_block),
             Key::If => self.if_step(&step, tail),
             Key::Assert => self.assert_step(&step),
             Key::For => self.for_step(&step, tail),
@@ -183,6 +186,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {
+            Some(form) if form.key == Key::Match && self.takes_apart(list) => &RESULT,
             Some(form) => self.outer_kind(list, form).unwrap_or(form),
             None if self.is_value(item, tail) => {
                 let value = self.value(item.node);
@@ -197,6 +201,15 @@ impl<'a> Reader<'_, 'a> {
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
         Some((form, self.keyed(item.node, &keys, &what)))
+    }
+
+    /// Whether a step with `match` has no cases, but says what to do with a call's value or failure.
+    fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
+        let has = |keys: &[Key]| {
+            list.iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, keys).is_some()))
+        };
+        !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
     }
 
     /// The kind of step that an unknown word makes of a record, where the word that is known only belongs to that:
@@ -283,7 +296,9 @@ impl<'a> Reader<'_, 'a> {
             self.named_step(only);
             return None;
         }
-        if let Some((entry, help)) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?)?))) {
+        if let Some((entry, help)) =
+            list.iter().find_map(|entry| Some((entry, instead(entry.name()?, self.dialect)?)))
+        {
             let found = format!("`{}`", shown(&entry.key));
             let message = format!("{found} is no step");
             self.bad_step(
@@ -291,8 +306,23 @@ impl<'a> Reader<'_, 'a> {
                 &message,
                 &format!("a record with {}", step_words(self)),
                 &found,
-                help,
+                &help,
             );
+            return None;
+        }
+        if let [only] = list
+            && let Some(meant) = only.name().and_then(super::operator::meant)
+        {
+            let found = shown(&only.key);
+            let mut wrong = Diagnostic::new(
+                Code::UnknownOperator,
+                only.key.span,
+                format!("there is no operator `{found}`"),
+            )
+            .expected(super::operator::LIST, format!("`{found}`"))
+            .nearest(Some(meant.spelling));
+            wrong.fix = rename(&only.key, meant.spelling);
+            self.report(wrong);
             return None;
         }
         if let [only] = list

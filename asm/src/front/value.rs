@@ -1,14 +1,17 @@
 //! Values of documents to expressions: constants, references, texts with references, lists, records, operators.
 
 use super::dialect::{Dialect, Key, STEPS};
-use super::infix::{Infix, InfixKind, infix};
+use super::doubt::Place;
+use super::draft::Draft;
+use super::infix::{Infix, InfixKind, infix, is_text};
 use super::keys::{Keyed, entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::{Reader, literal, nothing};
 use super::refer::inner;
-use super::tree::{self, Entry, Kind, Node};
+use super::reference::Reference;
+use super::tree::{self, Entry, Kind, Node, Text};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
@@ -51,7 +54,7 @@ impl<'a> Reader<'_, 'a> {
             Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
             Kind::Number(number) => literal(Literal::Number(*number), node.span),
             Kind::Text(_) if texts == Texts::Infix => this.infix(node),
-            Kind::Text(_) => this.text(node),
+            Kind::Text(_) => this.text(node, if operates { Place::Formula } else { Place::Data }),
             Kind::List(items) => this.list(items, node.span),
             Kind::Record(_) => this.record(node, texts, operates),
         });
@@ -65,7 +68,11 @@ impl<'a> Reader<'_, 'a> {
 
     fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.nesting.saturating_sub(self.depth);
-        match infix(node, left, self.arena, self.diagnostics) {
+        let mut found = Diagnostics::default();
+        let meant = |reference: &Reference<'a>| Some(self.own_form(&self.meant(reference)?, false));
+        let tree = infix(node, left, self.arena, &meant, &mut found);
+        found.as_slice().iter().cloned().for_each(|found| self.report(found));
+        match tree {
             Some(tree) => self.of_infix(node, &tree),
             None => nothing(node),
         }
@@ -75,12 +82,16 @@ impl<'a> Reader<'_, 'a> {
         match &tree.kind {
             InfixKind::Reference(reference) => self.reference(reference),
             InfixKind::Literal(value) => literal(*value, tree.span),
-            InfixKind::Template(template) => self.text_of(node, template),
+            InfixKind::Template(template) => self.text_of(node, template, Place::Data),
             InfixKind::Unary(operator, operand) => {
                 let operand = self.of_infix(node, operand);
                 Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
             }
+            InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
             InfixKind::Binary(operator, a, b) => {
+                if matches!(operator, Binary::Eq | Binary::Neq) {
+                    self.quoted_null(node, b);
+                }
                 let a = self.of_infix(node, a);
                 let b = self.of_infix(node, b);
                 self.two(*operator, a, b, tree.span)
@@ -88,18 +99,35 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// An operator of two operands; HAS with a text as name is the one that names a field.
-    fn two(&self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
-        match (operator, b.kind) {
+    /// An operator of two operands; HAS and AT with a text as name are those that name a field.
+    fn two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
+        let kind = match (operator, b.kind) {
             (Binary::HasName, ExprKind::Literal(Literal::Text(text))) => {
-                Expr { kind: ExprKind::Has(self.alloc(a), Name { text, span: b.span }), span }
+                ExprKind::Has(self.alloc(a), Name { text, span: b.span })
             }
-            _ => self.binary(operator, a, b, span),
-        }
+            (Binary::At, ExprKind::Literal(Literal::Text(text))) => {
+                let path = matches!(
+                    a.kind,
+                    ExprKind::Ref(_) | ExprKind::Field(..) | ExprKind::Binary(Binary::At, ..)
+                );
+                if !path {
+                    self.report(
+                        Diagnostic::new(Code::BadShape, a.span, "a field is taken of something with a name")
+                            .expected("a reference, or another `at`", "another value")
+                            .help("name it in a step of its own before this one"),
+                    );
+                }
+                ExprKind::Field(self.alloc(a), Name { text, span: b.span })
+            }
+            _ => return self.binary(operator, a, b, span),
+        };
+        Expr { kind, span }
     }
 
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
+        let meant = self.meant_value(node);
+        let node = meant.unwrap_or(node);
         let entries = entries(node);
         if let [only] = entries
             && let Some(found) = self.operation(node, only, texts, operates)
@@ -109,7 +137,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        let fields = self.fields(node);
+        let fields = self.doubtful_fields(node, if operates { Place::Formula } else { Place::Data });
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
@@ -118,6 +146,7 @@ impl<'a> Reader<'_, 'a> {
         let mut fields = Vec::new();
         for entry in entries(node) {
             let value = self.value(&entry.value);
+            self.names_itself(entry);
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -139,6 +168,10 @@ impl<'a> Reader<'_, 'a> {
         let name = entry.name()?;
         let operator = match operator::find(name) {
             Some(operator) => operator,
+            None if operates && operator::MEMBERSHIP.contains(&name) => {
+                self.membership(node, entry);
+                return Some(nothing(node));
+            }
             None => self.meant_operator(entry, name, operates)?,
         };
         Some(self.operate(node, entry, operator, texts))
@@ -161,7 +194,8 @@ impl<'a> Reader<'_, 'a> {
         if !meant_as_one {
             return None;
         }
-        let meant = operator::near(name);
+        let plain = name.strip_prefix('$').unwrap_or(name);
+        let meant = operator::find(plain).or_else(|| operator::near(plain));
         let mut wrong = Diagnostic::new(
             Code::UnknownOperator,
             entry.key.span,
@@ -203,10 +237,21 @@ impl<'a> Reader<'_, 'a> {
         }
         let mut read: Vec<Expr<'a>> = Vec::with_capacity(operands.len());
         for operand in operands {
-            let value = self.read_value(operand, texts, true);
+            let value = self.read_value(operand, texts, operator.spelling != "concat");
+            self.doubtful_operand(operator, operand, &value);
             read.push(value);
         }
-        match (operator.makes, &read[..]) {
+        let makes = if self.joins(operator.makes, &read) {
+            let wrong = self.adds_texts(entry.key.span);
+            self.report(match rename(&entry.key, "concat") {
+                Some(fix) => wrong.fix(fix),
+                None => wrong.help("`concat` joins texts"),
+            });
+            Makes::Binary(Binary::Concat)
+        } else {
+            operator.makes
+        };
+        match (makes, &read[..]) {
             (Makes::Unary(unary), [operand]) => {
                 Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span }
             }
@@ -215,6 +260,49 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => nothing(node),
         }
+    }
+
+    /// Whether an addition has a text among its operands.
+    fn joins(&self, makes: Makes, operands: &[Expr<'a>]) -> bool {
+        let text = |operand: &Expr<'a>| match operand.kind {
+            ExprKind::Literal(Literal::Text(_)) => !self.doubts.contains(&operand.span),
+            ExprKind::Binary(binary, ..) => binary == Binary::Concat,
+            _ => false,
+        };
+        makes == Makes::Binary(Binary::Add) && operands.iter().any(text)
+    }
+
+    fn adds_texts(&self, at: Span) -> Diagnostic {
+        Diagnostic::new(Code::TypeMismatch, at, "`+` adds numbers, and `concat` joins texts")
+            .expected("`concat`, or numbers", "`+` with a text")
+    }
+
+    /// Infix that adds a text: read as `concat`, which it should be.
+    fn infix_sum(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
+        let mut operands: Vec<&Infix<'a>> = Vec::new();
+        let mut left = tree;
+        while let InfixKind::Binary(Binary::Add, a, b) = &left.kind
+            && is_text(left)
+        {
+            operands.push(b);
+            left = a;
+        }
+        operands.push(left);
+        operands.reverse();
+        let slices: Vec<&str> =
+            operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
+        let form = format!("concat({})", slices.join(", "));
+        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let wrong = self.adds_texts(tree.span);
+        self.report(if exact {
+            wrong.replace(tree.span, form)
+        } else {
+            wrong.help(format!("write `{form}`"))
+        });
+        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_infix(node, operand)).collect();
+        let mut read = read.into_iter();
+        let first = read.next().unwrap_or(nothing(node));
+        read.fold(first, |left, right| self.two(Binary::Concat, left, right, tree.span))
     }
 
     fn operand_count(&mut self, entry: &Entry<'a>, operator: &Operator, found: usize) {
@@ -331,6 +419,9 @@ impl<'a> Reader<'_, 'a> {
         let mut read: Vec<Expr<'a>> = Vec::new();
         for operand in operands {
             let value = self.read_value(operand, Texts::Plain, true);
+            if let Some(operator) = operator {
+                self.doubtful_operand(operator, operand, &value);
+            }
             read.push(value);
         }
         let span = Span::new(entry.key.span.start, entry.value.span.end);
@@ -363,7 +454,7 @@ impl<'a> Reader<'_, 'a> {
             (Kind::List([base, set]), None) => (base, Some(set)),
             (_, set) => (node, set),
         };
-        let base = self.value(base);
+        let base = self.subject(base);
         let Some(set) = set else {
             let word = self.dialect.word(Key::Set);
             let help = format!("write `\"{word}\": {{…}}` beside it with the fields that change");
@@ -385,7 +476,7 @@ impl<'a> Reader<'_, 'a> {
         let at = keyed.place(Key::Match);
         let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
         let span = Span::new(at.start, subject.span.end);
-        let subject = self.value(subject);
+        let subject = self.subject(subject);
         let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
             let value = self.case_value(&default.value);
@@ -410,6 +501,11 @@ impl<'a> Reader<'_, 'a> {
                 }
             }
             Kind::List(pairs) => {
+                if !pairs.is_empty() && pairs.iter().all(|pair| case_of_record(pair).is_some()) {
+                    self.cases_of_records(node, pairs);
+                    let cases = pairs.iter().filter_map(case_of_record);
+                    return cases.for_each(|(key, value)| self.case(key, value, map));
+                }
                 for pair in *pairs {
                     match &pair.kind {
                         Kind::List([key, value]) => self.case(key, value, map),
@@ -419,6 +515,25 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => self.bad_shape(node, "`cases`", "a record of keys and values, or a list of `[key, value]`"),
         }
+    }
+
+    /// Reports cases that are a list of records with one case each, which are read as if they were mended.
+    fn cases_of_records(&mut self, node: &Node<'a>, pairs: &[Node<'a>]) {
+        let plain = |pair: &Node<'a>| {
+            let (key, value) = case_of_record(pair)?;
+            Some((key.text()?, Draft::Kept(*value)))
+        };
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), "`cases` is one record, not a list of records");
+        let draft = pairs.iter().map(plain).collect::<Option<Vec<_>>>().map(Draft::Record);
+        let yaml = self.dialect.is_yaml();
+        let fix = draft.and_then(|draft| draft.fix(node, self.source, yaml, self.dialect.is_bare()));
+        let form = if yaml { "`gold: 20`, a line for each" } else { "`{\"gold\": 20, \"silver\": 10}`" };
+        let wrong = wrong.expected(form, "a list of records");
+        self.report(match fix {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help(format!("write each case as its key and its value: {form}")),
+        });
     }
 
     /// The value of a case, which is no place for a return.
@@ -446,8 +561,13 @@ impl<'a> Reader<'_, 'a> {
 
     fn case(&mut self, key: &Node<'a>, value: &Node<'a>, map: &mut Cases<'a>) {
         let read = self.case_value(value);
+        // `{"text": "default"}` is that text.
+        let (key, marked) = match entries(key) {
+            [only] if only.name() == Some("text") && only.value.text().is_some() => (&only.value, true),
+            _ => (key, false),
+        };
         let literal = match key.kind {
-            Kind::Text(text) if matches!(text.text, "_" | "default") => {
+            Kind::Text(text) if !marked && matches!(text.text, "_" | "default") => {
                 if let Some((_, before)) = map.default {
                     self.case_twice(key, before, "a default");
                 }
@@ -481,6 +601,22 @@ struct Cases<'a> {
     list: Vec<Case<'a>>,
     seen: HashMap<tree::Key<'a>, Span>,
     default: Option<(Expr<'a>, Span)>,
+}
+
+/// The key and value of a record that is one case: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
+fn case_of_record<'d, 'a>(node: &'d Node<'a>) -> Option<(&'d Node<'a>, &'d Node<'a>)> {
+    match entries(node) {
+        [only] => Some((&only.key, &only.value)),
+        list @ [_, _] => {
+            let get = |names: &[&str]| {
+                list.iter().find(|entry| entry.name().is_some_and(|name| names.contains(&name)))
+            };
+            let key = get(&["case", "when", "key", "if", "is", "equals"])?;
+            let value = get(&["value", "then", "return", "result", "do"])?;
+            Some((&key.value, &value.value))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the value of a key is a list of two.

@@ -8,6 +8,7 @@
 mod emit;
 mod expr;
 mod function;
+pub(crate) mod matched;
 mod slots;
 mod tables;
 
@@ -187,8 +188,10 @@ impl<'c> Lowering<'c> {
         self.program.maps.append(&mut code.maps);
         self.program.code.extend(code.ops.iter().map(|&op| {
             let mut op = op;
-            if let Op::Switch { map, .. } = &mut op {
-                map.0 += first_map;
+            match &mut op {
+                Op::Switch { map, .. } => map.0 += first_map,
+                Op::Select { map, .. } => map.0 += first_map,
+                _ => {}
             }
             op
         }));
@@ -203,7 +206,7 @@ impl<'c> Lowering<'c> {
         let program = &mut self.program;
         for op in &mut program.code {
             match op {
-                Op::Text { text, .. } => last(text),
+                Op::Text { text, .. } | Op::ReturnText { text } => last(text),
                 Op::Note { tool, .. } => last(tool),
                 _ => {}
             }
