@@ -49,7 +49,8 @@ pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools
         vec![bad(format!("{name}:{line}:{column}"), message)]
     })?;
     let folder = folder.to_path_buf();
-    let mut reading = Reading { folder, client: false, path: Vec::new(), wrong: Vec::new(), lacks: Vec::new() };
+    let mut reading =
+        Reading { folder, client: false, path: Vec::new(), wrong: Vec::new(), lacks: Vec::new() };
     let mut tools = reading.root(&data);
     let problem = |(path, message): (Vec<Step>, String)| {
         let (line, column) = text::locate(source, form, &path);
@@ -62,7 +63,7 @@ pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools
     }
     for (path, message) in reading.lacks {
         if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
-            tools.lack(section != "tools", owner, problem((path, message)));
+            tools.lack(section != "tools", owner, &problem((path, message)));
         }
     }
     Ok(tools)
@@ -227,5 +228,4 @@ impl Reading {
         });
         tools
     }
-
 }

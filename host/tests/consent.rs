@@ -119,7 +119,10 @@ fn where_nobody_can_answer_the_call_fails() {
     let mut out = String::new();
     child.stdout().take().unwrap().read_to_string(&mut out).unwrap();
     child.wait().unwrap();
-    assert_eq!(out, format!("{{\"status\":\"ok\",\"value\":\"failed: {REFUSED} there is nobody to ask\"}}\n"));
+    assert_eq!(
+        out,
+        format!("{{\"status\":\"ok\",\"value\":\"failed: {REFUSED} there is nobody to ask\"}}\n")
+    );
 }
 
 #[test]
@@ -131,7 +134,9 @@ fn a_run_that_ends_takes_its_question_with_it() {
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
-    command.command_mut().stdin(File::from(rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()));
+    command
+        .command_mut()
+        .stdin(File::from(rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()));
     let mut child = command.spawn().unwrap();
     let mut out = String::new();
     child.stdout().take().unwrap().read_to_string(&mut out).unwrap();

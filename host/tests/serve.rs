@@ -324,7 +324,10 @@ fn a_client_that_cannot_ask_is_told_so() {
     let mut lines = Lines::start(&folder(), &[]);
     lines.run(2, "send");
     let heard = lines.hear_with(r#""id":2,"#);
-    assert!(outcome(&heard).starts_with(&refused("this client offers no way to ask (no `elicitation`)")), "{heard}");
+    assert!(
+        outcome(&heard).starts_with(&refused("this client offers no way to ask (no `elicitation`)")),
+        "{heard}"
+    );
 }
 
 /// In the newer protocol a server sends no requests: the call is answered by the question, and made again.

@@ -138,7 +138,11 @@ fn open() -> Option<(File, File)> {
     };
     let keys = own.ok()?;
     let stderr = io::stderr();
-    let screen = if stderr.is_terminal() { stderr.as_fd().try_clone_to_owned().map(File::from) } else { keys.try_clone() };
+    let screen = if stderr.is_terminal() {
+        stderr.as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        keys.try_clone()
+    };
     Some((keys, screen.ok()?))
 }
 

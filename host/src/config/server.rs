@@ -103,7 +103,9 @@ impl Reading {
                      HTTP, with the type `http`"
                 }
                 ("envFile", _) => "files of variables are not read; write the variables under `env`",
-                ("headersHelper", _) => "no command is run for headers; write them under `headers`, with `${NAME}`",
+                ("headersHelper", _) => {
+                    "no command is run for headers; write them under `headers`, with `${NAME}`"
+                }
                 _ => continue,
             };
             self.inside(Step::Key(key.clone()), |this| this.lacks(message));
@@ -180,10 +182,12 @@ impl Reading {
         }
         let any = idempotent == Some(true) || policy.tools.values().any(|one| one.idempotent == Some(true));
         if retries.is_some_and(|count| count > 0) && !any {
-            let message = "only calls of tools that are marked `\"idempotent\": true` are made again, and none is";
+            let message =
+                "only calls of tools that are marked `\"idempotent\": true` are made again, and none is";
             self.inside(Step::Key("retries".to_owned()), |this| this.wrong(message));
         }
-        for name in policy.deny.iter().filter(|name| policy.allow.as_ref().is_some_and(|a| a.contains(*name))) {
+        for name in policy.deny.iter().filter(|name| policy.allow.as_ref().is_some_and(|a| a.contains(*name)))
+        {
             let message = format!("`{}` is both allowed and denied", shortened(name, 80));
             self.inside(Step::Key("deny".to_owned()), |this| this.wrong(message));
         }
@@ -208,5 +212,4 @@ impl Reading {
             program
         }
     }
-
 }

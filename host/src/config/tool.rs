@@ -22,7 +22,6 @@ const KINDS: &[&str] = &["mock", "command", "mcp"];
 /// Keys of an answer of a mock.
 const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
 
-
 impl Reading {
     pub(super) fn tool(&mut self, name: &str, data: &Data, tools: &Tools) -> Option<Tool> {
         let fields = self.record(data)?;
@@ -122,7 +121,11 @@ impl Reading {
                 folder: this.folder.clone(),
                 environment,
             });
-            Some(Tool::of(name.to_owned(), source, command.map(|command| Box::new(command) as Box<dyn Provider>)))
+            Some(Tool::of(
+                name.to_owned(),
+                source,
+                command.map(|command| Box::new(command) as Box<dyn Provider>),
+            ))
         })
     }
 
@@ -168,7 +171,10 @@ impl Reading {
             return None;
         };
         if !policy.allows(tool) {
-            self.wrong(format!("the policy of the server `{server}` does not allow `{}`", shortened(tool, 80)));
+            self.wrong(format!(
+                "the policy of the server `{server}` does not allow `{}`",
+                shortened(tool, 80)
+            ));
             return None;
         }
         Some(Tool::of(name.to_owned(), Source::Server(target.to_owned()), None))

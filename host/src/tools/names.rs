@@ -38,7 +38,9 @@ impl Tools {
                 _ => Vec::new(),
             },
             Lookup::Unlisted => later(server_and_tool(name).map_or(name, |(server, _)| server)),
-            Lookup::Withheld(_) => unknown("its server has it, and the tools file does not allow it".to_owned()),
+            Lookup::Withheld(_) => {
+                unknown("its server has it, and the tools file does not allow it".to_owned())
+            }
             Lookup::Ambiguous(several) => {
                 let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
                 unknown(format!("several servers have it; write one of {}", names.join(", ")))

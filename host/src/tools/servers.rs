@@ -43,7 +43,8 @@ impl Servers {
     fn start(&mut self, names: &BTreeSet<String>) -> (Vec<Started>, Vec<Problem>) {
         let (able, lacking): (Vec<&Server>, Vec<&Server>) =
             names.iter().filter_map(|name| self.known.get(name)).partition(|server| server.lacks.is_empty());
-        let mut problems: Vec<Problem> = lacking.into_iter().flat_map(|server| server.lacks.clone()).collect();
+        let mut problems: Vec<Problem> =
+            lacking.into_iter().flat_map(|server| server.lacks.clone()).collect();
         if able.is_empty() {
             return (Vec::new(), problems);
         }
@@ -64,7 +65,8 @@ impl Servers {
     fn admit(&mut self, started: Started) -> (Vec<Tool>, Vec<Problem>) {
         let Started { server, mut tools } = started;
         let Some(Server { policy, .. }) = self.known.get(&server) else { return (tools, Vec::new()) };
-        let bare = |tool: &Tool| server_and_tool(&tool.name).map(|(_, bare)| bare.to_owned()).unwrap_or_default();
+        let bare =
+            |tool: &Tool| server_and_tool(&tool.name).map(|(_, bare)| bare.to_owned()).unwrap_or_default();
         let offered: BTreeSet<String> = tools.iter().map(bare).collect();
         let missing = policy.names().filter(|&name| !offered.contains(name));
         let problems = missing.map(|name| {
@@ -97,7 +99,7 @@ impl Tools {
     }
 
     /// Says what an entry, or else a server, lacks to be called.
-    pub(crate) fn lack(&mut self, server: bool, name: &str, problem: Problem) {
+    pub(crate) fn lack(&mut self, server: bool, name: &str, problem: &Problem) {
         let lacks = if server {
             self.servers.known.get_mut(name).map(|server| &mut server.lacks)
         } else {
