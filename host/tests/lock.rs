@@ -5,8 +5,7 @@
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-const PROGRAM: &str =
-    "; fn f(id: text) -> any\n; Tools: 0=get\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n";
+const PROGRAM: &str = "; fn f(id: text) -> any\n; Tools: 0=get\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n";
 
 /// A tools file with the schema of `get`, and what else is in it.
 fn tools(schema: &str, more: &str) -> String {
@@ -67,7 +66,10 @@ fn a_changed_tool_is_refused_before_anything_runs() {
     assert_eq!(case.ilo(check), ended(2, "", &refused));
     let (code, out, err) = case.ilo(&format!("{check} --json"));
     assert_eq!((code, err.as_str()), (Some(2), ""));
-    assert!(out.contains(r#""code":"changed-tool""#) && out.contains("the argument `deep` (boolean) is new"), "{out}");
+    assert!(
+        out.contains(r#""code":"changed-tool""#) && out.contains("the argument `deep` (boolean) is new"),
+        "{out}"
+    );
     let serve = "serve --tools tools.json --lock tools.lock";
     assert_eq!(case.ilo(serve), ended(2, "", &refused));
     assert_eq!(case.read("tools.lock").unwrap(), first);
@@ -115,7 +117,9 @@ fn what_is_lacking_stops_those_who_need_it() {
 fn a_plan_shows_the_policies() {
     let policies = r#", "set": {"mock": {"returns": 1}, "confirm": true}, "put": {"mock": {"returns": 1}, "idempotent": true,
         "retries": 3, "timeout_ms": 50}"#;
-    let case = Case::new(&tools(TEXT, policies).replace("\"input_schema\"", "\"read_only\": true, \"input_schema\""));
+    let case = Case::new(
+        &tools(TEXT, policies).replace("\"input_schema\"", "\"read_only\": true, \"input_schema\""),
+    );
     case.file("p.ilo", "; fn f(id: text) -> any\n; Tools: 0=get 1=set 2=put\n; Fields: 0=id\nCALL 0 1 0 REF 0\nCALL 1 0\nRET CALL 2 0\n");
     let expected = "\
         tool  calls  changes something  asks first  retries     rollback       from\n\
@@ -133,4 +137,18 @@ fn a_plan_shows_the_policies() {
     assert_eq!((code, squeezed(&out)), (Some(0), squeezed(expected)));
     let (_, out, _) = case.ilo("tools --tools tools.json --json");
     assert!(out.contains(r#""policy":{"idempotent":true,"retries":3,"timeout_ms":50}"#), "{out}");
+}
+
+/// A process in a session of its own is out of reach of its group; on Linux it is ended with the run all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_leaves_in_another_session_ends_with_the_run() {
+    let leave = "setsid sleep 1000 > /dev/null 2>&1 < /dev/null & echo $!";
+    let case = Case::new(&format!(r#"{{"tools": {{"get": {{"command": ["sh", "-c", "{leave}"]}}}}}}"#));
+    let (code, out, err) = case.ilo(RUN);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let pid = out.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches("}\n");
+    let process = std::path::Path::new("/proc").join(pid);
+    assert!(pid.parse::<u32>().is_ok() && std::path::Path::new("/proc/1").exists(), "{out}");
+    assert!(!process.exists(), "process {pid} is still there");
 }
