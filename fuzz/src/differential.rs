@@ -165,7 +165,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
 }
 
 /// A value as the machine takes it.
-fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
+pub fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
     match data {
         Data::Nil => Datum::Nil,
         Data::Bool(bool) => Datum::Bool(*bool),

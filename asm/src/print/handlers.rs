@@ -86,7 +86,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A step that returns nil, at the end of a function that gives nothing.
-    fn done(&mut self) -> Step<'a> {
+    pub(super) fn done(&mut self) -> Step<'a> {
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
         let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
         Step::of(None, "done", self.returns(kind, &nil))
@@ -101,6 +101,7 @@ impl<'a> Printer<'_, 'a> {
         entries: Vec<Entry<'a>>,
     ) -> Step<'a> {
         self.rebound.extend(slot);
+        slot.into_iter().for_each(|slot| self.names.bind(slot));
         let last = slot.and_then(|slot| self.uses.named_last(slot));
         let from = self.loop_start.unwrap_or(end);
         let says_so = last.is_some_and(|last| last < from);
@@ -182,7 +183,9 @@ impl<'a> Printer<'_, 'a> {
             (Some(slot), StmtKind::Value(value)) => {
                 !matches!(value.kind, ExprKind::Call(_)) || self.is_surely_read(slot)
             }
-            _ => true,
+            (None, _) | (_, StmtKind::Control(_)) => true,
+            // Nothing is bound in the end, which counts where a MATCH takes something else from the slot.
+            (Some(slot), _) => self.uses.named_last(slot).is_none(),
         };
         kept && !self.literal
     }
@@ -231,6 +234,7 @@ impl<'a> Printer<'_, 'a> {
 
     fn named_slot(&mut self, slot: Slot) -> Doc<'a> {
         self.rebound.insert(slot);
+        self.names.bind(slot);
         Doc::Word(self.names.get(slot).clone())
     }
 
@@ -238,9 +242,14 @@ impl<'a> Printer<'_, 'a> {
     fn failure(&mut self, arm: &Arm<'a>, inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>) -> Vec<Entry<'a>> {
         let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
         let input = (slot.0 as usize) < self.function.parameters.len();
-        let own = (self.uses.bindings(slot) == 1 && !input && self.uses.is_read_inside(arm))
-            || self.read(slot).is_none();
-        let unnamed = (alias || own) && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
+        // Something else that is bound to the slot may tell its type.
+        let unnamed = if alias {
+            !input && self.uses.bindings(slot) == 0
+        } else {
+            (!input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm))
+                || self.uses.named_last(slot).is_none()
+        };
+        let unnamed = unnamed && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {

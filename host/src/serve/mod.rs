@@ -10,11 +10,10 @@ mod http;
 mod offer;
 mod search;
 
-use crate::data::Data;
 use crate::interrupt::Interrupt;
-use crate::run::{self, Observer};
+use crate::run::{self, Ended, Observer};
+use crate::tools::Tools;
 use crate::tools::consent::Consent;
-use crate::tools::{Failure, Tools};
 use consent::{Line, Running, Waiting, Way};
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
@@ -281,7 +280,15 @@ impl Observer for Watch {
         }
     }
 
-    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
-        self.calls.push(crate::trace::line(seq, tool, arguments, result));
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.calls.push(crate::trace::line(call));
+    }
+
+    fn ahead(&mut self, tool: &str) {
+        tracing::debug!(tool, "call started ahead");
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        tracing::info!(tool, "a call was started ahead and is not needed");
     }
 }

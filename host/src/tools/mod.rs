@@ -75,6 +75,12 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// The tool's failure, or the limit that was met.
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
+
+    /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order. What is not
+    /// waited for any more is told so by the request's interrupt, and the run ends only when it has ended.
+    fn may_run_ahead(&self) -> bool {
+        true
+    }
 }
 
 /// Where a tool comes from.
@@ -364,6 +370,12 @@ impl Tools {
     /// believed. A name that leads nowhere is taken to change something.
     pub fn is_read_only(&self, name: &str) -> bool {
         self.get(name).is_some_and(|tool| tool.policy.read_only && !tool.policy.confirm)
+    }
+
+    /// Whether a call of this tool may be started before its turn, beside others.
+    pub(crate) fn may_run_ahead(&self, name: &str) -> bool {
+        let steady = |tool: &Tool| tool.provider.as_ref().is_some_and(|provider| provider.may_run_ahead());
+        self.is_read_only(name) && self.get(name).is_some_and(steady)
     }
 
     /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of the run.
