@@ -184,6 +184,8 @@ fn check_function<'a>(
     follow_slots(function, events, &mut facts, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     report.diagnostics.append(types::check(file, function, &facts, &resolved));
+    // In the order of the file, so that the order of calls makes no difference to that of functions.
+    edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
 }
 

@@ -3,7 +3,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::steps::{Step, Tail, last_read};
+use super::steps::{Step, Tail, last_read, nothing};
 use super::twins;
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::front::Key;
@@ -57,6 +57,8 @@ impl<'a> Printer<'_, 'a> {
                 _ if skips => vec![("skip".into(), Doc::Bool(true))],
                 Said::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
                 Said::GoesOn => printer.replacement(arm, None, Tail::Drop),
+                // Whoever reads it back looks for a value there.
+                _ if slot.is_some() || here.is_read() => printer.leaving(arm, Tail::Bind),
                 _ => printer.leaving(arm, Tail::Drop),
             }));
         }
@@ -77,16 +79,24 @@ impl<'a> Printer<'_, 'a> {
             _ => out.push(step),
         }
         if let Some(ok) = &node.ok {
+            let behind = node.err.as_ref().map_or(0, |err| self.uses.end(err));
+            let outer = self.said_until;
+            self.said_until = outer.max(behind);
             match matched.bound {
                 Some(bound) => self.bind_last(&ok.body, bound, out),
                 None => self.steps(ok.body.statements, here, out),
             }
+            self.said_until = outer;
         }
         true
     }
 
-    /// A step that returns nil, at the end of a function that gives nothing.
+    /// A step that gives nothing, at the end of a function that gives nothing.
     pub(super) fn done(&mut self) -> Step<'a> {
+        if self.in_list {
+            // In a block inside the function a return would be one more instruction.
+            return nothing();
+        }
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
         let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
         Step::of(None, "done", self.returns(kind, &nil))
@@ -103,7 +113,7 @@ impl<'a> Printer<'_, 'a> {
         self.rebound.extend(slot);
         slot.into_iter().for_each(|slot| self.names.bind(slot));
         let last = slot.and_then(|slot| self.uses.named_last(slot));
-        let from = self.loop_start.unwrap_or(end);
+        let from = self.loop_start.unwrap_or(end).max(self.said_until);
         let says_so = last.is_some_and(|last| last < from);
         Step { says_so, ..Step::of(slot, label, entries) }
     }

@@ -424,7 +424,7 @@ impl<'a> Printer<'_, 'a> {
 }
 
 /// A step that does nothing and gives nothing.
-fn nothing<'a>() -> Step<'a> {
+pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 

@@ -20,8 +20,8 @@ pub(super) struct Uses<'a> {
     binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
-    /// How often the slot of each ERR arm is read in the arm.
-    inside: HashMap<Span, u32>,
+    /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
+    inside: HashMap<Span, (u32, u32)>,
     /// Where ERR arms name a failure that is no slot's.
     aliases: HashSet<Span>,
     /// The slots of the ERR arms around that are the failure, and no name.
@@ -59,7 +59,12 @@ impl<'a> Uses<'a> {
 
     /// Whether the slot of an ERR arm is read in that arm alone.
     pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
-        self.inside.get(&arm.bind_span).copied().unwrap_or_default() == self.count(arm.bind)
+        self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
+    }
+
+    /// Behind what an ERR arm, and all before it, reads last.
+    pub(super) fn end(&self, arm: &Arm<'_>) -> u32 {
+        self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
     }
 
     /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
@@ -129,7 +134,8 @@ impl<'a> Uses<'a> {
                     }
                     let before = self.count(arm.bind);
                     self.block(&arm.body);
-                    self.inside.insert(arm.bind_span, self.count(arm.bind) - before);
+                    let inside = (self.count(arm.bind) - before, self.furthest);
+                    self.inside.insert(arm.bind_span, inside);
                     if alias {
                         self.failures.pop();
                     }
