@@ -24,6 +24,8 @@ pub(super) struct Uses<'a> {
     inside: HashMap<Span, (u32, u32)>,
     /// Where ERR arms name a failure that is no slot's.
     aliases: HashSet<Span>,
+    /// Their slots, but for those of their own calls.
+    aliased: HashSet<Slot>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
     /// The name of what each call calls, in the order of the source.
@@ -72,6 +74,7 @@ impl<'a> Uses<'a> {
         call == bind
             || (self.bindings(bind) == 1
                 && !self.matched.contains(&bind)
+                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
                 && self.bindings(call) == 1
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
@@ -91,7 +94,12 @@ impl<'a> Uses<'a> {
         for statement in block.statements {
             let matched = before.and_then(|before| matched_call(before, Some(statement)));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
-            self.aliases.extend(alias.map(|arm| arm.bind_span));
+            if let (Some(arm), Some(matched)) = (alias, matched) {
+                self.aliases.insert(arm.bind_span);
+                if arm.bind != matched.node.slot {
+                    self.aliased.insert(arm.bind);
+                }
+            }
             self.statement(statement);
             before = Some(statement);
         }
