@@ -28,7 +28,7 @@ pub mod tree;
 mod value;
 mod yaml;
 
-pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use detect::{BEGINNINGS, detect, prose};
 pub(crate) use dialect::{Dialect, Key, begins_step, is_word};
 pub use format::{Formatted, format};
 pub(crate) use function::UNNAMED;
