@@ -170,6 +170,37 @@ impl Block<'_> {
     }
 }
 
+impl<'a> Block<'a> {
+    /// Whether something in it reads a slot or takes it apart.
+    pub fn uses(&self, slot: Slot) -> bool {
+        let control = |control: &Control<'a>| match control {
+            Control::If(node) => {
+                node.condition.reads(slot)
+                    || node.then.uses(slot)
+                    || node.otherwise.as_ref().is_some_and(|block| block.uses(slot))
+            }
+            Control::Match(node) => {
+                node.slot == slot
+                    || [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.uses(slot))
+            }
+            Control::For(node) => node.list.reads(slot) || node.body.uses(slot),
+        };
+        self.statements.iter().any(|statement| match &statement.kind {
+            StmtKind::Let { value: Bound::Expr(value), .. }
+            | StmtKind::Value(value)
+            | StmtKind::Return(_, value)
+            | StmtKind::Fail(value) => value.reads(slot),
+            StmtKind::Undo(call) => call.arguments.iter().any(|argument| argument.value.reads(slot)),
+            StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
+        })
+    }
+
+    /// Whether something in it reads a slot, takes it apart or binds it.
+    pub fn touches(&self, slot: Slot) -> bool {
+        self.binds(slot) || self.uses(slot)
+    }
+}
+
 /// A statement.
 #[derive(Clone, Copy, Debug)]
 pub struct Stmt<'a> {
@@ -429,6 +460,13 @@ pub struct Case<'a> {
 }
 
 impl<'a> Expr<'a> {
+    /// Whether it reads a slot.
+    pub fn reads(&self, slot: Slot) -> bool {
+        let mut found = matches!(self.kind, ExprKind::Ref(read) if read == slot);
+        self.children(|child| found |= child.reads(slot));
+        found
+    }
+
     /// Hands each operand to `each`, in the order of evaluation.
     pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
         match self.kind {

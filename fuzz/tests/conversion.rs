@@ -24,7 +24,33 @@ fn random_programs_survive_every_notation() {
                 Ok(Turned::Same(_)) => same += 1,
                 Ok(Turned::NoProgram) => {}
                 Ok(Turned::Settled(words)) => match alike(&case, &words, to) {
-                    Ok(()) => settled += 1,
+                    Ok(()) => {
+                        settled += 1;
+                        if std::env::var("SHOW").is_ok() && to != Notation::Id {
+                            println!("{name} seed {seed}\n{source}\n{words}\n");
+                            let f = |s: &str, n| {
+                                ilo_asm::disasm::disassemble(
+                                    &ilo_asm::build::build(
+                                        s,
+                                        &ilo_asm::build::Options {
+                                            from: Some(n),
+                                            strip: true,
+                                            ..Default::default()
+                                        },
+                                    )
+                                    .0
+                                    .unwrap(),
+                                )
+                            };
+                            std::fs::write("/tmp/a.dis", f(source, Notation::Id)).unwrap();
+                            std::fs::write("/tmp/b.dis", f(&words, to)).unwrap();
+                            let o = std::process::Command::new("diff")
+                                .args(["-U5", "/tmp/a.dis", "/tmp/b.dis"])
+                                .output()
+                                .unwrap();
+                            println!("{}", String::from_utf8_lossy(&o.stdout));
+                        }
+                    }
                     Err(what) => wrong.push(format!("{name} seed {seed}\n{source}\n{words}\n{what}")),
                 },
                 Ok(Turned::NotExpressible(why)) => *refused.entry(why).or_default() += 1,

@@ -3,75 +3,37 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
+use ilo_asm::build::{Notation, Options, build};
+use ilo_fuzz::seeds::{files, seeds, sources};
 use ilo_spec::encode::encode;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-fn files(folder: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut rest = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = rest.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { rest.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
-
+/// A body on all that its target begins with: its corpus, and what is made of the conformance corpus.
 fn on_corpus(name: &str, body: fn(&[u8])) {
-    for path in files(&format!("corpus/{name}")) {
-        body(&fs::read(path).unwrap());
-    }
     body(b"");
+    for seed in seeds(name) {
+        body(&seed);
+    }
 }
 
-#[test]
-fn id_text() {
-    on_corpus("id_text", ilo_fuzz::id_text);
+/// One test each for the targets of that name.
+macro_rules! targets {
+    ($($(#[$attribute:meta])* $name:ident)*) => {
+        $($(#[$attribute])* #[test] fn $name() { on_corpus(stringify!($name), ilo_fuzz::$name); })*
+    };
 }
 
-#[test]
-fn bytecode() {
-    on_corpus("bytecode", ilo_fuzz::bytecode);
-}
-
-#[test]
-fn snapshot() {
-    on_corpus("snapshot", ilo_fuzz::snapshot);
-}
-
-#[cfg(feature = "host")]
-#[test]
-fn json() {
-    on_corpus("json", ilo_fuzz::json);
-}
-
-#[cfg(feature = "host")]
-#[test]
-fn tools_file() {
-    on_corpus("tools_file", ilo_fuzz::tools_file);
-}
-
-/// Sources of the conformance corpus and the examples.
-fn sources() -> Vec<String> {
-    let cases =
-        files("../spec/corpus").into_iter().filter(|path| path.extension().is_some_and(|e| e == "case"));
-    let sources = cases.filter_map(|path| {
-        let text = fs::read_to_string(path).ok()?;
-        let source = text.split_once("=== source id\n")?.1;
-        Some(source.split("\n=== ").next().unwrap_or(source).to_owned())
-    });
-    let examples =
-        files("../examples").into_iter().filter(|path| path.extension().is_some_and(|e| e == "ilo"));
-    sources.chain(examples.map(|path| fs::read_to_string(path).unwrap())).collect()
+targets! {
+    id_text tool_calling constrained workflow mcp conversion round_trip differential bytecode mutated answers snapshot
+    #[cfg(feature = "host")] json
+    #[cfg(feature = "host")] tools_file
+    #[cfg(feature = "host")] mcp_answer
+    #[cfg(feature = "host")] mcp_messages
 }
 
 #[test]
 fn every_source_goes_all_the_way() {
-    let sources = sources();
+    let sources = sources(Notation::Id);
     assert!(sources.len() > 500);
     for source in sources {
         ilo_fuzz::id_text(source.as_bytes());

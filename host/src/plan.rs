@@ -39,6 +39,10 @@ pub struct Planned {
     pub most: String,
     /// Whether it changes something, as far as the tools file says.
     pub changes: bool,
+    /// Whether a person is asked before each call.
+    pub asks: bool,
+    /// How often a call that failed is made again; these are beyond `most`.
+    pub retries: u32,
     /// Whether a rollback can follow every call of it that is no rollback itself.
     pub rolled_back: bool,
     /// Whether every call of it is a rollback.
@@ -118,7 +122,9 @@ impl<'p> Planner<'p> {
             Some(Planned {
                 tool: name.to_owned(),
                 most: bound.shown(&parameters),
-                changes: tools.get(name).is_none_or(|tool| !tool.read_only),
+                changes: !tools.is_read_only(name),
+                asks: tools.get(name).is_some_and(|tool| tool.policy.confirm),
+                retries: tools.get(name).map_or(0, |tool| tool.policy.retries),
                 rolled_back: sites.forward && !sites.bare,
                 is_rollback: !sites.forward,
             })

@@ -162,6 +162,7 @@ codes! {
     905 UnknownInput "unknown-input" Error "an input that the function does not take";
     906 InputType "input-type" Error "an input whose type is not the parameter's";
     907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
+    908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
 }
 
 impl fmt::Display for Code {

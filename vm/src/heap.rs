@@ -149,7 +149,7 @@ impl Heap {
         self.granted = self.budget.grow(self.granted, need, FIRST_VALUES, size_of::<Value>())?;
         if self.values.len() < self.granted {
             self.values.reserve_exact(self.granted - self.values.len());
-            self.values.resize(self.granted, Value::NIL);
+            self.values.resize(self.granted, Value::CLEAR);
         }
         Ok(())
     }
@@ -257,6 +257,15 @@ impl Heap {
     #[cold]
     #[inline(never)]
     pub(crate) fn nest(&mut self, items: &[Value]) -> Result<u32, Trap> {
+        self.nested |= items.iter().any(|item| item.is_container());
+        let depth = 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0);
+        self.budget.check_depth(depth)?;
+        Ok(depth)
+    }
+
+    /// As [`Heap::nest`], of values that are in the arena; 1 where none is a container.
+    pub(crate) fn nest_at(&mut self, items: core::ops::Range<usize>) -> Result<u32, Trap> {
+        let items = &self.values[items];
         self.nested |= items.iter().any(|item| item.is_container());
         let depth = 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0);
         self.budget.check_depth(depth)?;

@@ -68,7 +68,7 @@ pub(crate) struct Inner {
     pub(crate) facts: Facts,
     /// The text keys of maps of few cases, as the bits of their values, one map after the other.
     text_cases: Vec<(u64, u16)>,
-    /// Where those of each map begin, and how many they are.
+    /// Where those of each map begin and end.
     text_case_ranges: Vec<(u32, u32)>,
     shape_fields: Vec<u32>,
     shape_ends: Vec<u32>,
@@ -119,7 +119,7 @@ impl Inner {
                 }
             }
             let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-            inner.text_case_ranges.push((short(start), short(inner.text_cases.len() - start)));
+            inner.text_case_ranges.push((short(start), short(inner.text_cases.len())));
         }
         for shape in &inner.spec.shapes {
             let from = inner.shape_fields.len();
@@ -233,8 +233,8 @@ impl Inner {
     /// The text keys of a map of few cases, as the bits of their values, with their targets.
     #[inline(always)]
     pub(crate) fn text_cases(&self, map: MapId) -> &[(u64, u16)] {
-        let (start, count) = self.text_case_ranges[at(map.0)];
-        self.text_cases.get(at(start)..at(start) + at(count)).unwrap_or_default()
+        let (start, end) = self.text_case_ranges[at(map.0)];
+        &self.text_cases[at(start)..at(end)]
     }
 
     /// The map with that number.

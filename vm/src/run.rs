@@ -2,7 +2,7 @@
 //!
 //! A run is reused by starting it again; what it has allocated stays with it, and a warm run allocates nothing.
 
-use crate::budget::Limits;
+use crate::budget::{Budget, Limits};
 use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
 use crate::call::{Call, Outcome, Status};
 use crate::compact;
@@ -330,7 +330,7 @@ impl Run {
 
     /// The machine stands at a tool call, whose arguments leave the run.
     #[inline]
-    fn pause(&mut self) -> Result<(), Trap> {
+    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
         let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
         let inner = program.inner();
         let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
@@ -443,6 +443,15 @@ impl Run {
     pub fn memory_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
         budget.limits.memory - budget.left()
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.machine.heap.budget.limits
+    }
+
+    /// Takes other limits, from the next start on.
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.machine.heap.budget = Budget::new(limits);
     }
 
     /// The instruction at which the machine stopped.

@@ -42,6 +42,7 @@ pub(crate) enum Key {
     Ignore,
     Continue,
     Fail,
+    As,
     Meta,
     Name,
     Input,
@@ -102,6 +103,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Ignore, ["ignore"; 4]),
     Words(Key::Continue, ["continue"; 4]),
     Words(Key::Fail, ["raise"; 4]),
+    Words(Key::As, ["as"; 4]),
     Words(Key::Meta, ["", "", "", "meta"]),
     Words(Key::Name, ["function", "fn", "name", "name"]),
     Words(Key::Input, ["input", "in", "input", "input"]),
@@ -260,8 +262,13 @@ pub(super) const STEPS: [Form; 18] = [
     form(Key::Compensate, &[], &[]),
 ];
 
+/// A step with `match` that has no cases: it takes apart what a call before has given.
+pub(super) const RESULT: Form =
+    form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
+
 /// What a record that handles a failure may have.
-pub(super) const HANDLER: [Key; 9] = [
+pub(super) const HANDLER: [Key; 10] = [
+    Key::As,
     Key::Return,
     Key::Ok,
     Key::Message,
@@ -385,6 +392,13 @@ pub(crate) fn is_word(word: &str) -> bool {
 /// Whether a word begins a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+}
+
+/// Every word of a notation.
+pub fn words(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let column = Dialect::of(notation).column;
+    let own = WORDS.iter().filter_map(move |words| words.1.get(column).copied());
+    own.filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

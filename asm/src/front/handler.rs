@@ -20,6 +20,19 @@ use ilo_spec::error::Code;
 /// What the name of a function of the same file begins with.
 const SELF: &str = "mcp://self/";
 
+/// The arm of a failure, read but not ended.
+struct Failing {
+    /// What takes the failure, and where that is said.
+    slot: Slot,
+    span: Span,
+    /// The word that says that it is handled.
+    at: Span,
+    /// Where its statements begin.
+    start: usize,
+    /// It leaves the loop's element out.
+    skips: bool,
+}
+
 /// What a handler does once its rollback calls have run.
 enum Then<'d, 'a> {
     /// Fails with a message, or with the failure itself.
@@ -138,65 +151,149 @@ impl<'a> Reader<'_, 'a> {
     ) {
         let call = self.call(&step.keyed);
         let value = Expr { kind: ExprKind::Call(call), span: call.span };
-        let handler = step.keyed.entry(Key::Handler);
-        let compensate = step.get(Key::Compensate);
-        if handler.is_none() && compensate.is_none() {
+        if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             return self.finish(value, step.target, tail, step.head());
         }
         let (slot, slot_span) = match step.target {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), call.span),
         };
-        let value = Bound::Expr(value);
-        self.push(StmtKind::Let { slot, slot_span, value }, step.head());
-        let failure = self.hidden(Some(self.dialect.failure()));
-        let at = handler.or(step.keyed.entry(Key::Compensate)).map_or(call.span, |entry| entry.key.span);
+        self.push(StmtKind::Let { slot, slot_span, value: Bound::Expr(value) }, step.head());
         let needed = step.target.is_some() || (tail.wanted() && rest.is_empty());
-        self.failures.push(failure);
         let own = call.tool.text.strip_prefix(SELF).unwrap_or(call.tool.text);
         let is_tool = !self.functions.list.iter().any(|&(name, _)| name == own);
-        let outer = core::mem::replace(&mut self.failure_is_text, is_tool);
-        let mut skips = false;
-        let start = self.statements.len();
-        self.blocks += 1;
-        let node = handler.map(|entry| &entry.value);
-        let mut failing = at;
-        let then = self.handling(node, &mut failing, compensate);
-        match then {
-            Then::Fail(message) => self.fail(message, failure, failing),
-            Then::Leave(key, entry) => self.leave(key, entry),
-            Then::Value(node) if needed => {
-                let value = self.value(node);
-                self.push(StmtKind::Let { slot, slot_span, value: Bound::Expr(value) }, node.span);
-            }
-            Then::Steps(node) => {
-                let from = self.statements.len();
-                self.branch_steps(node, if needed { Tail::Value } else { Tail::Drop }, "then");
-                if needed {
-                    self.bind_last(from, slot, slot_span);
+        let failing = self.failing(step, if needed { Tail::Value } else { Tail::Drop }, is_tool);
+        if failing.skips {
+            self.skip((slot, slot_span), &failing, step, (rest, of_block), |this| {
+                if rest.is_empty() && tail.wanted() {
+                    this.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
                 }
-            }
-            Then::Ignore if needed => {
-                let value = Bound::Expr(literal(Literal::Nil, at));
-                self.push(StmtKind::Let { slot, slot_span, value }, at);
-            }
-            Then::Value(_) | Then::Ignore => {}
-            Then::Skip => skips = true,
-        }
-        self.failures.pop();
-        self.failure_is_text = outer;
-        if skips {
-            self.skip(slot, slot_span, failure, at, start, step, rest, tail, of_block);
+                (slot, slot_span)
+            });
             return;
         }
-        self.blocks -= 1;
-        let body = self.block_since(start);
-        let err = Some(Arm { bind: failure, bind_span: at, body, span: at });
+        if needed {
+            self.bind_last(failing.start, slot, slot_span);
+        }
+        let err = Some(self.failed(&failing));
         let node = Match { slot, slot_span, err, ok: None, span: call.span };
         self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
         if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
             self.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
         }
+    }
+
+    /// `match` on what a call before has given: what is done with its value, and with its failure.
+    pub(super) fn result_step(
+        &mut self,
+        step: &Step<'_, 'a>,
+        rest: &[Item<'_, 'a>],
+        tail: Tail,
+        of_block: Tail,
+    ) {
+        let Some((slot, slot_span)) = step.get(Key::Match).and_then(|node| self.result_of(node)) else {
+            return;
+        };
+        let of_arms = if step.target.is_some() { Tail::Value } else { tail };
+        let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
+        let failing = handles.then(|| self.failing(step, of_arms, false));
+        if let Some(failing) = failing.as_ref().filter(|failing| failing.skips) {
+            self.skip((slot, slot_span), failing, step, (rest, of_block), |this| {
+                let start = this.statements.len();
+                let last = rest.is_empty() || step.target.is_some();
+                let bind = this.taken((slot, slot_span), step, if last { of_arms } else { Tail::Drop });
+                if let Some(name) = step.target {
+                    let bound = this.bind(name);
+                    this.bind_last(start, bound, name.span);
+                }
+                bind
+            });
+            return;
+        }
+        let err = failing.map(|failing| self.failed(&failing));
+        let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
+            let mut bind = (slot, slot_span);
+            let body = self.block(|this| bind = this.taken(bind, step, of_arms));
+            Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() }
+        });
+        let node = Match { slot, slot_span, err, ok, span: step.place() };
+        let control = Control::Match(self.arena.alloc(node));
+        self.finish_bound(Bound::Control(control), step.target, tail, step.head());
+    }
+
+    /// The slot of the call that a `match` refers to.
+    fn result_of(&mut self, node: &Node<'a>) -> Option<(Slot, Span)> {
+        let value = self.value(node);
+        if let ExprKind::Ref(slot) = value.kind {
+            return Some((slot, value.span));
+        }
+        let message = "a `match` without `cases` takes the result of a call apart";
+        self.report(
+            Diagnostic::new(Code::BadShape, first_of(node), message)
+                .expected("a reference to the name of a call before", shown(node))
+                .help("name the call in its step, and refer to that name"),
+        );
+        None
+    }
+
+    /// What is done with a call's value; gives what it is bound to, which is its own slot without `as`.
+    fn taken(&mut self, own: (Slot, Span), step: &Step<'_, 'a>, tail: Tail) -> (Slot, Span) {
+        let name = step.get(Key::As).and_then(|node| self.binder(node));
+        let bind = name.map_or(own, |name| (self.bind(name), name.span));
+        if let Some(then) = step.get(Key::Then) {
+            self.branch_steps(then, tail, "then");
+        }
+        bind
+    }
+
+    /// Reads what a step does where its call failed, but for the end of that arm.
+    fn failing(&mut self, step: &Step<'_, 'a>, tail: Tail, is_tool: bool) -> Failing {
+        let handler = step.keyed.entry(Key::Handler);
+        let compensate = step.keyed.entry(Key::Compensate);
+        let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
+        self.blocks += 1;
+        let name = handler.and_then(|entry| self.failure_name(&entry.value));
+        let (slot, span) = match name {
+            Some(name) => (self.bind(name), name.span),
+            None => (self.hidden(Some(self.dialect.failure())), at),
+        };
+        self.failures.push(slot);
+        let outer = core::mem::replace(&mut self.failure_is_text, is_tool);
+        let start = self.statements.len();
+        let mut failing = at;
+        let then = self.handling(
+            handler.map(|entry| &entry.value),
+            &mut failing,
+            compensate.map(|entry| &entry.value),
+        );
+        let skips = matches!(then, Then::Skip);
+        match then {
+            Then::Fail(message) => self.fail(message, slot, failing),
+            Then::Leave(key, entry) => self.leave(key, entry),
+            Then::Value(node) => {
+                let value = self.value(node);
+                self.push(StmtKind::Value(value), node.span);
+            }
+            Then::Steps(node) => self.branch_steps(node, tail, "then"),
+            Then::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
+            Then::Ignore | Then::Skip => {}
+        }
+        self.failures.pop();
+        self.failure_is_text = outer;
+        Failing { slot, span, at, start, skips }
+    }
+
+    /// The name that a handler gives to the failure.
+    fn failure_name(&mut self, handler: &Node<'a>) -> Option<Name<'a>> {
+        let named = entries(handler).iter().find(|entry| entry.name() == Some(self.dialect.word(Key::As)));
+        named.and_then(|entry| self.binder(&entry.value))
+    }
+
+    /// Ends the arm of a failure.
+    fn failed(&mut self, failing: &Failing) -> Arm<'a> {
+        self.blocks -= 1;
+        let body = self.block_since(failing.start);
+        Arm { bind: failing.slot, bind_span: failing.span, body, span: failing.at }
     }
 
     /// Fails with a message; with the failure itself where there is none.
@@ -317,7 +414,9 @@ impl<'a> Reader<'_, 'a> {
             );
         }
         match first {
-            None if keyed.has(Key::Compensate) || entries(node).is_empty() => Then::Fail(None),
+            None if keyed.has(Key::Compensate) || keyed.has(Key::As) || entries(node).is_empty() => {
+                Then::Fail(None)
+            }
             None => Then::Ignore,
             Some((Key::Value, entry)) => Then::Value(&entry.value),
             Some((Key::Then, entry)) => Then::Steps(&entry.value),
@@ -407,21 +506,17 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// A handler that skips: what follows stands in the OK arm. Where the block is not the loop's own, a slot says to
-    /// the blocks around it that the rest of the pass is left out.
-    #[allow(clippy::too_many_arguments, reason = "what one step is made of")]
+    /// A handler that skips: what follows stands in the OK arm, behind what `first` makes of the value. Where the block
+    /// is not the loop's own, a slot says to the blocks around it that the rest of the pass is left out.
     fn skip(
         &mut self,
-        slot: Slot,
-        slot_span: Span,
-        failure: Slot,
-        at: Span,
-        start: usize,
+        (slot, slot_span): (Slot, Span),
+        failing: &Failing,
         step: &Step<'_, 'a>,
-        rest: &[Item<'_, 'a>],
-        tail: Tail,
-        of_block: Tail,
+        (rest, of_block): (&[Item<'_, 'a>], Tail),
+        first: impl FnOnce(&mut Self) -> (Slot, Span),
     ) {
+        let at = failing.at;
         let deep = self.open_loops.last().is_some_and(|open| open.level + 2 < self.blocks);
         if deep {
             let flag = self.raise();
@@ -431,27 +526,17 @@ impl<'a> Reader<'_, 'a> {
                 self.push(StmtKind::Value(literal(Literal::Nil, at)), at);
             }
         }
-        self.blocks -= 1;
-        let err = self.block_since(start);
-        let success = self.block(|this| {
-            if rest.is_empty() {
-                if tail.wanted() {
-                    this.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
-                }
-            } else {
-                // The blocks of a loop are counted as if this one were not there.
-                this.blocks -= 1;
-                this.steps(rest, of_block);
-                this.blocks += 1;
-            }
+        let err = self.failed(failing);
+        let mut bind = (slot, slot_span);
+        let body = self.block(|this| {
+            bind = first(this);
+            // The blocks of a loop are counted as if this one were not there.
+            this.blocks -= 1;
+            this.steps(rest, of_block);
+            this.blocks += 1;
         });
-        let node = Match {
-            slot,
-            slot_span,
-            err: Some(Arm { bind: failure, bind_span: at, body: err, span: at }),
-            ok: Some(Arm { bind: slot, bind_span: slot_span, body: success, span: step.place() }),
-            span: step.place(),
-        };
+        let ok = Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() };
+        let node = Match { slot, slot_span, err: Some(err), ok: Some(ok), span: step.place() };
         self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
         self.took_rest = true;
     }

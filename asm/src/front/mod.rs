@@ -29,6 +29,7 @@ mod value;
 mod yaml;
 
 pub(crate) use detect::{BEGINNINGS, detect, prose};
+pub use dialect::words;
 pub(crate) use dialect::{Dialect, Key, begins_step, is_word};
 pub use format::{Formatted, format};
 pub(crate) use function::UNNAMED;

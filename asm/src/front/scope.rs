@@ -192,7 +192,7 @@ impl<'a> Survey<'a> {
                         let Some(key) = entry.name() else { continue };
                         if named {
                             survey.binds(key, entry.key.span);
-                        } else if let ("let" | "for", Kind::Text(text)) = (key, entry.value.kind) {
+                        } else if let ("let" | "for" | "as", Kind::Text(text)) = (key, entry.value.kind) {
                             survey.binds(text.text, entry.value.span);
                         }
                         rest.push((entry.value, STEPS.contains(&key)));

@@ -2,7 +2,7 @@
 //!
 //! Calls with handlers are the business of [`super::handler`], `if`, `switch` and `for` that of [`super::control`].
 
-use super::dialect::{Form, Key, Meant, STEPS, begins_step, instead};
+use super::dialect::{Form, Key, Meant, RESULT, STEPS, begins_step, instead};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
@@ -155,6 +155,7 @@ impl<'a> Reader<'_, 'a> {
         }
         match form.key {
             Key::Call => self.call_step(&step, rest, tail, of_block),
+            Key::Match if core::ptr::eq(form, &RESULT) => self.result_step(&step, rest, tail, of_block),
             Key::If => self.if_step(&step, tail),
             Key::Assert => self.assert_step(&step),
             Key::For => self.for_step(&step, tail),
@@ -192,6 +193,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {
+            Some(form) if form.key == Key::Match && self.takes_apart(list) => &RESULT,
             Some(form) => self.outer_kind(list, form).unwrap_or(form),
             None if self.is_value(item, tail) => {
                 let value = self.value(item.node);
@@ -206,6 +208,15 @@ impl<'a> Reader<'_, 'a> {
         self.second_step(item, form, &mut keys);
         let what = format!("a step with `{}`", self.dialect.word(form.key));
         Some((form, self.keyed(item.node, &keys, &what)))
+    }
+
+    /// Whether a step with `match` has no cases, but says what to do with a call's value or failure.
+    fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
+        let has = |keys: &[Key]| {
+            list.iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, keys).is_some()))
+        };
+        !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
     }
 
     /// The kind of step that an unknown word makes of a record, where the word that is known only belongs to that:

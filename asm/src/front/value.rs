@@ -99,14 +99,29 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// An operator of two operands; HAS with a text as name is the one that names a field.
-    fn two(&self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
-        match (operator, b.kind) {
+    /// An operator of two operands; HAS and AT with a text as name are those that name a field.
+    fn two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
+        let kind = match (operator, b.kind) {
             (Binary::HasName, ExprKind::Literal(Literal::Text(text))) => {
-                Expr { kind: ExprKind::Has(self.alloc(a), Name { text, span: b.span }), span }
+                ExprKind::Has(self.alloc(a), Name { text, span: b.span })
             }
-            _ => self.binary(operator, a, b, span),
-        }
+            (Binary::At, ExprKind::Literal(Literal::Text(text))) => {
+                let path = matches!(
+                    a.kind,
+                    ExprKind::Ref(_) | ExprKind::Field(..) | ExprKind::Binary(Binary::At, ..)
+                );
+                if !path {
+                    self.report(
+                        Diagnostic::new(Code::BadShape, a.span, "a field is taken of something with a name")
+                            .expected("a reference, or another `at`", "another value")
+                            .help("name it in a step of its own before this one"),
+                    );
+                }
+                ExprKind::Field(self.alloc(a), Name { text, span: b.span })
+            }
+            _ => return self.binary(operator, a, b, span),
+        };
+        Expr { kind, span }
     }
 
     /// A record: an operation, a construct, or fields.
@@ -627,8 +642,13 @@ impl<'a> Reader<'_, 'a> {
 
     fn case(&mut self, key: &Node<'a>, value: &Node<'a>, map: &mut Cases<'a>) {
         let read = self.case_value(value);
+        // `{"text": "default"}` is that text.
+        let (key, marked) = match entries(key) {
+            [only] if only.name() == Some("text") && only.value.text().is_some() => (&only.value, true),
+            _ => (key, false),
+        };
         let literal = match key.kind {
-            Kind::Text(text) if matches!(text.text, "_" | "default") => {
+            Kind::Text(text) if !marked && matches!(text.text, "_" | "default") => {
                 if let Some((_, before)) = map.default {
                     self.case_twice(key, before, "a default");
                 }

@@ -7,7 +7,8 @@
 //! says whether the call failed.
 
 use super::emit::Reg;
-use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Match, Slot, Stmt, StmtKind};
+use super::matched::{Matched, matched_call};
+use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
 use crate::check::{CallFacts, Facts};
 use smallvec::SmallVec;
 
@@ -52,8 +53,14 @@ impl Registers {
         self.uses.clear();
         self.uses.resize(slots, Use::default());
         self.order.clear();
-        Scan { facts, aliases: SmallVec::new(), uses: &mut self.uses, order: &mut self.order }
-            .block(&function.body);
+        Scan {
+            facts,
+            aliases: SmallVec::new(),
+            behind: SmallVec::new(),
+            uses: &mut self.uses,
+            order: &mut self.order,
+        }
+        .function(&function.body);
         for slot in 0..parameters {
             self.give(slot);
             // What is put into an input that nothing reads is put nowhere.
@@ -77,9 +84,10 @@ impl Registers {
                 None => self.give(index),
             }
         }
-        for (failed, used) in self.failed.iter_mut().zip(&self.uses) {
-            if used.apart {
-                *failed = Some(self.count);
+        for slot in &self.order {
+            let index = slot.0 as usize;
+            if self.uses[index].apart && self.failed[index].is_none() {
+                self.failed[index] = Some(self.count);
                 self.count = self.count.saturating_add(1);
             }
         }
@@ -113,115 +121,44 @@ impl Registers {
     }
 }
 
-/// A call and the MATCH right behind it.
-pub(super) struct Matched<'c, 'a> {
-    pub(super) call: &'c Call<'a>,
-    pub(super) node: &'c Match<'a>,
-    /// The slot that takes the value of the MATCH.
-    pub(super) bound: Option<Slot>,
-    /// The slot that the call's value goes to: where both arms leave it in the same one, straight there.
-    pub(super) into: Slot,
-    /// The OK arm has nothing to do but to bind its slot.
-    pub(super) only_binds: bool,
-    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes after it.
-    pub(super) alias: bool,
-}
-
-/// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
-pub(super) fn matched_call<'c, 'a>(call: &Stmt<'a>, next: Option<&Stmt<'a>>) -> Option<Matched<'c, 'a>>
-where
-    'a: 'c,
-{
-    let StmtKind::Let { slot, value: Bound::Expr(value), .. } = call.kind else { return None };
-    let ExprKind::Call(call) = value.kind else { return None };
-    let (node, bound) = match next?.kind {
-        StmtKind::Control(Control::Match(node)) => (node, None),
-        StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (node, Some(slot)),
-        _ => return None,
-    };
-    if node.slot != slot {
-        return None;
-    }
-    let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    let alias = node
-        .err
-        .as_ref()
-        .is_some_and(|err| !err.body.completes() && !touches(&err.body, into) && !err.body.binds(err.bind));
-    Some(Matched { call, node, bound, into, only_binds, alias })
-}
-
-/// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
-///
-/// A failure is put there too, so nothing may read what the slot held once the call has failed.
-fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
-    let ok = node.ok.as_ref()?;
-    let Some(err) = &node.err else { return Some((ok.bind, false)) };
-    match (bound, ok.body.statements) {
-        // Both arms give the value that is bound.
-        (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
-            let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
-            let free = err.bind != slot && err.body.completes() && !touches(&err.body, slot);
-            (gives && free).then_some((slot, true))
-        }
-        // Both arms bind the slot.
-        (None, []) => {
-            let slot = ok.bind;
-            let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !uses(&err.body, slot)).then_some((slot, false))
-        }
-        _ => None,
-    }
-}
-
-fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
-    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
-}
-
-/// Whether a block reads, matches or binds a slot.
-fn touches(block: &Block<'_>, slot: Slot) -> bool {
-    block.binds(slot) || uses(block, slot)
-}
-
-/// Whether a block reads or matches a slot.
-fn uses(block: &Block<'_>, slot: Slot) -> bool {
-    let control = |control: &Control<'_>| match control {
-        Control::If(node) => {
-            reads(&node.condition, slot)
-                || uses(&node.then, slot)
-                || node.otherwise.as_ref().is_some_and(|block| uses(block, slot))
-        }
-        Control::Match(node) => {
-            node.slot == slot || [&node.err, &node.ok].into_iter().flatten().any(|arm| uses(&arm.body, slot))
-        }
-        Control::For(node) => reads(&node.list, slot) || uses(&node.body, slot),
-    };
-    block.statements.iter().any(|statement| match &statement.kind {
-        StmtKind::Let { value: Bound::Expr(value), .. }
-        | StmtKind::Value(value)
-        | StmtKind::Return(_, value)
-        | StmtKind::Fail(value) => reads(value, slot),
-        StmtKind::Undo(call) => call.arguments.iter().any(|argument| reads(&argument.value, slot)),
-        StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
-    })
-}
-
-fn reads(expr: &Expr<'_>, slot: Slot) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::Ref(read) if read == slot);
-    expr.children(|child| found |= reads(child, slot));
-    found
-}
-
 /// The walk that counts uses.
-struct Scan<'c> {
+struct Scan<'c, 'a> {
     facts: &'c Facts,
     /// Slots of ERR arms around that are the failure by another name.
     aliases: SmallVec<[Slot; 2]>,
+    /// Arms whose code stands behind the function.
+    behind: SmallVec<[Behind<'c, 'a>; 4]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<Slot>,
 }
 
-impl Scan<'_> {
-    fn block(&mut self, block: &Block<'_>) {
+/// An ERR arm that never falls through.
+struct Behind<'c, 'a> {
+    arm: &'c Arm<'a>,
+    /// The slot that the failure comes from; none where it has no other.
+    from: Option<Slot>,
+    aliases: SmallVec<[Slot; 2]>,
+}
+
+impl<'c, 'a> Scan<'c, 'a> {
+    /// Goes over a function in the order in which its code is made, so that it makes no difference whether the rest of a
+    /// block stands in an OK arm or after it.
+    fn function(&mut self, body: &'c Block<'a>) {
+        self.block(body);
+        let mut next = 0;
+        while let Some(behind) = self.behind.get_mut(next) {
+            let (arm, from) = (behind.arm, behind.from);
+            self.aliases = core::mem::take(&mut behind.aliases);
+            match from {
+                Some(from) => self.bind(arm.bind, Some(from)),
+                None => self.aliases.push(arm.bind),
+            }
+            self.block(&arm.body);
+            next += 1;
+        }
+    }
+
+    fn block(&mut self, block: &'c Block<'a>) {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {
             rest = after;
@@ -259,13 +196,17 @@ impl Scan<'_> {
         }
     }
 
-    fn matched(&mut self, matched: &Matched<'_, '_>) {
+    fn matched(&mut self, matched: &Matched<'c, 'a>) {
         let (into, node) = (matched.into, matched.node);
         let calls = &mut self.uses[node.slot.0 as usize].calls;
         *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.uses[into.0 as usize].matched |= node.err.is_some();
+        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
+            let from = (!matched.alias).then_some(into);
+            self.behind.push(Behind { arm, from, aliases: self.aliases.clone() });
+        }
         // In the order in which code is made, so that a left-out arm changes no number.
         if let Some(ok) = &node.ok {
             if ok.bind != into {
@@ -275,22 +216,16 @@ impl Scan<'_> {
                 self.block(&ok.body);
             }
         }
-        if let Some(err) = &node.err {
-            if matched.alias {
-                self.aliases.push(err.bind);
-                self.block(&err.body);
-                self.aliases.pop();
-            } else {
-                self.bind(err.bind, Some(into));
-                self.block(&err.body);
-            }
+        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.completes()) {
+            self.bind(arm.bind, Some(into));
+            self.block(&arm.body);
         }
         if let Some(slot) = matched.bound {
             self.bind(slot, None);
         }
     }
 
-    fn control(&mut self, control: &Control<'_>) {
+    fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(node) => {
                 self.expr(&node.condition);
@@ -300,7 +235,10 @@ impl Scan<'_> {
             Control::Match(node) => {
                 self.uses[node.slot.0 as usize].matched = true;
                 for arm in [&node.ok, &node.err].into_iter().flatten() {
-                    self.bind(arm.bind, Some(node.slot));
+                    // What an arm takes where it stands already is bound nowhere.
+                    if arm.bind != node.slot {
+                        self.bind(arm.bind, Some(node.slot));
+                    }
                     self.block(&arm.body);
                 }
             }

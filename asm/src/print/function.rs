@@ -29,7 +29,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             names,
             uses,
             rebound: HashSet::new(),
-            said: HashSet::new(),
+            literal: false,
             in_list: false,
             loop_start: None,
             failures: Vec::new(),
@@ -103,7 +103,12 @@ impl<'a> Printer<'_, 'a> {
     /// function's own. Where bare names are references, inputs are such names from the start.
     fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
         for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
-            if self.words.notation == Notation::Constrained || self.uses.bindings(slot) == 0 {
+            let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
+            if self.words.notation == Notation::Constrained {
+                self.names.bind(slot);
+                continue;
+            }
+            if !bound {
                 continue;
             }
             if !twins::binds_first(self.function.body.statements, slot) {

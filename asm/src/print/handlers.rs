@@ -1,127 +1,95 @@
-//! Calls with what is done about their failure.
+//! What is done with the value and the failure of a call: as the handler of the call where that makes the same code, else
+//! as a step with `match` behind it.
 
 use super::Printer;
 use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail, last_read};
-use super::text::Root;
-use super::twins::{self, Handled};
-use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, ReturnKind, Slot, Stmt, StmtKind};
+use super::twins;
+use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::front::Key;
+use crate::lower::matched::Matched;
 use crate::span::Span;
+use ilo_spec::types::Type;
 
-/// What a handler does with the failure, in the end.
-enum Ending {
-    /// It leaves the function, or the loop's pass.
-    Leaves,
-    /// It goes on with a value for the slot.
+/// How a call and the MATCH right behind it are said in one step.
+enum Said {
+    /// The call alone; what stands in the OK arm follows. A failure is passed on.
+    Plain(Slot),
+    /// With a handler that leaves the function; what stands in the OK arm follows.
+    Leaves(Slot),
+    /// With a handler that leaves the loop's element out; what stands in the OK arm follows.
+    Skips(Slot),
+    /// With a handler that goes on with a value for the slot.
     Gives(Slot),
-    /// It goes on, and nothing is read of it.
+    /// With a handler that goes on, and nothing is read of either value.
     GoesOn,
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// A call, its MATCH and what follows them.
+    /// A call with the MATCH right behind it as one step, and what is in its OK arm behind that; `false` where it takes a
+    /// step for each.
     pub(super) fn handled(
         &mut self,
-        handled: &Handled<'_, 'a>,
+        matched: &Matched<'_, 'a>,
         rest: &[Stmt<'a>],
         tail: Tail,
         out: &mut Vec<Step<'a>>,
-    ) {
-        let node = handled.node;
+    ) -> bool {
         let here = if rest.is_empty() { tail } else { Tail::Drop };
-        let Some(ending) = self.ending(handled, here) else {
-            self.refuse(
-                node.span,
-                "a MATCH whose ERR arm goes on, but not with a value in place of that of the call",
-                "end the ERR arm with RET_ERR, or with a value for the slot, and leave the OK arm empty",
-            );
-            return;
-        };
-        let mut entries = self.call(handled.call);
+        let Some(said) = self.said(matched, here) else { return false };
+        let node = matched.node;
+        let mut entries = self.call(matched.call);
         // What the step itself reads, its handler with it, is no read behind it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
-        let arguments = handled.call.arguments.iter().map(|argument| last_read(&argument.value));
+        let arguments = matched.call.arguments.iter().map(|argument| last_read(&argument.value));
         let end = arguments.fold(end, u32::max);
-        match (ending, &node.err) {
-            (Ending::Leaves, Some(arm)) => entries.extend(self.handler(arm)),
-            (Ending::Gives(slot), Some(arm)) => {
-                entries.push((self.words.word(Key::Handler).into(), self.replacement(arm, Some(slot))));
-                out.push(self.binding(Some(slot), end, "send", entries));
-                return;
+        let slot = match said {
+            Said::Plain(slot) | Said::Leaves(slot) | Said::Skips(slot) => {
+                self.read(slot).or(self.read(node.slot))
             }
-            (Ending::GoesOn, Some(arm)) => {
-                entries.push((self.words.word(Key::Handler).into(), self.replacement(arm, None)));
-                out.push(Step::of(None, "send", entries));
+            Said::Gives(slot) => Some(slot),
+            Said::GoesOn => None,
+        };
+        if let Some(arm) = &node.err {
+            let skips = matches!(said, Said::Skips(_));
+            entries.extend(self.failure(arm, |printer| match said {
+                _ if skips => vec![("skip".into(), Doc::Bool(true))],
+                Said::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
+                Said::GoesOn => printer.replacement(arm, None, Tail::Drop),
+                _ => printer.leaving(arm, Tail::Drop),
+            }));
+        }
+        let mut step = self.binding(slot, end, "send", entries);
+        match said {
+            // The handler gives the slot its value, whether something reads it or not.
+            Said::Gives(slot) => {
+                step.says_so |= self.read(slot).is_none();
+                out.push(step);
+                return true;
+            }
+            Said::GoesOn => {
+                out.push(step);
                 // A call at the end of a block would give its value, and so would its handler.
-                if here.is_read() {
-                    out.push(self.nothing(here));
-                }
-                return;
+                out.extend(here.is_read().then(|| self.done()));
+                return true;
             }
-            (_, None) => {}
+            _ => out.push(step),
         }
-        let Some(ok) = &node.ok else {
-            return out.push(self.binding(self.read(node.slot), end, "send", entries));
-        };
-        if node.err.is_none() || self.uses.is_one(node.slot, ok.bind, self.function.parameters.len()) {
-            out.push(self.binding(self.read(ok.bind), end, "send", entries));
-        } else {
-            out.push(Step::of(self.read(ok.bind).map(|_| node.slot), "send", entries));
-            if self.read(ok.bind).is_some() {
-                let value = Expr { kind: ExprKind::Ref(node.slot), span: ok.bind_span };
-                let entries = self.bound(&value);
-                out.push(self.binding(Some(ok.bind), end, "", entries));
+        if let Some(ok) = &node.ok {
+            match matched.bound {
+                Some(bound) => self.bind_last(&ok.body, bound, out),
+                None => self.steps(ok.body.statements, here, out),
             }
         }
-        match handled.bound {
-            Some(bound) => self.bind_last(&ok.body, bound, out),
-            None => self.steps(ok.body.statements, here, out),
-        }
+        true
     }
 
-    /// How the handler of a call ends, where there are words for that.
-    fn ending(&self, handled: &Handled<'_, 'a>, tail: Tail) -> Option<Ending> {
-        let Some(err) = handled.node.err.filter(|arm| arm.body.completes()) else {
-            return Some(Ending::Leaves);
-        };
-        if err.body.statements.is_empty()
-            && handled.bound.is_none()
-            && matches!(tail, Tail::Loop | Tail::Pass)
-        {
-            return Some(Ending::Leaves);
-        }
-        let unread = |slot: Slot| self.read(slot).is_none();
-        match (handled.bound, &handled.node.ok) {
-            (None, None) if unread(handled.node.slot) => Some(Ending::GoesOn),
-            (None, None) => {
-                let slot = handled.node.slot;
-                twins::ends_binding(&err.body, slot).then_some(Ending::Gives(slot))
-            }
-            (None, Some(ok)) if ok.body.statements.is_empty() => match err.body.statements.last() {
-                _ if unread(ok.bind) => Some(Ending::GoesOn),
-                Some(last) if twins::binds(last, ok.bind) => Some(Ending::Gives(ok.bind)),
-                _ => None,
-            },
-            (Some(slot), Some(ok)) => match ok.body.statements {
-                [Stmt { kind: StmtKind::Value(value), .. }] => {
-                    matches!(value.kind, ExprKind::Ref(of) if of == ok.bind).then_some(Ending::Gives(slot))
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// A step that does nothing, behind one that must not be the last.
-    fn nothing(&mut self, tail: Tail) -> Step<'a> {
+    /// A step that returns nil, at the end of a function that gives nothing.
+    pub(super) fn done(&mut self) -> Step<'a> {
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
-        if tail == Tail::Function {
-            let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
-            return Step::of(None, "done", self.returns(kind, &nil));
-        }
-        Step::of(None, "end", self.bound(&nil))
+        let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
+        Step::of(None, "done", self.returns(kind, &nil))
     }
 
     /// A step that binds a slot, if any, and ends there in the source.
@@ -133,35 +101,197 @@ impl<'a> Printer<'_, 'a> {
         entries: Vec<Entry<'a>>,
     ) -> Step<'a> {
         self.rebound.extend(slot);
-        let last = slot.and_then(|slot| self.uses.reads.get(&slot));
+        slot.into_iter().for_each(|slot| self.names.bind(slot));
+        let last = slot.and_then(|slot| self.uses.named_last(slot));
         let from = self.loop_start.unwrap_or(end);
-        let says_so = last.is_some_and(|&last| last < from);
+        let says_so = last.is_some_and(|last| last < from);
         Step { says_so, ..Step::of(slot, label, entries) }
     }
 
     /// The slot, where something reads it.
     pub(super) fn read(&self, slot: Slot) -> Option<Slot> {
-        self.uses.reads.contains_key(&slot).then_some(slot)
+        (self.uses.count(slot) > 0).then_some(slot)
     }
 
-    /// The handler of an arm that does not go on.
-    fn handler(&mut self, arm: &Arm<'a>) -> Vec<Entry<'a>> {
-        if arm.body.statements.is_empty() {
-            return vec![(self.words.word(Key::Handler).into(), Doc::one("skip", Doc::Bool(true)))];
+    /// How a call and its MATCH are one step with the same code; nothing where they are not.
+    fn said(&self, matched: &Matched<'_, 'a>, tail: Tail) -> Option<Said> {
+        let Matched { node, bound, .. } = *matched;
+        let taken = node.ok.as_ref().map_or(node.slot, |ok| ok.bind);
+        let one = self.names.get(taken) == self.names.get(node.slot);
+        // A slot that is bound elsewhere too is no name that may be left out.
+        let bindings = 1 + u32::from(taken == node.slot && node.ok.is_some());
+        let input = (node.slot.0 as usize) < self.function.parameters.len();
+        let alone = one && self.uses.bindings(node.slot) == bindings && !input;
+        let is_read = self.read(taken).is_some() || self.read(node.slot).is_some();
+        let success = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
+        let Some(err) = &node.err else {
+            let surely = self.is_surely_read(taken) || (alone && is_read);
+            return (surely && self.follows(success, bound, tail)).then_some(Said::Plain(taken));
+        };
+        if !err.body.completes() {
+            let fits = one && (is_read || alone) && self.follows(success, bound, tail);
+            return fits.then_some(Said::Leaves(taken));
         }
-        self.keep_calls(&arm.body);
-        if !self.is_failure(arm) {
-            return vec![(self.words.word(Key::Handler).into(), self.named_failure(arm, Tail::Drop))];
+        let passes = matches!(tail, Tail::Loop | Tail::Pass) && !success.is_empty();
+        if err.body.statements.is_empty() && bound.is_none() && passes {
+            return (one && (is_read || alone) && !self.literal).then_some(Said::Skips(taken));
         }
-        self.failures.push(Some(arm.bind));
-        let entries = self.handler_inside(arm);
-        self.failures.pop();
+        if let Some(slot) = self.given_by_both(matched, err) {
+            let silent = tail == Tail::Drop || (tail.is_dropped(self) && self.read(slot).is_some());
+            return silent.then_some(Said::Gives(slot));
+        }
+        let silent =
+            tail == Tail::Drop || (tail == Tail::Function && self.function.output.ok.ty == Type::NIL);
+        (bound.is_none() && success.is_empty() && alone && !is_read && silent).then_some(Said::GoesOn)
+    }
+
+    /// The slot in which both arms leave a value, where the call may leave it there itself.
+    fn given_by_both(&self, matched: &Matched<'_, 'a>, err: &Arm<'a>) -> Option<Slot> {
+        let Matched { node, bound, .. } = *matched;
+        let last = err.body.statements.last()?;
+        let binds = |slot: Slot| match last.kind {
+            StmtKind::Let { slot: bound, value: Bound::Expr(_), .. } => bound == slot,
+            _ => false,
+        };
+        match (bound, &node.ok) {
+            (None, None) => binds(node.slot).then_some(node.slot),
+            (None, Some(ok)) if ok.body.statements.is_empty() => {
+                let slot = ok.bind;
+                let same = slot == node.slot || (err.bind != slot && !err.body.uses(slot));
+                (binds(slot) && same).then_some(slot)
+            }
+            (Some(slot), Some(ok)) => {
+                let [Stmt { kind: StmtKind::Value(value), .. }] = ok.body.statements else { return None };
+                let StmtKind::Value(instead) = last.kind else { return None };
+                let passes = matches!(value.kind, ExprKind::Ref(of) if of == ok.bind);
+                let only = self.uses.count(ok.bind) == 1;
+                let free = err.bind != slot && !err.body.touches(slot);
+                let kept = !matches!(instead.kind, ExprKind::Call(_)) || self.is_surely_read(slot);
+                (passes && only && free && kept).then_some(slot)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether what stands in an OK arm may as well stand behind the step.
+    fn follows(&self, success: &[Stmt<'a>], bound: Option<Slot>, tail: Tail) -> bool {
+        let Some(last) = success.last() else {
+            // The last step of a block would give its value.
+            return bound.is_none() && (tail == Tail::Drop || tail.is_dropped(self));
+        };
+        let kept = match (bound, last.kind) {
+            (Some(slot), StmtKind::Value(value)) => {
+                !matches!(value.kind, ExprKind::Call(_)) || self.is_surely_read(slot)
+            }
+            (None, _) | (_, StmtKind::Control(_)) => true,
+            // Nothing is bound in the end, which counts where a MATCH takes something else from the slot.
+            (Some(slot), _) => self.uses.named_last(slot).is_none(),
+        };
+        kept && !self.literal
+    }
+
+    /// Whether what is bound to a slot is surely read: something reads it, and nothing else binds it.
+    fn is_surely_read(&self, slot: Slot) -> bool {
+        self.read(slot).is_some()
+            && self.uses.bindings(slot) == 1
+            && slot.0 as usize >= self.function.parameters.len()
+    }
+
+    /// What a step with `match` is made of: the arms of a MATCH as they are.
+    pub(super) fn result(&mut self, node: &Match<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        let reference = self.words.reference(self.root(node.slot), &[]);
+        let mut entries = vec![("match".into(), Doc::word(reference))];
+        let tail = tail.of_branch();
+        let err = node.err.as_ref().map(|arm| {
+            self.failure(arm, |printer| {
+                if arm.body.completes() {
+                    printer.replacement(arm, None, tail)
+                } else {
+                    printer.leaving(arm, tail)
+                }
+            })
+        });
+        let ok = node.ok.as_ref().and_then(|arm| {
+            let named = self.names.get(arm.bind) != self.names.get(node.slot);
+            if named {
+                entries.push(("as".into(), self.named_slot(arm.bind)));
+            }
+            let said = named || err.is_some();
+            let only_binds = said && arm.body.statements.is_empty() && !tail.is_read();
+            (!only_binds).then(|| ("then".into(), self.branch(&arm.body, tail)))
+        });
+        // In the order of the source, by which it is told what is read later.
+        let first = |arm: &Option<Arm<'_>>| arm.as_ref().map_or(0, |arm| arm.span.start);
+        let turned = first(&node.ok) < first(&node.err);
+        let err = err.unwrap_or_default();
+        if turned {
+            entries.extend(ok.into_iter().chain(err));
+        } else {
+            entries.extend(err.into_iter().chain(ok));
+        }
         entries
     }
 
-    fn handler_inside(&mut self, arm: &Arm<'a>) -> Vec<Entry<'a>> {
-        let body = arm.body.statements;
-        let exit = body.split_last().and_then(|(last, before)| {
+    fn named_slot(&mut self, slot: Slot) -> Doc<'a> {
+        self.rebound.insert(slot);
+        self.names.bind(slot);
+        Doc::Word(self.names.get(slot).clone())
+    }
+
+    /// The handler of an arm, with the name of the failure where it has one.
+    fn failure(&mut self, arm: &Arm<'a>, inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>) -> Vec<Entry<'a>> {
+        let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
+        let input = (slot.0 as usize) < self.function.parameters.len();
+        // Something else that is bound to the slot may tell its type.
+        let unnamed = if alias {
+            !input && self.uses.bindings(slot) == 0
+        } else {
+            (!input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm))
+                || self.uses.named_last(slot).is_none()
+        };
+        let unnamed = unnamed && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
+        let mut entries = Vec::new();
+        let known = self.rebound.contains(&slot);
+        if !unnamed {
+            entries.push(("as".into(), self.named_slot(slot)));
+        }
+        self.failures.push(unnamed.then_some(slot));
+        let outer = core::mem::replace(&mut self.literal, twins::would_undo(&arm.body, &self.uses));
+        entries.extend(inside(self));
+        self.literal = outer;
+        self.failures.pop();
+        if alias && !known {
+            // Behind the arm the name is the input's again.
+            self.rebound.remove(&slot);
+        }
+        self.handler(entries)
+    }
+
+    /// A handler of these parts, in as few words as it may have.
+    fn handler(&self, mut parts: Vec<Entry<'a>>) -> Vec<Entry<'a>> {
+        let word = self.words.word(Key::Handler);
+        let beside = self.words.short_handler() && !parts.iter().any(|(key, _)| key == "as");
+        if !beside {
+            return vec![(word.into(), Doc::Record(parts))];
+        }
+        let rollback = parts.iter().position(|(key, _)| key == "compensate").map(|at| parts.remove(at));
+        let message = match (self.words.returns(), parts.pop()) {
+            (_, None) => None,
+            (None, Some((key, message @ Doc::Text(_)))) if key == self.words.word(Key::Err) => Some(message),
+            (Some(returns), Some((key, Doc::Record(mut outcome)))) if key == returns => {
+                match (&outcome[..], self.words.word(Key::Message)) {
+                    ([(key, Doc::Text(_))], message) if key == message => outcome.pop().map(|(_, text)| text),
+                    _ => Some(Doc::one(key, Doc::Record(outcome))),
+                }
+            }
+            (_, Some(part)) => Some(Doc::Record(vec![part])),
+        };
+        message.map(|message| (word.into(), message)).into_iter().chain(rollback).collect()
+    }
+
+    /// What a handler does whose arm does not go on.
+    fn leaving(&mut self, arm: &Arm<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        let exit = arm.body.statements.split_last().and_then(|(last, before)| {
             let (kind, value) = match last.kind {
                 StmtKind::Return(kind, value) => (Some(kind), value),
                 StmtKind::Fail(value) => (None, value),
@@ -169,75 +299,26 @@ impl<'a> Printer<'_, 'a> {
             };
             Some((kind, value, twins::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
-        let Some((kind, value, calls)) = exit else {
-            let steps = self.nested(&arm.body, Tail::Drop);
-            return vec![(self.words.word(Key::Handler).into(), Doc::one("then", steps))];
-        };
-        let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
-        let passes_on = matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
-        let mut inside = Vec::new();
-        match kind {
-            None if passes_on && compensate.is_some() => {}
-            None => {
-                let steps = self.nested(&arm.body, Tail::Drop);
-                return vec![(self.words.word(Key::Handler).into(), Doc::one("then", steps))];
-            }
-            Some(kind) => inside = self.returns(kind, &value),
-        }
-        if self.words.short_handler() {
-            let message = match (self.words.returns(), kind, inside.pop()) {
-                (_, _, None) => None,
-                (None, Some(ReturnKind::Err), Some((_, message @ Doc::Text(_)))) => Some(message),
-                (Some(_), Some(ReturnKind::Err), Some((word, Doc::Record(mut outcome)))) => {
-                    match outcome.pop() {
-                        Some((_, message @ Doc::Text(_))) => Some(message),
-                        Some(entry) => Some(Doc::one(word, Doc::Record(vec![entry]))),
-                        None => None,
-                    }
+        if let Some((kind, value, calls)) = exit {
+            let passes_on = matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
+            let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+            match (kind, compensate) {
+                (Some(kind), compensate) => {
+                    let returns = self.returns(kind, &value);
+                    return compensate.into_iter().chain(returns).collect();
                 }
-                (_, _, Some(entry)) => Some(Doc::Record(vec![entry])),
-            };
-            let message = message.map(|message| (self.words.word(Key::Handler).into(), message));
-            return message.into_iter().chain(compensate).collect();
+                (None, Some(compensate)) if passes_on => return vec![compensate],
+                _ => {}
+            }
         }
-        let entries = compensate.into_iter().chain(inside).collect();
-        vec![(self.words.word(Key::Handler).into(), Doc::Record(entries))]
+        vec![("then".into(), self.nested(&arm.body, tail))]
     }
 
-    /// The handler of an arm that goes on, with a value where there is a slot for it.
-    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
-        if !self.is_failure(arm) {
-            return self.named_failure(arm, if slot.is_some() { Tail::Bind } else { Tail::Drop });
+    /// What a handler does whose arm goes on: with a value for a slot, or with the value of its block.
+    fn replacement(&mut self, arm: &Arm<'a>, slot: Option<Slot>, tail: Tail) -> Vec<Entry<'a>> {
+        if arm.body.statements.is_empty() && tail == Tail::Drop {
+            return vec![("ignore".into(), Doc::Bool(true))];
         }
-        if arm.body.statements.is_empty() {
-            return Doc::one("ignore", Doc::Bool(true));
-        }
-        self.failures.push(Some(arm.bind));
-        let doc = self.replacement_inside(arm, slot);
-        self.failures.pop();
-        doc
-    }
-
-    /// The handler of an arm that goes on and whose slot is bound elsewhere too: it is bound by name, since what follows
-    /// may read it.
-    fn named_failure(&mut self, arm: &Arm<'a>, tail: Tail) -> Doc<'a> {
-        self.failures.push(None);
-        let failure = Root { name: self.words.failure(), parameter: false };
-        let failure = vec![("expr".into(), Doc::word(self.words.reference(failure, &[])))];
-        let mut steps = vec![Step::of(Some(arm.bind), "", failure)];
-        self.list_of(|printer, steps| printer.steps(arm.body.statements, tail, steps), &mut steps);
-        self.failures.pop();
-        Doc::one("then", self.list(steps))
-    }
-
-    /// Whether the slot of an arm is the failure and nothing else: what reads it may say so.
-    fn is_failure(&self, arm: &Arm<'a>) -> bool {
-        let input = (arm.bind.0 as usize) < self.function.parameters.len();
-        let alone = (self.uses.bindings(arm.bind) == 1 && !input) || self.read(arm.bind).is_none();
-        !arm.body.binds(arm.bind) && (alone || !arm.body.completes())
-    }
-
-    fn replacement_inside(&mut self, arm: &Arm<'a>, slot: Option<Slot>) -> Doc<'a> {
         let last = arm.body.statements.split_last().and_then(|(last, before)| match last.kind {
             StmtKind::Value(value) => Some((value, before)),
             StmtKind::Let { slot: bound, value: Bound::Expr(value), .. } if Some(bound) == slot => {
@@ -245,24 +326,20 @@ impl<'a> Printer<'_, 'a> {
             }
             _ => None,
         });
-        let (Some((value, before)), Some(_)) = (last, slot) else {
-            return Doc::one(
-                "then",
-                self.nested(&arm.body, if slot.is_some() { Tail::Bind } else { Tail::Drop }),
-            );
+        let Some((value, before)) = last else {
+            return vec![("then".into(), self.nested(&arm.body, tail))];
         };
-        let calls = twins::rollbacks(before, false);
-        match calls {
-            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) => {
+        match twins::rollbacks(before, false) {
+            Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
                 let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
-                let nil = matches!(value.kind, ExprKind::Literal(Literal::Nil));
-                let value = if nil {
+                let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {
                     ("ignore".into(), Doc::Bool(true))
                 } else {
                     ("value".into(), self.value(&value))
                 };
-                Doc::Record(compensate.into_iter().chain([value]).collect())
+                compensate.into_iter().chain([value]).collect()
             }
+            _ if slot.is_none() => vec![("then".into(), self.nested(&arm.body, tail))],
             _ => {
                 let mut steps = Vec::new();
                 self.list_of(
@@ -273,21 +350,24 @@ impl<'a> Printer<'_, 'a> {
                     },
                     &mut steps,
                 );
-                Doc::one("then", self.list(steps))
+                vec![("then".into(), self.list(steps))]
             }
         }
     }
 
     /// A block whose last value is bound.
     fn bind_last(&mut self, block: &Block<'a>, slot: Slot, out: &mut Vec<Step<'a>>) {
-        let Some((last, before)) = block.statements.split_last() else { return };
-        self.steps(before, Tail::Drop, out);
-        let value = match last.kind {
-            StmtKind::Value(value) => Bound::Expr(value),
-            StmtKind::Control(control) => Bound::Control(control),
-            _ => return self.steps(core::slice::from_ref(last), Tail::Drop, out),
-        };
-        let kind = StmtKind::Let { slot, slot_span: last.span, value };
-        self.steps(&[Stmt { kind, span: last.span }], Tail::Drop, out);
+        let mut statements = block.statements.to_vec();
+        if let Some(last) = statements.last_mut() {
+            let value = match last.kind {
+                StmtKind::Value(value) => Some(Bound::Expr(value)),
+                StmtKind::Control(control) => Some(Bound::Control(control)),
+                _ => None,
+            };
+            if let Some(value) = value {
+                last.kind = StmtKind::Let { slot, slot_span: last.span, value };
+            }
+        }
+        self.steps(&statements, Tail::Drop, out);
     }
 }

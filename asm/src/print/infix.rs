@@ -17,7 +17,7 @@ pub(super) fn print(printer: &mut Printer<'_, '_>, expr: &Expr<'_>) -> Option<St
 /// Writes an expression whose operators bind at least so close, in parentheses where they do not.
 fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mut String) -> Option<()> {
     if let Some(path) = path(expr) {
-        out.push_str(&printer.reference(&path, expr.span));
+        out.push_str(&printer.reference(&path));
         return Some(());
     }
     match expr.kind {
@@ -50,8 +50,10 @@ fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mu
                 write(printer, b, own + 1, out)
             })
         }
-        ExprKind::Has(record, name) => {
-            let _ = write!(out, "{}(", row(Makes::Binary(Binary::HasName)).spelling);
+        ExprKind::Has(record, name) | ExprKind::Field(record, name) => {
+            let has = matches!(expr.kind, ExprKind::Has(..));
+            let operator = if has { Binary::HasName } else { Binary::At };
+            let _ = write!(out, "{}(", row(Makes::Binary(operator)).spelling);
             write(printer, record, 0, out)?;
             out.push_str(", ");
             quote(&printer.text(name.text), out);

@@ -53,8 +53,8 @@ struct Printer<'p, 'a> {
     uses: Uses<'a>,
     /// Inputs that have been bound anew: names like any other from then on.
     rebound: HashSet<Slot>,
-    /// Returns of failures that are said as FAIL, and calls that are said as UNDO.
-    said: HashSet<Span>,
+    /// An OK arm must not become a part of the block that is printed: a call in it would be read as a rollback.
+    literal: bool,
     /// Steps are being made that stand in a list without names.
     in_list: bool,
     /// Where the outermost of the loops around begins.

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::twins::{self, Lifted, handled};
+use super::twins;
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -10,6 +10,7 @@ use crate::ast::{
 use crate::build::Notation;
 use crate::front::operator::Makes;
 use crate::front::{Key, is_word};
+use crate::lower::matched::matched_call;
 use crate::span::Span;
 use ilo_spec::types::Type;
 
@@ -60,8 +61,17 @@ impl Tail {
         matches!(self, Tail::Loop | Tail::Pass | Tail::Yield | Tail::Inner)
     }
 
-    /// What it is for in a branch of IF.
-    fn of_branch(self) -> Tail {
+    /// Whether whoever reads the steps back may take the last one for a value, and nobody wants it.
+    pub(super) fn is_dropped(self, printer: &Printer<'_, '_>) -> bool {
+        match self {
+            Tail::Drop | Tail::Pass | Tail::Inner => true,
+            Tail::Function => printer.function.output.ok.ty == Type::NIL,
+            Tail::Loop | Tail::Yield | Tail::Bind => false,
+        }
+    }
+
+    /// What it is for in a branch of IF, or in an arm.
+    pub(super) fn of_branch(self) -> Tail {
         match self {
             Tail::Loop => Tail::Yield,
             Tail::Pass => Tail::Inner,
@@ -76,8 +86,9 @@ impl<'a> Printer<'_, 'a> {
         let mut at = 0;
         while let Some(statement) = statements.get(at) {
             let rest = statements.get(at + 1..).unwrap_or_default();
-            if let Some(handled) = handled(statement, rest.first()) {
-                self.handled(&handled, rest.get(1..).unwrap_or_default(), tail, out);
+            if let Some(matched) = matched_call(statement, rest.first())
+                && self.handled(&matched, rest.get(1..).unwrap_or_default(), tail, out)
+            {
                 at += 2;
                 continue;
             }
@@ -87,23 +98,38 @@ impl<'a> Printer<'_, 'a> {
                 continue;
             }
             let tail = if rest.is_empty() { tail } else { Tail::Drop };
+            let silent = self.must_not_give(statement, tail);
             self.statement(statement, tail, out);
             at += 1;
+            if !silent {
+                continue;
+            }
+            out.push(if tail == Tail::Function { self.done() } else { nothing() });
+        }
+    }
+
+    /// Whether the value that a block's last step would give, as it has a name, makes a difference.
+    fn must_not_give(&self, last: &Stmt<'a>, tail: Tail) -> bool {
+        let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
+        let call = matches!(value, Bound::Expr(Expr { kind: ExprKind::Call(_), .. }));
+        match tail {
+            Tail::Drop => false,
+            Tail::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,
+            // What is bound would be read by that; a name that nothing behind can read would not be bound.
+            Tail::Pass | Tail::Inner | Tail::Function => {
+                self.uses.matched.contains(slot)
+                    || (self.read(*slot).is_some() && (call || !self.names.is_visible(*slot)))
+            }
+            Tail::Loop | Tail::Yield | Tail::Bind => true,
         }
     }
 
     fn statement(&mut self, statement: &Stmt<'a>, tail: Tail, out: &mut Vec<Step<'a>>) {
         match &statement.kind {
-            StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. }
-            | StmtKind::Value(Expr { kind: ExprKind::Call(call), .. })
-                if self.said.contains(&statement.span) =>
-            {
-                let entries = vec![self.compensate(&[*call])];
-                out.push(Step::of(None, "undo", entries));
-            }
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
-                if self.read(*slot).is_none() && (!named || tail.is_pass()) {
+                let unnamed = self.uses.named_last(*slot).is_none() && (!named || tail.is_pass());
+                if unnamed && !self.must_not_give(statement, tail) {
                     let entries = self.given(value, Tail::Drop);
                     return out.push(Step::of(None, label(value), entries));
                 }
@@ -111,22 +137,21 @@ impl<'a> Printer<'_, 'a> {
                 out.push(self.binding(Some(*slot), last_read(value).max(statement.span.end), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
-                let (slot, tail) = match self.read(*slot) {
-                    Some(slot) => (Some(slot), Tail::Bind),
-                    None => (None, Tail::Drop),
-                };
+                // What nothing reads counts where a MATCH takes something else from the slot.
+                let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
+                let (slot, tail) = if named { (Some(*slot), Tail::Bind) } else { (None, Tail::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }
             StmtKind::Value(value) => {
                 let entries = self.given(value, tail);
                 out.push(Step::of(None, label(value), entries));
             }
-            StmtKind::Return(kind, value) if !self.said.contains(&statement.span) => {
+            StmtKind::Return(kind, value) => {
                 let entries = self.returns(*kind, value);
                 let label = if *kind == ReturnKind::Err { "fail" } else { "done" };
                 out.push(Step::of(None, label, entries));
             }
-            StmtKind::Return(_, value) | StmtKind::Fail(value) => {
+            StmtKind::Fail(value) => {
                 let entries = vec![("raise".into(), self.value(value))];
                 out.push(Step::of(None, "fail", entries));
             }
@@ -250,11 +275,8 @@ impl<'a> Printer<'_, 'a> {
                 out.push(self.binding(slot, span.end, "process", entries));
             }
             Control::Match(node) => {
-                self.refuse(
-                    node.span,
-                    "a MATCH that does not stand right behind its CALL",
-                    "put it right behind the CALL",
-                );
+                let entries = self.result(node, tail);
+                out.push(self.binding(slot, span.end, "outcome", entries));
             }
         }
     }
@@ -268,43 +290,38 @@ impl<'a> Printer<'_, 'a> {
         }
         let mut entries = vec![("if".into(), self.formula(&node.condition))];
         let tail = tail.of_branch();
-        entries.push(("then".into(), self.branch(&node.then, tail)));
+        entries.push(("then".into(), self.branch_of_if(&node.then, tail)));
         if let Some(otherwise) = &node.otherwise {
-            entries.push(("else".into(), self.branch(otherwise, tail)));
+            entries.push(("else".into(), self.branch_of_if(otherwise, tail)));
         }
         entries
     }
 
-    /// A branch of IF: a value by itself where it is one that nothing takes for steps.
-    fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+    /// A branch of IF or the OK arm of a MATCH: a value by itself where it is one that nothing takes for steps.
+    pub(super) fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
             && let value = self.value(value)
             && !matches!(value, Doc::List(_) | Doc::Record(_))
         {
             return value;
         }
-        self.keep_calls(block);
         self.nested(block, tail)
     }
 
-    /// Sees to it that no call of an ERR arm or a branch of IF becomes a rollback that was none.
-    pub(super) fn keep_calls(&mut self, block: &Block<'a>) {
-        let parameters = self.function.parameters.len();
-        let Some((lifted, fails)) = Lifted::find(block, &self.uses, parameters) else { return };
-        self.said.extend(lifted.own.iter().copied().chain([fails]));
-        if let Some(span) = lifted.unsure {
-            self.refuse(
-                span,
-                "a call that may be a rollback among calls that are none",
-                "write UNDO before it if it is one",
-            );
-        }
+    /// A branch of IF, where a bare call may be a rollback.
+    fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
+        let outer = core::mem::replace(&mut self.literal, twins::would_undo(block, &self.uses));
+        let branch = self.branch(block, tail);
+        self.literal = outer;
+        branch
     }
 
     /// A block inside a step.
     pub(super) fn nested(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         let mut steps = Vec::new();
         self.list_of(|printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
+        // An empty list would be a value.
+        steps.extend((steps.is_empty() && tail.is_read()).then(nothing));
         self.list(steps)
     }
 
@@ -372,9 +389,7 @@ impl<'a> Printer<'_, 'a> {
             entries.extend(self.returns(kind, &value));
             cases.push(Doc::Record(entries));
         }
-        if let Some(Stmt { kind: StmtKind::Return(kind, value), span }) = statements.get(taken)
-            && !self.said.contains(span)
-        {
+        if let Some(Stmt { kind: StmtKind::Return(kind, value), .. }) = statements.get(taken) {
             let mut entries = vec![("default".into(), Doc::Null)];
             entries.extend(self.returns(*kind, value));
             cases.push(Doc::Record(entries));
@@ -392,10 +407,13 @@ impl<'a> Printer<'_, 'a> {
         let tail = if collected { Tail::Loop } else { Tail::Pass };
         let mut steps = Vec::new();
         let (in_list, loop_start) = (self.in_list, self.loop_start);
+        let literal = core::mem::replace(&mut self.literal, false);
+        let scope = self.names.open(node.item);
         self.in_list = false;
         self.loop_start.get_or_insert(span.start);
         self.steps(node.body.statements, tail, &mut steps);
-        (self.in_list, self.loop_start) = (in_list, loop_start);
+        (self.in_list, self.loop_start, self.literal) = (in_list, loop_start, literal);
+        self.names.close(scope);
         let body = match self.words.notation {
             Notation::Workflow => self.named(steps),
             _ => self.list(steps),
@@ -403,6 +421,11 @@ impl<'a> Printer<'_, 'a> {
         entries.push((self.words.word(Key::Body).into(), body));
         entries
     }
+}
+
+/// A step that does nothing and gives nothing.
+fn nothing<'a>() -> Step<'a> {
+    Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 
 /// Rollbacks and a return.

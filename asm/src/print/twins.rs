@@ -4,31 +4,7 @@ use super::uses::Uses;
 use crate::ast::{
     Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
 };
-use crate::span::Span;
-
-/// A call and the MATCH right behind it.
-#[derive(Clone, Copy)]
-pub(super) struct Handled<'e, 'a> {
-    pub(super) call: &'e Call<'a>,
-    pub(super) node: &'e Match<'a>,
-    /// The slot that takes the value of the MATCH.
-    pub(super) bound: Option<Slot>,
-}
-
-/// The call that a statement is, with the MATCH on it that is next.
-pub(super) fn handled<'e, 'a>(
-    statement: &'e Stmt<'a>,
-    next: Option<&'e Stmt<'a>>,
-) -> Option<Handled<'e, 'a>> {
-    let StmtKind::Let { slot, value: Bound::Expr(value), .. } = &statement.kind else { return None };
-    let ExprKind::Call(call) = value.kind else { return None };
-    let (node, bound) = match &next?.kind {
-        StmtKind::Control(Control::Match(node)) => (*node, None),
-        StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (*node, Some(*slot)),
-        _ => return None,
-    };
-    (node.slot == *slot).then_some(Handled { call, node, bound })
-}
+use crate::lower::matched::{Matched, matched_call};
 
 /// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
 #[derive(Debug)]
@@ -63,12 +39,7 @@ impl<'u, 'a> Twins<'u, 'a> {
     }
 
     fn block(&mut self, block: &Block<'_>) {
-        for (at, statement) in block.statements.iter().enumerate() {
-            if let Some(Handled { node, .. }) = handled(statement, block.statements.get(at + 1))
-                && let Some(arm) = &node.ok
-            {
-                self.pair(node.slot, arm.bind);
-            }
+        for statement in block.statements {
             match &statement.kind {
                 StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
                     self.control(control);
@@ -85,6 +56,7 @@ impl<'u, 'a> Twins<'u, 'a> {
                 node.otherwise.iter().for_each(|block| self.block(block));
             }
             Control::Match(node) => {
+                node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
                 [&node.err, &node.ok].into_iter().flatten().for_each(|arm| self.block(&arm.body));
             }
             Control::For(node) => self.block(&node.body),
@@ -102,77 +74,53 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
     statements.iter().map(call).collect()
 }
 
-/// What the end of an ERR arm or a branch of IF makes of its calls, once OK arms are steps of it.
+/// Whether a call in an ERR arm or a branch of IF would become a rollback if OK arms were steps of it.
 ///
-/// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none, nor where a MATCH without an ERR arm takes it.
-/// Where such a call comes to stand in such a block, FAIL has to end it, and UNDO to say what is a rollback of its own.
-#[derive(Debug)]
-pub(super) struct Lifted<'u, 'a> {
-    uses: &'u Uses<'a>,
-    parameters: usize,
-    /// Whether a call that is no rollback would be read as one.
-    bare: bool,
-    /// The block's own rollbacks, and calls of which only the flow of slots tells whether they are.
-    pub(super) own: Vec<Span>,
-    pub(super) unsure: Option<Span>,
-    /// The `RET_ERR` that ends the steps.
-    fails: Option<Span>,
+/// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none.
+pub(super) fn would_undo(block: &Block<'_>, uses: &Uses<'_>) -> bool {
+    let mut bare = false;
+    lifted(block, fails(block), uses, &mut bare) && bare
 }
 
-impl<'u, 'a> Lifted<'u, 'a> {
-    /// What has to be said, and the `RET_ERR` to say it at; nothing where the block means the same anyway.
-    pub(super) fn find(
-        block: &Block<'a>,
-        uses: &'u Uses<'a>,
-        parameters: usize,
-    ) -> Option<(Lifted<'u, 'a>, Span)> {
-        let mut lifted = Lifted { uses, parameters, bare: false, own: Vec::new(), unsure: None, fails: None };
-        lifted.block(block, fails(block));
-        let fails = lifted.fails.filter(|_| lifted.bare)?;
-        Some((lifted, fails))
-    }
-
-    fn block(&mut self, block: &Block<'a>, rolls_back: bool) {
-        let mut statements = block.statements.iter().peekable();
-        while let Some(statement) = statements.next() {
-            self.fails = None;
-            if let Some(Handled { node, .. }) = handled(statement, statements.peek().copied()) {
-                statements.next();
-                let taken = node.ok.as_ref().is_some_and(|arm| self.is_read(arm.bind));
-                self.bare |= node.err.is_none() && !taken;
-                if let Some(arm) = &node.ok {
-                    self.block(&arm.body, false);
-                }
-                continue;
-            }
-            match statement.kind {
-                StmtKind::Return(ReturnKind::Err, _) => self.fails = Some(statement.span),
-                StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => {
-                    self.call(statement, None, rolls_back);
-                }
+/// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback, or may be none.
+fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Uses<'_>, bare: &mut bool) -> bool {
+    let mut ends = false;
+    let mut statements = block.statements.iter().peekable();
+    while let Some(statement) = statements.next() {
+        ends = matches!(statement.kind, StmtKind::Return(ReturnKind::Err, _));
+        if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied()) {
+            statements.next();
+            ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, uses, bare));
+            continue;
+        }
+        *bare |= !rolls_back
+            && match statement.kind {
+                StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => true,
                 StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
-                    self.call(statement, Some(slot), rolls_back);
+                    uses.count(slot) == 0 || uses.bindings(slot) > 1
                 }
-                _ => {}
+                _ => false,
+            };
+    }
+    ends
+}
+
+/// Whether a slot is read where another call's failure is handled.
+pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => {
+                read_in_handler(&node.then, slot)
+                    || node.otherwise.as_ref().is_some_and(|block| read_in_handler(block, slot))
             }
-        }
-    }
-
-    fn call(&mut self, statement: &Stmt<'_>, slot: Option<Slot>, rolls_back: bool) {
-        match slot {
-            Some(slot) if self.is_read(slot) => {}
-            _ if !rolls_back => self.bare = true,
-            Some(slot) if self.uses.reads.contains_key(&slot) => self.unsure = Some(statement.span),
-            _ => self.own.push(statement.span),
-        }
-    }
-
-    /// Whether what is bound to a slot is surely read: something reads it, and nothing else binds it.
-    fn is_read(&self, slot: Slot) -> bool {
-        self.uses.reads.contains_key(&slot)
-            && self.uses.bindings(slot) == 1
-            && slot.0 as usize >= self.parameters
-    }
+            Control::Match(node) => {
+                node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
+                    || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
+            }
+            Control::For(node) => read_in_handler(&node.body, slot),
+        },
+        _ => false,
+    })
 }
 
 /// Whether `RET_ERR` ends a block.
@@ -181,21 +129,8 @@ fn fails(block: &Block<'_>) -> bool {
 }
 
 /// Whether a statement binds a slot.
-pub(super) fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
+fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
     matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
-}
-
-/// Whether the last statement of a block binds a slot on every path that goes on.
-pub(super) fn ends_binding(block: &Block<'_>, slot: Slot) -> bool {
-    let Some(last) = block.statements.last() else { return false };
-    binds(last, slot)
-        || match &last.kind {
-            StmtKind::Control(Control::If(node)) => {
-                let ends = |block: &Block<'_>| !block.completes() || ends_binding(block, slot);
-                ends(&node.then) && node.otherwise.as_ref().is_some_and(ends)
-            }
-            _ => false,
-        }
 }
 
 /// Whether the first thing that binds a slot is one of these statements itself, and no call with a handler.
@@ -212,6 +147,6 @@ pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
             }
             _ => false,
         };
-        binds(statement, slot) && !inside && handled(statement, statements.get(at + 1)).is_none()
+        binds(statement, slot) && !inside && matched_call(statement, statements.get(at + 1)).is_none()
     })
 }

@@ -1,22 +1,29 @@
 //! What a function reads and calls.
 
-use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::lower::matched::matched_call;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and calls.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'a> {
-    /// The slots that some expression reads, each with where it is read last.
-    pub(super) reads: HashMap<Slot, u32>,
+    /// How often each slot is read.
+    reads: HashMap<Slot, u32>,
+    /// Where each slot is read or taken apart last.
+    named: HashMap<Slot, u32>,
     /// Behind what a block that is bound reads last, by its statement.
     ends: HashMap<Span, u32>,
     /// Behind what has been read last so far.
     furthest: u32,
     /// How often each slot is bound other than at the start of the function.
-    pub(super) binds: HashMap<Slot, u32>,
+    binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
+    /// How often the slot of each ERR arm is read in the arm.
+    inside: HashMap<Span, u32>,
+    /// Where ERR arms name a failure that is no slot's.
+    aliases: HashSet<Span>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
     /// The name of what each call calls, in the order of the source.
@@ -33,6 +40,26 @@ impl<'a> Uses<'a> {
     /// How often a slot is bound.
     pub(super) fn bindings(&self, slot: Slot) -> u32 {
         self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// How often a slot is read.
+    pub(super) fn count(&self, slot: Slot) -> u32 {
+        self.reads.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// Where a slot is read or taken apart last.
+    pub(super) fn named_last(&self, slot: Slot) -> Option<u32> {
+        self.named.get(&slot).copied()
+    }
+
+    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
+    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
+        self.aliases.contains(&arm.bind_span)
+    }
+
+    /// Whether the slot of an ERR arm is read in that arm alone.
+    pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
+        self.inside.get(&arm.bind_span).copied().unwrap_or_default() == self.count(arm.bind)
     }
 
     /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
@@ -55,7 +82,14 @@ impl<'a> Uses<'a> {
     }
 
     fn block(&mut self, block: &Block<'a>) {
-        block.statements.iter().for_each(|statement| self.statement(statement));
+        let mut before = None;
+        for statement in block.statements {
+            let matched = before.and_then(|before| matched_call(before, Some(statement)));
+            let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
+            self.aliases.extend(alias.map(|arm| arm.bind_span));
+            self.statement(statement);
+            before = Some(statement);
+        }
     }
 
     fn statement(&mut self, statement: &Stmt<'a>) {
@@ -85,14 +119,17 @@ impl<'a> Uses<'a> {
             }
             Control::Match(node) => {
                 self.matched.insert(node.slot);
+                self.name(node.slot, node.slot_span.start);
                 if let Some(arm) = &node.err {
-                    let alias = !arm.body.completes() && !arm.body.binds(arm.bind);
+                    let alias = self.is_alias(arm);
                     if alias {
                         self.failures.push(arm.bind);
                     } else {
                         self.bind(arm.bind);
                     }
+                    let before = self.count(arm.bind);
                     self.block(&arm.body);
+                    self.inside.insert(arm.bind_span, self.count(arm.bind) - before);
                     if alias {
                         self.failures.pop();
                     }
@@ -114,13 +151,18 @@ impl<'a> Uses<'a> {
         match expr.kind {
             ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
             ExprKind::Ref(slot) => {
-                let last = self.reads.entry(slot).or_default();
-                *last = expr.span.start.max(*last);
-                self.furthest = self.furthest.max(last.saturating_add(1));
+                *self.reads.entry(slot).or_default() += 1;
+                self.name(slot, expr.span.start);
             }
             ExprKind::Call(call) => self.call(call),
             _ => expr.children(|child| self.expr(child)),
         }
+    }
+
+    fn name(&mut self, slot: Slot, place: u32) {
+        let last = self.named.entry(slot).or_default();
+        *last = place.max(*last);
+        self.furthest = self.furthest.max(last.saturating_add(1));
     }
 
     fn call(&mut self, call: &Call<'a>) {

@@ -10,7 +10,6 @@ use crate::diagnostic::nearly_meets;
 use crate::front::Key;
 use crate::front::operator::{self, Makes, Operator};
 use crate::front::reference::is_name;
-use crate::span::Span;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
@@ -26,29 +25,28 @@ impl<'a> Printer<'_, 'a> {
     /// An expression where texts are texts.
     pub(super) fn value(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if let Some(path) = path(expr) {
-            return Doc::word(self.reference(&path, expr.span));
+            return Doc::word(self.reference(&path));
         }
         match expr.kind {
             ExprKind::Literal(literal) => self.literal(literal),
             ExprKind::Ref(_) => Doc::Null,
-            ExprKind::Field(..) => self.refuse(
-                expr.span,
-                "a field of what is no name",
-                "bind what the field is read from with LET first",
-            ),
+            ExprKind::Field(record, name) => self.of_name(Binary::At, record, name.text),
             ExprKind::Call(call) => Doc::Record(self.call(call)),
             ExprKind::Unary(operator, operand) => self.unary(operator, operand),
             ExprKind::Binary(Binary::Concat, ..) => self.concat(expr),
             ExprKind::Binary(operator, ..) => self.binary(operator, expr),
-            ExprKind::Has(record, name) => {
-                let operands = vec![self.value(record), self.literal(Literal::Text(name.text))];
-                Doc::one(row(Makes::Binary(Binary::HasName)).spelling, Doc::List(operands))
-            }
+            ExprKind::Has(record, name) => self.of_name(Binary::HasName, record, name.text),
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
             ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
         }
+    }
+
+    /// An operator whose second operand is the name of a field.
+    fn of_name(&mut self, operator: Binary, record: &Expr<'a>, name: &'a str) -> Doc<'a> {
+        let operands = vec![self.value(record), self.literal(Literal::Text(name))];
+        Doc::one(row(Makes::Binary(operator)).spelling, Doc::List(operands))
     }
 
     /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
@@ -57,6 +55,7 @@ impl<'a> Printer<'_, 'a> {
             expr.kind,
             ExprKind::Unary(..)
                 | ExprKind::Binary(..)
+                | ExprKind::Field(..)
                 | ExprKind::Has(..)
                 | ExprKind::Literal(Literal::Text(_))
         );
@@ -88,19 +87,7 @@ impl<'a> Printer<'_, 'a> {
         Root { name: self.names.get(slot), parameter }
     }
 
-    /// Says so where a slot cannot be named here.
-    fn reachable(&mut self, slot: Slot, span: Span) {
-        if self.failures.contains(&Some(slot)) && self.failures.last() != Some(&Some(slot)) {
-            self.refuse(
-                span,
-                "the failure of a handler inside the handler of another call",
-                "bind it with LET to a slot of its own first",
-            );
-        }
-    }
-
-    pub(super) fn reference(&mut self, path: &Path<'_>, span: Span) -> String {
-        self.reachable(path.root, span);
+    pub(super) fn reference(&self, path: &Path<'_>) -> String {
         self.words.reference(self.root(path.root), &path.steps)
     }
 
@@ -171,7 +158,6 @@ impl<'a> Printer<'_, 'a> {
                     self.words.escape(text, next.map(|_| '$'), &mut out);
                 }
                 (_, Some(path)) => {
-                    self.reachable(path.root, leaf.span);
                     let next = next.map(|next| match next.kind {
                         ExprKind::Literal(Literal::Text(text)) => text.chars().next().unwrap_or('$'),
                         _ => '$',
@@ -216,22 +202,20 @@ impl<'a> Printer<'_, 'a> {
     }
 
     pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
-        let texts = map.cases.iter().all(|case| matches!(case.key, Literal::Text(_)));
-        for case in map.cases {
-            if matches!(case.key, Literal::Text("default")) {
-                self.refuse(case.key_span, "a case for the text `default`", "compare with EQ instead");
-            }
-        }
+        let plain = |key: Literal<'a>| match key {
+            Literal::Text("default") => None,
+            Literal::Text(text) => Some(Cow::Borrowed(text)),
+            _ => None,
+        };
         let mut entries = vec![("match".into(), self.value(&map.subject))];
-        let cases = if texts {
-            let case = |case: &crate::ast::Case<'a>| match case.key {
-                Literal::Text(text) => (Cow::Borrowed(text), self.value(&case.value)),
-                _ => (Cow::Borrowed(""), Doc::Null),
-            };
+        let cases = if map.cases.iter().all(|case| plain(case.key).is_some()) {
+            let case =
+                |case: &crate::ast::Case<'a>| (plain(case.key).unwrap_or_default(), self.value(&case.value));
             Doc::Record(map.cases.iter().map(case).collect())
         } else {
             let pair = |case: &crate::ast::Case<'a>| {
                 let key = match case.key {
+                    Literal::Text("default") => Doc::one("text", Doc::Text("default".into())),
                     Literal::Text(text) => Doc::Text(text.into()),
                     key => self.literal(key),
                 };

@@ -2,12 +2,14 @@
 
 mod check;
 mod load;
+mod lock;
 mod output;
 mod plan;
 mod progress;
 mod run;
 mod serve;
 mod signal;
+mod terminal;
 mod tools;
 mod verify;
 

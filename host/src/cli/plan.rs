@@ -14,7 +14,7 @@ pub(super) struct Args {
     /// The function that would run; without it, the only one that no other calls
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
-    /// The tools file; an entry with `"read_only": true` changes nothing
+    /// The tools file; what it marks `read_only` changes nothing
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }
-    let head = ["tool", "calls", "changes something", "rollback", "from"];
+    let head = ["tool", "calls", "changes something", "asks first", "retries", "rollback", "from"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(plan.calls.iter().map(|call| row(call, &tools)));
     output::print(&output::table(&rows), Exit::Ok)
@@ -50,5 +50,10 @@ fn row(call: &Planned, tools: &Tools) -> Vec<String> {
     };
     let from = tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string());
     let changes = if call.changes { "yes" } else { "no" };
-    vec![call.tool.clone(), call.most.clone(), changes.to_owned(), rollback.to_owned(), from]
+    let asks = if call.asks { "yes" } else { "no" };
+    let retries = match call.retries {
+        0 => "none".to_owned(),
+        count => format!("≤ {count} a call"),
+    };
+    vec![call.tool.clone(), call.most.clone(), changes.into(), asks.into(), retries, rollback.into(), from]
 }

@@ -134,7 +134,7 @@ impl<S: Set> Visitor for Look<'_, S> {
                 u16::from(base) + 3 <= self.registers
             }
             Role::Str(id) => at(id) < p.strings.len(),
-            Role::Map(id) => {
+            Role::Map(id) | Role::Choice(id) => {
                 self.apart = true;
                 at(id) < p.maps.len()
             }
@@ -145,6 +145,7 @@ impl<S: Set> Visitor for Look<'_, S> {
                 }
                 None => false,
             },
+            Role::Fields(id) => usize::from(id) < p.shapes.len(),
             Role::Call(id) => match p.calls.get(usize::from(id)) {
                 Some(call) => {
                     self.length = p.shapes[usize::from(call.shape.0)].len();

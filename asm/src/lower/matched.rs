@@ -1,0 +1,69 @@
+//! Calls with the MATCH on them right behind, and where their values go: what lowering makes one thing of, and what
+//! printing may say in one step.
+
+use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
+
+/// A call and the MATCH right behind it.
+#[derive(Clone, Copy)]
+pub(crate) struct Matched<'c, 'a> {
+    pub(crate) call: &'c Call<'a>,
+    pub(crate) node: &'c Match<'a>,
+    /// The slot that takes the value of the MATCH.
+    pub(crate) bound: Option<Slot>,
+    /// The slot that the call's value goes to: where both arms leave it in the same one, straight there.
+    pub(crate) into: Slot,
+    /// The OK arm has nothing to do but to bind its slot.
+    pub(crate) only_binds: bool,
+    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes after it.
+    pub(crate) alias: bool,
+}
+
+/// A LET of a call with the MATCH on it right behind: a failure then goes straight to its arm.
+pub(crate) fn matched_call<'c, 'a>(call: &Stmt<'a>, next: Option<&Stmt<'a>>) -> Option<Matched<'c, 'a>>
+where
+    'a: 'c,
+{
+    let StmtKind::Let { slot, value: Bound::Expr(value), .. } = call.kind else { return None };
+    let ExprKind::Call(call) = value.kind else { return None };
+    let (node, bound) = match next?.kind {
+        StmtKind::Control(Control::Match(node)) => (node, None),
+        StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (node, Some(slot)),
+        _ => return None,
+    };
+    if node.slot != slot {
+        return None;
+    }
+    let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
+    let alias = node
+        .err
+        .as_ref()
+        .is_some_and(|err| !err.body.completes() && !err.body.touches(into) && !err.body.binds(err.bind));
+    Some(Matched { call, node, bound, into, only_binds, alias })
+}
+
+/// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
+///
+/// A failure is put there too, so nothing may read what the slot held once the call has failed.
+fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
+    let ok = node.ok.as_ref()?;
+    let Some(err) = &node.err else { return Some((ok.bind, false)) };
+    match (bound, ok.body.statements) {
+        // Both arms give the value that is bound.
+        (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
+            let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
+            let free = err.bind != slot && err.body.completes() && !err.body.touches(slot);
+            (gives && free).then_some((slot, true))
+        }
+        // Both arms bind the slot.
+        (None, []) => {
+            let slot = ok.bind;
+            let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
+            (binds && err.bind != slot && !err.body.uses(slot)).then_some((slot, false))
+        }
+        _ => None,
+    }
+}
+
+fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
+    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+}
