@@ -375,11 +375,13 @@ impl Shapes {
         let (laid, bytes) = (small(self.laid.len()), small(bytes));
         self.fields.extend_from_slice(list);
         for &name in list {
+            // Apart meanwhile, since the text may be one of the run's own names.
             let mut laid = core::mem::take(&mut self.laid);
             let text = self.name(program, name);
-            laid.push_str(text);
             let length = small(text.len());
-            (self.laid, _) = (laid, self.lengths.push(length));
+            laid.push_str(text);
+            self.laid = laid;
+            self.lengths.push(length);
         }
         self.own.push(Own { first, count, laid, bytes, longest, names, price, stamp: self.run });
         push_row(&mut self.matrix, self.stride, list);
