@@ -219,6 +219,11 @@ impl Shapes {
         self.fields(program, shape).iter().position(|&field| field == name)
     }
 
+    /// Whether the matrix says where a field is, or that it is not there; else all fields are looked through.
+    pub(crate) fn is_told(&self, shape: u32, name: u32) -> bool {
+        at(name) < self.stride && self.matrix[at(shape) * self.stride + at(name)] != FAR
+    }
+
     /// The number of a name that is known.
     pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
