@@ -12,6 +12,7 @@ mod serve;
 mod signal;
 mod terminal;
 mod tools;
+mod trace;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +41,8 @@ enum Verb {
     Plan(plan::Args),
     /// List the tools of a tools file.
     Tools(tools::Args),
+    /// Show the calls of a run over time.
+    Trace(trace::Args),
     /// Offer programs to agents, as an MCP server.
     Serve(serve::Args),
 }
@@ -91,6 +94,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Verify(args) => verify::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Tools(args) => tools::run(&args),
+        Verb::Trace(args) => trace::run(&args),
         Verb::Serve(args) => serve::run(&args),
     };
     orphans::end();

@@ -100,7 +100,12 @@ pub(crate) fn product_at_least(
 
 #[cold]
 #[inline(never)]
-pub(crate) fn product_at_least_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<bool, Trap> {
+pub(crate) fn product_at_least_slowly(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    op: &Op,
+) -> Result<bool, Trap> {
     match *op {
         Op::MulCUnlessGeC { dst, a, by, least, .. } => {
             arith::constant::<Mul>(w, dst, a, program.small_number(by))?;
