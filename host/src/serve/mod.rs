@@ -6,12 +6,15 @@
 
 mod answer;
 mod http;
+mod listen;
 mod offer;
 mod search;
+mod sessions;
 
 use crate::interrupt::Interrupt;
 use crate::run::{self, Ended, Observer};
 use crate::tools::Tools;
+use axum::http::request::Parts;
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
@@ -20,6 +23,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use sessions::Sessions;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -65,6 +69,8 @@ struct Shared {
 struct Session {
     shared: Arc<Shared>,
     own: Arc<Semaphore>,
+    /// The sessions of all clients, where they come over HTTP.
+    sessions: Option<Arc<Sessions>>,
 }
 
 /// Serves one client over standard input and output, until it closes them.
@@ -85,7 +91,7 @@ pub async fn streams(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> io::Result<()> {
-    let session = Shared::new(service).session();
+    let session = Shared::new(service).session(None);
     let running = session.serve((input, output)).await.map_err(io::Error::other)?;
     running.waiting().await.map_err(io::Error::other)?;
     Ok(())
@@ -98,8 +104,9 @@ impl Shared {
         Arc::new(Shared { service, offered, running })
     }
 
-    fn session(self: &Arc<Shared>) -> Session {
-        Session { shared: Arc::clone(self), own: Arc::new(Semaphore::new(self.service.runs_of_client)) }
+    fn session(self: &Arc<Shared>, sessions: Option<Arc<Sessions>>) -> Session {
+        let own = Arc::new(Semaphore::new(self.service.runs_of_client));
+        Session { shared: Arc::clone(self), own, sessions }
     }
 }
 
@@ -161,6 +168,8 @@ impl Session {
         work: answer::Work,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
+        let request = context.extensions.get::<Parts>();
+        let busy = self.sessions.as_ref().zip(request).and_then(|(sessions, request)| sessions.run(request));
         let closed = |_| ErrorData::internal_error("the server is closing", None);
         let room = async {
             let own = Arc::clone(&self.own).acquire_owned().await.map_err(closed)?;
@@ -177,7 +186,7 @@ impl Session {
             context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
         let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
         let task = tokio::task::spawn_blocking(move || {
-            let _room = room;
+            let _held = (room, busy);
             work.done(&shared.service, flag, progress)
         });
         let result = tokio::select! {
