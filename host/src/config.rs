@@ -63,7 +63,7 @@ pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools
     }
     for (path, message) in reading.lacks {
         if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
-            tools.lack(section != "tools", owner, problem((path, message)));
+            tools.lack(section != "tools", owner, &problem((path, message)));
         }
     }
     Ok(tools)
@@ -181,8 +181,13 @@ impl Reading {
 
     /// Reports keys that are not known. Keys of an MCP client's own are left alone, unless one is nearly ours.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
+        self.keys_also(fields, known, &[]);
+    }
+
+    /// As [`Reading::keys`], with keys that are read as well and are not put forward.
+    fn keys_also(&mut self, fields: &Fields, known: &[&str], also: &[&str]) {
         for (key, _) in fields {
-            if known.contains(&key.as_str()) || self.is_full() {
+            if known.contains(&key.as_str()) || also.contains(&key.as_str()) || self.is_full() {
                 continue;
             }
             let near = nearest(key, known.iter().copied());

@@ -5,6 +5,7 @@ mod support;
 
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
+use ilo_spec::limits;
 use ilo_spec::operand::{Count, First, FunctionId, Imm, In, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
@@ -396,9 +397,9 @@ fn check_finds_tools_that_are_not_there() {
 fn plan_prints_what_would_happen() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        calls  changes something  rollback       from\n\
-                    get-user    1      no                 needs none     mock\n\
-                    send-email  1      yes                none after it  mock\n";
+    let expected = "tool        calls  changes something  asks first  retries  rollback       from\n\
+                    get-user    1      no                 no          none     needs none     mock\n\
+                    send-email  1      yes                no          none     none after it  mock\n";
     case.run(&["plan", "p.ilob", "--tools", "tools.json"]).is(0, expected, "");
 }
 
@@ -406,15 +407,15 @@ fn plan_prints_what_would_happen() {
 fn tools_prints_the_catalogue() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        arguments            from\n\
-                    get-user    user-id: string, x?  mock\n\
-                    send-email  any                  mock\n";
+    let expected = "tool        arguments            policy                from\n\
+                    get-user    user-id: string, x?  reads only            mock\n\
+                    send-email  any                  may change something  mock\n";
     case.run(&["tools", "--tools", "tools.json"]).is(0, expected, "");
     let schema =
         r#"{"type":"object","properties":{"user-id":{"type":"string"},"x":{}},"required":["user-id"]}"#;
     let expected = format!(
         "{{\"tools\":[{{\"name\":\"get-user\",\"description\":\"finds a user\",\"inputSchema\":{schema},\
-         \"annotations\":{{\"readOnlyHint\":true}},\"source\":\"mock\"}},\
+         \"annotations\":{{\"readOnlyHint\":true}},\"policy\":{{\"read_only\":true}},\"source\":\"mock\"}},\
          {{\"name\":\"send-email\",\"inputSchema\":{{\"type\":\"object\"}},\"source\":\"mock\"}}]}}\n"
     );
     case.run(&["tools", "--tools", "tools.json", "--json"]).is(0, &expected, "");
@@ -565,4 +566,19 @@ fn names_cannot_command_the_terminal() {
         assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'));
         assert!(ended.err.contains("a\u{fffd}[2Jb") || ended.out.contains("a\u{fffd}[2Jb"), "{}", ended.err);
     }
+}
+
+#[test]
+fn bytecode_is_bounded_by_default() {
+    let case = Case::new(&echo());
+    let verified = |size: usize| {
+        let mut bytes = ilo_spec::encode::MAGIC.to_vec();
+        bytes.resize(size, 0);
+        case.file("large.ilob", bytes);
+        let ended = case.run(&["verify", "large.ilob"]);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        ended.err.contains("larger than its limit")
+    };
+    assert!(!verified(limits::DEFAULT_BYTECODE), "it is refused for its content");
+    assert!(verified(limits::DEFAULT_BYTECODE + 1));
 }

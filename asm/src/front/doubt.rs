@@ -9,7 +9,8 @@ use super::keys::{entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::Reader;
 use super::reference::{Reference, Root, Step, bare};
-use super::tree::{Entry, Kind, Node, Text};
+use super::template::Sigil;
+use super::tree::{Entry, Kind, Node, Style, Text};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::id::shorten;
@@ -28,6 +29,8 @@ const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
 const LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
 const PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
+/// Keys that choose one of several values.
+const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 /// Keys of one-key records that refer in other languages.
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
@@ -54,7 +57,7 @@ impl<'a> Reader<'_, 'a> {
         let formula = place == Place::Formula;
         if (!plain || self.dialect.is_bare() || formula)
             && let Some(meant) = arithmetic(node, self.dialect.sigil(), formula, self.nesting, self.arena)
-            && (!plain || self.all_known(&meant))
+            && (!(plain || formula) || self.all_known(&meant))
         {
             return self.reads_as_arithmetic(node, &meant);
         }
@@ -75,6 +78,16 @@ impl<'a> Reader<'_, 'a> {
             InfixKind::Unary(_, operand) => self.all_known(operand),
             InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
         }
+    }
+
+    /// The operation that a text means where something is computed.
+    pub(super) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
+        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
+        let node = Node { kind, span };
+        let meant = arithmetic(&node, Sigil::Dollar, true, self.nesting, self.arena)?;
+        let reference =
+            |reference: &Reference<'a>| self.own_form(&self.meant(reference).unwrap_or(*reference), false);
+        self.all_known(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }
 
     fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
@@ -121,6 +134,10 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
     fn reads_as_choice(&mut self, node: &Node<'a>) -> bool {
         let Some((condition, then, otherwise)) = node.text().and_then(choice) else { return false };
+        let first = condition.split([' ', '.']).next().unwrap_or("");
+        if !condition.contains('$') && self.named(first).is_none() && self.scope.input(first).is_none() {
+            return false;
+        }
         let (shown, form) = (
             shorten(node.text().unwrap_or("")),
             format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`"),
@@ -152,9 +169,15 @@ impl<'a> Reader<'_, 'a> {
         if self.dialect.is_bare() {
             return;
         }
-        let Some(reference) = bare(node, self.arena) else { return };
         let text = node.text().unwrap_or("");
-        let file = text.rsplit('.').next().is_some_and(|last| ENDINGS.contains(&last));
+        // As `jq` has it, with a dot before.
+        let kind = Kind::Text(Text {
+            text: text.strip_prefix('.').unwrap_or(text),
+            style: Style::Block,
+            start: None,
+        });
+        let Some(reference) = bare(&Node { kind, span: node.span }, self.arena) else { return };
+        let file = is_file(text);
         if reference.path.is_empty() && !alone || file && !alone {
             return;
         }
@@ -183,6 +206,38 @@ impl<'a> Reader<'_, 'a> {
         let value = self.value(node);
         self.no_constant(node, &value);
         value
+    }
+
+    /// Warns of a `match` of a text itself.
+    pub(super) fn constant_subject(&mut self, node: &Node<'a>, value: &Expr<'a>) {
+        if matches!(value.kind, ExprKind::Literal(Literal::Text(_))) && !self.doubts.contains(&node.span) {
+            self.constant(node, "this matches");
+        }
+    }
+
+    /// Says that a text itself is what something is done with.
+    fn constant(&mut self, node: &Node<'a>, does: &str) {
+        let shown = shorten(node.text().unwrap_or(""));
+        let warning =
+            Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
+                .expected(self.names_in_scope(), format!("`{shown}`"))
+                .help("refer to a value by its name");
+        self.doubt(node.span, warning);
+    }
+
+    /// Warns of a case that is the default in other languages.
+    pub(super) fn doubtful_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+        if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
+            return;
+        }
+        let mut warning = Diagnostic::new(
+            Code::DefaultCase,
+            key.span,
+            format!("`{text}` is a case like any other: it meets that text alone"),
+        )
+        .expected("`default` for all other values", format!("`{text}`"));
+        warning.fix = rename(key, "default");
+        self.report(warning);
     }
 
     /// A condition, which no text is.
@@ -221,11 +276,7 @@ impl<'a> Reader<'_, 'a> {
         let before = self.doubts.len();
         self.names_without_sigil(node, true);
         if before == self.doubts.len() && operator.makes == Makes::Unary(Unary::Len) {
-            let message = format!("this measures the text `{}` itself", shorten(text.text));
-            let warning = Diagnostic::new(Code::TextReference, node.span, message)
-                .expected(self.names_in_scope(), format!("`{}`", shorten(text.text)))
-                .help("refer to what is measured by its name");
-            self.doubt(node.span, warning);
+            self.constant(node, "this measures");
         }
     }
 
@@ -243,11 +294,12 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
-    /// doubted any more.
-    pub(super) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place) -> &'a [Field<'a>] {
+    /// doubted any more, nor where it was `told` already.
+    pub(super) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place, told: bool) -> &'a [Field<'a>] {
         let before = self.doubts.len();
-        self.doubtful_record(node, place);
         let outer = self.in_doubt;
+        self.in_doubt |= told;
+        self.doubtful_record(node, place);
         self.in_doubt |= before < self.doubts.len();
         let fields = self.fields(node);
         self.in_doubt = outer;
@@ -302,7 +354,7 @@ impl<'a> Reader<'_, 'a> {
             Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
             Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
         };
-        let warning = self.data("this record is data, and computes nothing", node, &form);
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
         let mended =
             slices.filter(|_| !self.dialect.is_yaml()).map(|slices| match (&slices[..], operator.makes) {
                 ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
@@ -322,7 +374,7 @@ impl<'a> Reader<'_, 'a> {
     fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
         let marked = if self.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
         Diagnostic::new(Code::RecordOperation, first_of(node), message)
-            .expected(format!("`{form}` for the result, or {marked} around it for the record"), "a record")
+            .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
     }
 
     /// A record of one key that refers, computes or chooses in other languages.
@@ -333,7 +385,7 @@ impl<'a> Reader<'_, 'a> {
         {
             let mended = self.own_form(&meant, false);
             let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
-            let warning = self.data("this record is data, and refers to nothing", node, &form);
+            let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
             let fix = Edit { span: node.span, text: form.clone() };
             let flow = !self.dialect.is_yaml();
             let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
@@ -341,15 +393,15 @@ impl<'a> Reader<'_, 'a> {
             return self.doubt(node.span, warning);
         }
         let word = name.strip_prefix('$').unwrap_or(name);
-        if matches!(word, "if" | "cond" | "ternary" | "case" | "switch" | "iif")
-            && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_))
-        {
-            return self.step_as_data(node, true);
+        if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
+            return self.step_as_data(node, CHOICES.contains(&word));
         }
-        if matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
-            && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_))
+        if let Some(instead) = operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
         {
-            return self.step_as_data(node, false);
+            let warning = self
+                .data("this record is data, and computes nothing", node, "a step of its own")
+                .help(instead);
+            return self.doubt(node.span, warning);
         }
         if place == Place::Formula
             && let Some((before, after)) = operator::predicate(word)
@@ -367,7 +419,8 @@ impl<'a> Reader<'_, 'a> {
         let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
             let form = format!("{{\"{}\": …}}", meant.spelling);
-            let mut warning = self.data("this record is data, and computes nothing", node, &form);
+            let mut warning =
+                self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
             warning.fix = rename(&entry.key, meant.spelling);
             self.doubt(node.span, warning);
         }
@@ -380,7 +433,7 @@ impl<'a> Reader<'_, 'a> {
             _ => entry.value.span,
         };
         let form = format!("{before}…{after}");
-        let warning = self.data("this record is data, and computes nothing", node, &form);
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
         let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml());
         let warning = match text {
             Some(text) => {
@@ -458,8 +511,8 @@ impl<'a> Reader<'_, 'a> {
 
     /// The reference that a loosely written one stands for: an input without its root, a step under `steps`.
     pub(super) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        const INPUTS: [&str; 7] =
-            ["input", "inputs", "params", "parameters", "args", "arguments", "workflow"];
+        const INPUTS: [&str; 8] =
+            ["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"];
         const STEPS: [&str; 6] = ["steps", "vars", "variables", "outputs", "results", "context"];
         const OUTPUT: [&str; 4] = ["output", "outputs", "result", "value"];
         let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
@@ -505,11 +558,20 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
+/// Whether the key of a record is a step of some language.
+pub(super) fn is_step(name: &str) -> bool {
+    let word = name.strip_prefix('$').unwrap_or(name);
+    CHOICES.contains(&word)
+        || matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
+}
+
+/// Whether a dotted text is most likely the name of a file or host.
+pub(super) fn is_file(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
+}
+
 /// The condition and the two values of `c ? a : b` and `a if c else b`.
 fn choice(text: &str) -> Option<(&str, &str, &str)> {
-    if !text.contains('$') {
-        return None;
-    }
     if let Some((condition, rest)) = text.split_once(" ? ") {
         let (then, otherwise) = rest.split_once(" : ")?;
         return Some((condition.trim(), then.trim(), otherwise.trim()));

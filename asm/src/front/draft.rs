@@ -95,6 +95,13 @@ impl<'a> Draft<'a> {
         })
     }
 
+    /// It as JSON.
+    pub(super) fn text(&self, source: &str, tight: bool) -> String {
+        let mut out = String::new();
+        self.flow(source, tight, &mut out);
+        out
+    }
+
     /// Writes it between brackets.
     fn flow(&self, source: &str, tight: bool, out: &mut String) {
         let (colon, comma) = if tight { (":", ",") } else { (": ", ", ") };

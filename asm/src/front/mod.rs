@@ -28,7 +28,7 @@ pub mod tree;
 mod value;
 mod yaml;
 
-pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use detect::{BEGINNINGS, detect, prose};
 pub use dialect::words;
 pub(crate) use dialect::{Dialect, Key, begins_step, is_word};
 pub use format::{Formatted, format};

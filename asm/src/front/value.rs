@@ -126,9 +126,10 @@ impl<'a> Reader<'_, 'a> {
 
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
-        let meant = self.meant_value(node);
+        let meant = self.meant_value(node, if operates { Place::Formula } else { Place::Data });
         let node = meant.unwrap_or(node);
         let entries = entries(node);
+        let before = self.diagnostics.mark();
         if let [only] = entries
             && let Some(found) = self.operation(node, only, texts, operates)
         {
@@ -137,7 +138,8 @@ impl<'a> Reader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        let fields = self.doubtful_fields(node, if operates { Place::Formula } else { Place::Data });
+        let told = self.diagnostics.has_errors_since(before);
+        let fields = self.doubtful_fields(node, if operates { Place::Formula } else { Place::Data }, told);
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
@@ -168,6 +170,9 @@ impl<'a> Reader<'_, 'a> {
         let name = entry.name()?;
         let operator = match operator::find(name) {
             Some(operator) => operator,
+            None if matches!(name, "get" | "field" | "pick" | "path") && is_field_of(&entry.value) => {
+                operator::find("at")?
+            }
             None if operates && operator::MEMBERSHIP.contains(&name) => {
                 self.membership(node, entry);
                 return Some(nothing(node));
@@ -185,7 +190,7 @@ impl<'a> Reader<'_, 'a> {
         operates: bool,
     ) -> Option<&'static Operator> {
         let known = self.dialect.meaning(name, &[Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value]);
-        if known.is_some() {
+        if known.is_some() || super::doubt::is_step(name) {
             return None;
         }
         let symbol =
@@ -205,7 +210,9 @@ impl<'a> Reader<'_, 'a> {
         .nearest(meant.map(|operator| operator.spelling));
         wrong.fix = meant.and_then(|operator| rename(&entry.key, operator.spelling));
         if wrong.fix.is_none() {
-            wrong = wrong.help("a record with this field is marked as one: `{\"obj\": {…}}`");
+            let instead = operator::in_place_of(name);
+            wrong =
+                wrong.help(instead.unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`"));
         }
         self.report(wrong);
         meant
@@ -237,20 +244,15 @@ impl<'a> Reader<'_, 'a> {
         }
         let mut read: Vec<Expr<'a>> = Vec::with_capacity(operands.len());
         for operand in operands {
-            let value = self.read_value(operand, texts, operator.spelling != "concat");
-            self.doubtful_operand(operator, operand, &value);
-            read.push(value);
+            read.push(self.operand(operator, operand, texts));
         }
-        let makes = if self.joins(operator.makes, &read) {
-            let wrong = self.adds_texts(entry.key.span);
-            self.report(match rename(&entry.key, "concat") {
-                Some(fix) => wrong.fix(fix),
-                None => wrong.help("`concat` joins texts"),
-            });
-            Makes::Binary(Binary::Concat)
-        } else {
-            operator.makes
-        };
+        if let [record, key] = operands
+            && operator.spelling == "at"
+            && let Some(field) = self.field_by_at(node, record, key, &read)
+        {
+            return field;
+        }
+        let makes = self.makes(operator, &entry.key, &read);
         match (makes, &read[..]) {
             (Makes::Unary(unary), [operand]) => {
                 Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span }
@@ -260,6 +262,84 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => nothing(node),
         }
+    }
+
+    fn operand(&mut self, operator: &Operator, node: &Node<'a>, texts: Texts) -> Expr<'a> {
+        let value = self.read_value(node, texts, operator.spelling != "concat");
+        if let Some(number) = self.quoted_number(operator, node, &value) {
+            return number;
+        }
+        self.doubtful_operand(operator, node, &value);
+        value
+    }
+
+    /// `{"at": ["$user", "email"]}`: a field is read by a reference, and this is read as one.
+    fn field_by_at(
+        &mut self,
+        whole: &Node<'a>,
+        record: &Node<'a>,
+        key: &Node<'a>,
+        read: &[Expr<'a>],
+    ) -> Option<Expr<'a>> {
+        let (Some(first), Some(ExprKind::Literal(Literal::Text(name)))) =
+            (read.first(), read.get(1).map(|read| read.kind))
+        else {
+            return None;
+        };
+        let wrong = Diagnostic::new(
+            Code::TypeMismatch,
+            key.span,
+            "`at` takes a number: a field is read by a reference",
+        )
+        .expected("number", "text");
+        let sigil = self.dialect.sigil();
+        let found = if self.dialect.is_bare() {
+            super::reference::bare(record, self.arena)
+        } else {
+            super::template::template(record, sigil, self.arena, &mut Diagnostics::default()).whole()
+        };
+        let field = found.map(|found| {
+            let step = super::reference::Step::Field(Name { text: name, span: key.span });
+            let path: Vec<_> = found.path.iter().copied().chain([step]).collect();
+            self.own_form(&Reference { path: &path, ..found }, false)
+        });
+        self.report(match field.filter(|_| !self.dialect.is_yaml()) {
+            Some(field) => {
+                let mut text = String::new();
+                crate::id::quote(&field, &mut text);
+                wrong.replace(whole.span, text)
+            }
+            None => wrong.help("name the record in a step of its own, and refer to its field"),
+        });
+        let kind = ExprKind::Field(self.alloc(*first), Name { text: name, span: key.span });
+        Some(Expr { kind, span: whole.span })
+    }
+
+    /// A number in quotes where one is computed with: read as the number that it should be.
+    fn quoted_number(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
+        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let number = ilo_spec::number::parse(text).ok()?;
+        if !matches!(operator.spelling, "+" | "-" | "*" | "/" | "%") || self.dialect.is_yaml() {
+            return None;
+        }
+        let wrong = Diagnostic::new(Code::TypeMismatch, node.span, format!("`{text}` in quotes is a text"))
+            .expected("number", "text")
+            .replace(node.span, text);
+        self.report(wrong);
+        Some(literal(Literal::Number(number), node.span))
+    }
+
+    /// What an operator makes of its operands: one that adds a text is reported, and joins.
+    fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
+        if !self.joins(operator.makes, operands) {
+            return operator.makes;
+        }
+        let wrong = self.adds_texts(written.span);
+        self.report(match rename(written, "concat") {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help("`concat` joins texts"),
+        });
+        Makes::Binary(Binary::Concat)
     }
 
     /// Whether an addition has a text among its operands.
@@ -418,14 +498,13 @@ impl<'a> Reader<'_, 'a> {
         });
         let mut read: Vec<Expr<'a>> = Vec::new();
         for operand in operands {
-            let value = self.read_value(operand, Texts::Plain, true);
-            if let Some(operator) = operator {
-                self.doubtful_operand(operator, operand, &value);
-            }
-            read.push(value);
+            read.push(match operator {
+                Some(operator) => self.operand(operator, operand, Texts::Plain),
+                None => self.value(operand),
+            });
         }
         let span = Span::new(entry.key.span.start, entry.value.span.end);
-        match (operator.map(|operator| operator.makes), &read[..]) {
+        match (operator.map(|operator| self.makes(operator, &entry.value, &read)), &read[..]) {
             (Some(Makes::Unary(unary)), [operand]) => {
                 Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span }
             }
@@ -476,7 +555,9 @@ impl<'a> Reader<'_, 'a> {
         let at = keyed.place(Key::Match);
         let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
         let span = Span::new(at.start, subject.span.end);
+        let node = subject;
         let subject = self.subject(subject);
+        self.constant_subject(node, &subject);
         let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
             let value = self.case_value(&default.value);
@@ -574,7 +655,10 @@ impl<'a> Reader<'_, 'a> {
                 map.default = Some((read, key.span));
                 return;
             }
-            Kind::Text(text) => Literal::Text(text.text),
+            Kind::Text(text) => {
+                self.doubtful_case(key, text.text, map.default.is_some());
+                Literal::Text(text.text)
+            }
             Kind::Number(number) => Literal::Number(number),
             Kind::Bool(value) => Literal::Bool(value),
             Kind::Null => Literal::Nil,
@@ -601,6 +685,11 @@ struct Cases<'a> {
     list: Vec<Case<'a>>,
     seen: HashMap<tree::Key<'a>, Span>,
     default: Option<(Expr<'a>, Span)>,
+}
+
+/// Whether a list is a value and a name.
+fn is_field_of(node: &Node<'_>) -> bool {
+    matches!(node.kind, Kind::List([_, Node { kind: Kind::Text(_), .. }]))
 }
 
 /// The key and value of a record that is one case: `{"gold": 20}`, `{"case": "gold", "value": 20}`.

@@ -8,7 +8,7 @@
 
 use super::emit::Reg;
 use super::matched::{Matched, matched_call};
-use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
+use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
 use crate::check::{CallFacts, Facts};
 use smallvec::SmallVec;
 
@@ -53,8 +53,14 @@ impl Registers {
         self.uses.clear();
         self.uses.resize(slots, Use::default());
         self.order.clear();
-        Scan { facts, aliases: SmallVec::new(), uses: &mut self.uses, order: &mut self.order }
-            .block(&function.body);
+        Scan {
+            facts,
+            aliases: SmallVec::new(),
+            behind: SmallVec::new(),
+            uses: &mut self.uses,
+            order: &mut self.order,
+        }
+        .function(&function.body);
         for slot in 0..parameters {
             self.give(slot);
             // What is put into an input that nothing reads is put nowhere.
@@ -78,9 +84,10 @@ impl Registers {
                 None => self.give(index),
             }
         }
-        for (failed, used) in self.failed.iter_mut().zip(&self.uses) {
-            if used.apart {
-                *failed = Some(self.count);
+        for slot in &self.order {
+            let index = slot.0 as usize;
+            if self.uses[index].apart && self.failed[index].is_none() {
+                self.failed[index] = Some(self.count);
                 self.count = self.count.saturating_add(1);
             }
         }
@@ -115,16 +122,43 @@ impl Registers {
 }
 
 /// The walk that counts uses.
-struct Scan<'c> {
+struct Scan<'c, 'a> {
     facts: &'c Facts,
     /// Slots of ERR arms around that are the failure by another name.
     aliases: SmallVec<[Slot; 2]>,
+    /// Arms whose code stands behind the function.
+    behind: SmallVec<[Behind<'c, 'a>; 4]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<Slot>,
 }
 
-impl Scan<'_> {
-    fn block(&mut self, block: &Block<'_>) {
+/// An ERR arm that never falls through.
+struct Behind<'c, 'a> {
+    arm: &'c Arm<'a>,
+    /// The slot that the failure comes from; none where it has no other.
+    from: Option<Slot>,
+    aliases: SmallVec<[Slot; 2]>,
+}
+
+impl<'c, 'a> Scan<'c, 'a> {
+    /// Goes over a function in the order in which its code is made, so that it makes no difference whether the rest of a
+    /// block stands in an OK arm or after it.
+    fn function(&mut self, body: &'c Block<'a>) {
+        self.block(body);
+        let mut next = 0;
+        while let Some(behind) = self.behind.get_mut(next) {
+            let (arm, from) = (behind.arm, behind.from);
+            self.aliases = core::mem::take(&mut behind.aliases);
+            match from {
+                Some(from) => self.bind(arm.bind, Some(from)),
+                None => self.aliases.push(arm.bind),
+            }
+            self.block(&arm.body);
+            next += 1;
+        }
+    }
+
+    fn block(&mut self, block: &'c Block<'a>) {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {
             rest = after;
@@ -162,13 +196,17 @@ impl Scan<'_> {
         }
     }
 
-    fn matched(&mut self, matched: &Matched<'_, '_>) {
+    fn matched(&mut self, matched: &Matched<'c, 'a>) {
         let (into, node) = (matched.into, matched.node);
         let calls = &mut self.uses[node.slot.0 as usize].calls;
         *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.uses[into.0 as usize].matched |= node.err.is_some();
+        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
+            let from = (!matched.alias).then_some(into);
+            self.behind.push(Behind { arm, from, aliases: self.aliases.clone() });
+        }
         // In the order in which code is made, so that a left-out arm changes no number.
         if let Some(ok) = &node.ok {
             if ok.bind != into {
@@ -178,22 +216,16 @@ impl Scan<'_> {
                 self.block(&ok.body);
             }
         }
-        if let Some(err) = &node.err {
-            if matched.alias {
-                self.aliases.push(err.bind);
-                self.block(&err.body);
-                self.aliases.pop();
-            } else {
-                self.bind(err.bind, Some(into));
-                self.block(&err.body);
-            }
+        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.completes()) {
+            self.bind(arm.bind, Some(into));
+            self.block(&arm.body);
         }
         if let Some(slot) = matched.bound {
             self.bind(slot, None);
         }
     }
 
-    fn control(&mut self, control: &Control<'_>) {
+    fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(node) => {
                 self.expr(&node.condition);

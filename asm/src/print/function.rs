@@ -32,6 +32,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             literal: false,
             in_list: false,
             loop_start: None,
+            said_until: 0,
             failures: Vec::new(),
             diagnostics,
         };
@@ -104,7 +105,11 @@ impl<'a> Printer<'_, 'a> {
     fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
         for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
             let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
-            if self.words.notation == Notation::Constrained || !bound {
+            if self.words.notation == Notation::Constrained {
+                self.names.bind(slot);
+                continue;
+            }
+            if !bound {
                 continue;
             }
             if !twins::binds_first(self.function.body.statements, slot) {

@@ -13,6 +13,9 @@ pub(super) const RESERVED: [&str; 3] = ["err", "error", "input"];
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     of: Vec<Cow<'a, str>>,
+    /// The names that may be read here, and the order in which they were bound.
+    visible: HashSet<Cow<'a, str>>,
+    bound: Vec<Cow<'a, str>>,
 }
 
 impl<'a> Names<'a> {
@@ -40,13 +43,40 @@ impl<'a> Names<'a> {
             taken.insert(name.clone());
             of.push(name);
         }
-        Names { of }
+        Names { of, visible: HashSet::new(), bound: Vec::new() }
     }
 
     /// The name of a slot.
     pub(super) fn get(&self, slot: Slot) -> &Cow<'a, str> {
         const NONE: &Cow<'static, str> = &Cow::Borrowed("value");
         self.of.get(slot.0 as usize).unwrap_or(NONE)
+    }
+
+    /// Whether the name of a slot has been bound, and not only in a loop that has ended.
+    pub(super) fn is_visible(&self, slot: Slot) -> bool {
+        self.visible.contains(self.get(slot))
+    }
+
+    /// Binds the name of a slot.
+    pub(super) fn bind(&mut self, slot: Slot) {
+        let name = self.get(slot).clone();
+        if self.visible.insert(name.clone()) {
+            self.bound.push(name);
+        }
+    }
+
+    /// Begins a loop over items; gives what ends it.
+    pub(super) fn open(&mut self, item: Slot) -> usize {
+        let start = self.bound.len();
+        self.bind(item);
+        start
+    }
+
+    /// Ends a loop: what it has bound first is not to be read any more.
+    pub(super) fn close(&mut self, start: usize) {
+        for name in self.bound.drain(start..) {
+            self.visible.remove(&name);
+        }
     }
 
     /// Every name.

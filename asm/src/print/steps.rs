@@ -98,15 +98,29 @@ impl<'a> Printer<'_, 'a> {
                 continue;
             }
             let tail = if rest.is_empty() { tail } else { Tail::Drop };
+            let silent = self.must_not_give(statement, tail);
             self.statement(statement, tail, out);
             at += 1;
+            if !silent {
+                continue;
+            }
+            out.push(if tail == Tail::Function { self.done() } else { nothing() });
         }
-        // The last step of a block would give its value, though it has a name.
-        if let Some(Stmt { kind: StmtKind::Let { slot, .. }, .. }) = statements.last()
-            && (matches!(tail, Tail::Loop | Tail::Yield | Tail::Bind)
-                || (tail.is_pass() && self.uses.matched.contains(slot)))
-        {
-            out.push(nothing());
+    }
+
+    /// Whether the value that a block's last step would give, as it has a name, makes a difference.
+    fn must_not_give(&self, last: &Stmt<'a>, tail: Tail) -> bool {
+        let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
+        let call = matches!(value, Bound::Expr(Expr { kind: ExprKind::Call(_), .. }));
+        match tail {
+            Tail::Drop => false,
+            Tail::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,
+            // What is bound would be read by that; a name that nothing behind can read would not be bound.
+            Tail::Pass | Tail::Inner | Tail::Function => {
+                self.uses.matched.contains(slot)
+                    || (self.read(*slot).is_some() && (call || !self.names.is_visible(*slot)))
+            }
+            Tail::Loop | Tail::Yield | Tail::Bind => true,
         }
     }
 
@@ -114,7 +128,10 @@ impl<'a> Printer<'_, 'a> {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
-                if self.uses.named_last(*slot).is_none() && (!named || tail.is_pass()) {
+                let last =
+                    tail.is_pass() || (tail == Tail::Function && self.words.notation == Notation::Workflow);
+                let unnamed = self.uses.named_last(*slot).is_none() && (!named || last);
+                if unnamed && !self.must_not_give(statement, tail) {
                     let entries = self.given(value, Tail::Drop);
                     return out.push(Step::of(None, label(value), entries));
                 }
@@ -122,10 +139,9 @@ impl<'a> Printer<'_, 'a> {
                 out.push(self.binding(Some(*slot), last_read(value).max(statement.span.end), "", entries));
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
-                let (slot, tail) = match self.read(*slot) {
-                    Some(slot) => (Some(slot), Tail::Bind),
-                    None => (None, Tail::Drop),
-                };
+                // What nothing reads counts where a MATCH takes something else from the slot.
+                let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
+                let (slot, tail) = if named { (Some(*slot), Tail::Bind) } else { (None, Tail::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }
             StmtKind::Value(value) => {
@@ -394,10 +410,12 @@ impl<'a> Printer<'_, 'a> {
         let mut steps = Vec::new();
         let (in_list, loop_start) = (self.in_list, self.loop_start);
         let literal = core::mem::replace(&mut self.literal, false);
+        let scope = self.names.open(node.item);
         self.in_list = false;
         self.loop_start.get_or_insert(span.start);
         self.steps(node.body.statements, tail, &mut steps);
         (self.in_list, self.loop_start, self.literal) = (in_list, loop_start, literal);
+        self.names.close(scope);
         let body = match self.words.notation {
             Notation::Workflow => self.named(steps),
             _ => self.list(steps),
@@ -408,7 +426,7 @@ impl<'a> Printer<'_, 'a> {
 }
 
 /// A step that does nothing and gives nothing.
-fn nothing<'a>() -> Step<'a> {
+pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 

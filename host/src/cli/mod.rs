@@ -2,6 +2,8 @@
 
 mod check;
 mod load;
+mod lock;
+mod orphans;
 mod output;
 mod plan;
 mod progress;
@@ -82,7 +84,11 @@ impl From<Problem> for Refused {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::parse().verb {
+    let verb = Cli::parse().verb;
+    if !matches!(verb, Verb::Serve(_)) {
+        orphans::adopt();
+    }
+    let result = match verb {
         Verb::Run(args) => run::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Verify(args) => verify::run(&args),
@@ -91,6 +97,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Trace(args) => trace::run(&args),
         Verb::Serve(args) => serve::run(&args),
     };
+    orphans::end();
     match result {
         Ok(exit) => exit.into(),
         Err(Refused::Shown) => Exit::Invalid.into(),

@@ -1,5 +1,6 @@
 //! `run`: check a program, then run it; standard output is the outcome and nothing else.
 
+use super::lock::LockArgs;
 use super::progress::Progress;
 use super::signal::Signal;
 use super::terminal::Terminal;
@@ -47,6 +48,8 @@ pub(super) struct Args {
     /// The tools file
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Write a line of JSON for each tool call as it ends
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -145,6 +148,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
+    args.lock.hold(&tools, program.tools())?;
     let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
     let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };

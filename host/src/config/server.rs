@@ -27,11 +27,15 @@ const SERVER: &[&str] = &[
     "policy",
 ];
 /// Other clients' words for `url`.
-const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+const URLS: &[&str] = &["url", "serverUrl", "httpUrl"];
 /// Other clients' lists of a server's tools that there are, `*` being all.
-const ALLOWING: [&str; 4] = ["includeTools", "enabledTools", "enabled_tools", "tools"];
+const ALLOWING: &[&str] = &["includeTools", "enabledTools", "enabled_tools", "tools"];
 /// Other clients' lists of a server's tools that there are not.
-const DENYING: [&str; 3] = ["excludeTools", "disabledTools", "disabled_tools"];
+const DENYING: &[&str] = &["excludeTools", "disabledTools", "disabled_tools"];
+/// Other clients' keys that say where else a server's settings come from.
+const UNSPOKEN: &[&str] = &["envFile", "headersHelper"];
+/// What is taken for the key of a policy.
+const MISPLACED: &[&str] = &["policies", "permissions"];
 /// Keys of a policy, beside those of a single tool.
 const POLICY: &[&str] = &["allow", "deny", "tools"];
 
@@ -43,7 +47,8 @@ impl Reading {
             );
         }
         let fields = self.record(data)?;
-        self.keys(fields, &[SERVER, &URLS[1..], &ALLOWING, &DENYING].concat());
+        let also = [URLS, ALLOWING, DENYING, UNSPOKEN, MISPLACED, POLICY, RULES].concat();
+        self.keys_also(fields, SERVER, &also);
         self.misplaced(fields);
         let disabled = self.field(fields, "disabled", Reading::flag).unwrap_or(false);
         let timeout = self.field(fields, "timeout", |this, data| this.count(data, 1));
@@ -57,7 +62,7 @@ impl Reading {
     /// How it is reached; what is in the way of that has been said.
     fn way(&mut self, fields: &Fields) -> Way {
         let given = |key: &str| fields.iter().any(|(name, _)| name == key);
-        let url_key = URLS.into_iter().find(|key| given(key)).unwrap_or("url");
+        let url_key = URLS.iter().copied().find(|key| given(key)).unwrap_or("url");
         let command = self.field(fields, "command", Reading::filled);
         let url = self.field(fields, url_key, Reading::filled);
         let arguments = self.field(fields, "args", Reading::filled_texts).unwrap_or_default();
@@ -112,8 +117,8 @@ impl Reading {
         for (key, _) in fields {
             let known = |keys: &[&str]| keys.contains(&key.as_str());
             let mend = match key.as_str() {
-                "policies" => "did you mean `policy`?".to_owned(),
                 "tools" => continue,
+                _ if known(MISPLACED) => "did you mean `policy`?".to_owned(),
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
                 _ => continue,
             };

@@ -5,6 +5,7 @@
 //! its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
 
 mod answer;
+mod consent;
 mod http;
 mod listen;
 mod offer;
@@ -14,7 +15,9 @@ mod sessions;
 use crate::interrupt::Interrupt;
 use crate::run::{self, Ended, Observer};
 use crate::tools::Tools;
+use crate::tools::consent::Consent;
 use axum::http::request::Parts;
+use consent::{Line, Running, Waiting, Way};
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
@@ -28,6 +31,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinError;
 
 pub use http::{Http, http};
 
@@ -62,6 +66,7 @@ struct Shared {
     service: Service,
     offered: Vec<Tool>,
     running: Arc<Semaphore>,
+    waiting: Waiting,
 }
 
 /// The server as one client sees it.
@@ -101,7 +106,7 @@ impl Shared {
     fn new(service: Service) -> Arc<Shared> {
         let offered = offer::tools(&service);
         let running = Arc::new(Semaphore::new(service.runs));
-        Arc::new(Shared { service, offered, running })
+        Arc::new(Shared { service, offered, running, waiting: Waiting::default() })
     }
 
     fn session(self: &Arc<Shared>, sessions: Option<Arc<Sessions>>) -> Session {
@@ -136,10 +141,18 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(state) = &request.request_state {
+            let running = self.shared.waiting.resume(state, request.input_responses);
+            let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
+            return self.drive(running.ok_or_else(over)?, context).await;
+        }
         let Some(work) = answer::Work::of(&self.shared.service, request)? else {
             return Err(ErrorData::invalid_params("no such tool", None));
         };
-        self.work(work, context).await.map(CallToolResponse::Complete)
+        match self.start(work, &context).await? {
+            Some(running) => self.drive(running, context).await,
+            None => Ok(cancelled()),
+        }
     }
 
     async fn list_resources(
@@ -162,12 +175,13 @@ impl ServerHandler for Session {
 }
 
 impl Session {
-    /// Does the work on a thread that may wait, once there is room for another run.
-    async fn work(
+    /// Starts the work on a thread that may wait, once there is room for another run; nothing where it is cancelled
+    /// before.
+    async fn start(
         &self,
         work: answer::Work,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Running>, ErrorData> {
         let request = context.extensions.get::<Parts>();
         let busy = self.sessions.as_ref().zip(request).and_then(|(sessions, request)| sessions.run(request));
         let closed = |_| ErrorData::internal_error("the server is closing", None);
@@ -176,28 +190,64 @@ impl Session {
             let all = Arc::clone(&self.shared.running).acquire_owned().await.map_err(closed)?;
             Ok((own, all))
         };
-        let cancelled = || Ok(CallToolResult::error(vec![]));
         let room = tokio::select! {
-            () = context.ct.cancelled() => return cancelled(),
+            () = context.ct.cancelled() => return Ok(None),
             room = room => room?,
         };
         let interrupt = Interrupt::default();
         let progress =
             context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
         let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
+        let (line, questions) = mpsc::unbounded_channel();
         let task = tokio::task::spawn_blocking(move || {
             let _held = (room, busy);
-            work.done(&shared.service, flag, progress)
+            work.done(&shared.service, flag, Arc::new(Line(line)), progress)
         });
-        let result = tokio::select! {
-            result = task => result,
-            () = context.ct.cancelled() => {
-                interrupt.set();
-                return cancelled();
-            }
-        };
-        result.map_err(|error| ErrorData::internal_error(format!("the run broke: {error}"), None))
+        Ok(Some(Running { task, questions, interrupt }))
     }
+
+    /// Sees a run to its end, or to a question that the client has to answer first.
+    async fn drive(
+        &self,
+        mut running: Running,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let way = Way::of(&context);
+        loop {
+            let asked = tokio::select! {
+                result = &mut running.task => return ended(result),
+                Some(asked) = running.questions.recv() => asked,
+                () = context.ct.cancelled() => {
+                    running.interrupt.set();
+                    return Ok(cancelled());
+                }
+            };
+            match &way {
+                Way::None => {
+                    let why = "this client offers no way to ask (no `elicitation`)";
+                    asked.answer(Consent::Refused(why.to_owned()));
+                }
+                Way::Answer => return Ok(self.shared.waiting.keep(running, asked).into()),
+                Way::Request(peer) => tokio::select! {
+                    result = &mut running.task => return ended(result),
+                    consent = asked.put(peer) => asked.answer(consent),
+                    () = context.ct.cancelled() => {
+                        running.interrupt.set();
+                        return Ok(cancelled());
+                    }
+                },
+            }
+        }
+    }
+}
+
+fn cancelled() -> CallToolResponse {
+    CallToolResponse::Complete(CallToolResult::error(vec![]))
+}
+
+fn ended(result: Result<CallToolResult, JoinError>) -> Result<CallToolResponse, ErrorData> {
+    let broke = |error| ErrorData::internal_error(format!("the run broke: {error}"), None);
+    result.map(CallToolResponse::Complete).map_err(broke)
 }
 
 /// Tells a client how far its run is: a notification for each call as it begins.

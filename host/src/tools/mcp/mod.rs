@@ -5,8 +5,11 @@
 //! schemas (hints that one is harmless, say) is not believed.
 
 mod answer;
+mod child;
+mod guard;
 mod link;
 mod transport;
+mod web;
 
 pub use answer::read_text as read_answer;
 
