@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -24,6 +24,8 @@ type Client = rmcp::service::RunningService<RoleClient, ()>;
 const PROGRAM: &str = "; fn total(items: list number) -> number\n; Tools: 0=price\n; Fields: 0=item\nLET 1 LIT 1 0\n\
     FOR 2 REF 0 2\n  LET 3 CALL 0 1 0 REF 2\n  LET 1 ADD REF 1 MUL REF 3 REF 2\nRET REF 1\n";
 const TOOLS: &str = r#"{"tools": {"price": {"mock": {"returns": 2, "delay_ms": 2}, "read_only": true}}}"#;
+/// What a client says first.
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"load","version":"1"}}}"#;
 /// Connections that say nothing.
 const SILENT: usize = 200;
 /// How long the server is left alone before its memory is looked at for the last time.
@@ -81,6 +83,8 @@ impl Server {
 #[derive(Default)]
 struct Counts {
     broken_off: AtomicU64,
+    /// Of those that meant to break off.
+    refused: AtomicU64,
     errors: AtomicU64,
 }
 
@@ -124,20 +128,48 @@ async fn steady(address: Arc<str>, until: Instant, counts: Arc<Counts>) -> Vec<D
     times
 }
 
-/// Begins runs and goes away in the middle of them, without a word.
+/// A request of the protocol, on a connection of its own.
+async fn ask(address: &str, session: &str, body: &str) -> Result<TcpStream, Failure> {
+    let mut stream = TcpStream::connect(address).await?;
+    let session = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await?;
+    Ok(stream)
+}
+
+/// Begins a run, and goes away in the middle of it.
+async fn break_off(address: &str, after: Duration) -> Result<(), Failure> {
+    let mut stream = ask(address, "", INITIALIZE).await?;
+    let mut answer = vec![0; 4096];
+    let count = stream.read(&mut answer).await?;
+    let head = String::from_utf8_lossy(answer.get(..count).unwrap_or_default()).to_lowercase();
+    let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).ok_or("no session")?;
+    ask(address, session, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await?;
+    let arguments = json!({"source": PROGRAM, "inputs": {"items": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}});
+    let params = json!({"name": "run_program", "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let stream = ask(address, session, &call.to_string()).await?;
+    tokio::time::sleep(after).await;
+    drop(stream);
+    Ok(())
+}
+
+/// Breaks off in the middle of runs, a few times a second.
 async fn breaking_off(address: Arc<str>, until: Instant, counts: Arc<Counts>) {
     for times in 1.. {
         if Instant::now() >= until {
             break;
         }
-        let address = Arc::clone(&address);
-        let task = tokio::spawn(async move {
-            let client = connect(&address).await?;
-            run(&client).await
-        });
-        tokio::time::sleep(Duration::from_millis(20 + times % 7 * 10)).await;
-        task.abort();
-        counts.broken_off.fetch_add(1, Ordering::Relaxed);
+        match break_off(&address, Duration::from_millis(times % 5 * 10)).await {
+            Ok(()) => &counts.broken_off,
+            Err(_) => &counts.refused,
+        }
+        .fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
@@ -156,17 +188,12 @@ async fn slow(address: Arc<str>, until: Instant) {
     }
 }
 
-/// Asks again and again, and reads nothing of the answers.
+/// Asks, goes on writing, and reads nothing of the answers.
 async fn deaf(address: Arc<str>, until: Instant) {
     while Instant::now() < until {
-        let Ok(mut stream) = TcpStream::connect(&*address).await else { return };
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"deaf","version":"1"}}}"#;
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
+        let Ok(mut stream) = ask(&address, "", INITIALIZE).await else { return };
         for _ in 0..100 {
-            if Instant::now() >= until || stream.write_all(request.as_bytes()).await.is_err() {
+            if Instant::now() >= until || stream.write_all(&[b' '; 100]).await.is_err() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(500)).await;
