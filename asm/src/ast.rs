@@ -53,6 +53,8 @@ pub struct Function<'a> {
     pub allowed: Option<&'a [Name<'a>]>,
     /// Its statements.
     pub body: Block<'a>,
+    /// Expressions that are most likely meant as something else, of which a warning has told.
+    pub doubts: &'a [Span],
     /// How many CALLs it has.
     pub calls: u32,
     /// How many FORs it has.

@@ -159,6 +159,8 @@ pub enum Lookup<'c> {
     Ambiguous(Vec<&'c Tool>),
     /// Perhaps a tool of a server that is there, whose tools are not known.
     Unlisted,
+    /// A tool that is there, by its own name, and that programs may not call.
+    Withheld(&'c str),
     /// No tool.
     Unknown,
 }
@@ -173,6 +175,8 @@ pub struct Catalog {
     servers: HashSet<String>,
     /// Servers whose tools are not known.
     unlisted: HashSet<String>,
+    /// The names of tools that programs may not call, by themselves and without their server.
+    withheld: HashMap<String, String>,
 }
 
 impl Catalog {
@@ -230,6 +234,13 @@ impl Catalog {
         kind.insert(server.to_owned());
     }
 
+    /// Says that a tool is there which programs may not call, so that who calls it is told so.
+    pub fn withhold(&mut self, name: &str) {
+        for known in [name, bare(name)] {
+            self.withheld.entry(known.to_owned()).or_insert_with(|| name.to_owned());
+        }
+    }
+
     /// Every tool, in the order in which they were added.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
@@ -244,17 +255,18 @@ impl Catalog {
         if let Some(tool) = own(name) {
             return Lookup::Found(tool);
         }
+        let none = || self.withheld.get(name).map_or(Lookup::Unknown, |own| Lookup::Withheld(own));
         if let Some((server, tool)) = server_and_tool(name) {
             if self.unlisted.contains(server) {
                 return Lookup::Unlisted;
             }
             let stand_in = own(tool).filter(|_| !self.servers.contains(server));
-            return stand_in.map_or(Lookup::Unknown, Lookup::Found);
+            return stand_in.map_or_else(none, Lookup::Found);
         }
         let several: Vec<&Tool> =
             self.by_bare.get(name).into_iter().flatten().filter_map(|&index| self.tools.get(index)).collect();
         match several[..] {
-            [] => Lookup::Unknown,
+            [] => none(),
             [tool] => Lookup::Found(tool),
             _ => Lookup::Ambiguous(several),
         }
@@ -328,6 +340,7 @@ mod tests {
             Lookup::Found(tool) => vec![&tool.name],
             Lookup::Ambiguous(tools) => tools.iter().map(|tool| tool.name.as_str()).collect(),
             Lookup::Unlisted => vec!["?"],
+            Lookup::Withheld(name) => vec!["!", name],
             Lookup::Unknown => vec![],
         };
         assert_eq!(names, expected, "{name}");
@@ -351,6 +364,17 @@ mod tests {
         found(&tools, "mcp://users/send", &[]);
         found(&tools, "delete", &[]);
         found(&tools, "mcp://mail", &[]);
+    }
+
+    #[test]
+    fn a_tool_that_is_withheld_is_told_as_such() {
+        let mut tools = catalog(&["mcp://files/read", "mcp://notes/delete"]);
+        tools.withhold("mcp://files/delete");
+        tools.withhold("mcp://files/move");
+        found(&tools, "mcp://files/delete", &["!", "mcp://files/delete"]);
+        found(&tools, "delete", &["mcp://notes/delete"]);
+        found(&tools, "move", &["!", "mcp://files/move"]);
+        found(&tools, "mcp://files/mov", &[]);
     }
 
     #[test]

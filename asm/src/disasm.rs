@@ -66,7 +66,7 @@ impl Listing<'_> {
         let mut result = Ok(());
         let mut first = true;
         op.roles(|_, role| {
-            let text = self.operand(op, role, pc);
+            let text = self.operand(role, pc);
             if !text.is_empty() {
                 let comma = if first { "" } else { ", " };
                 result = result.and_then(|()| write!(out, "{comma}{text}"));
@@ -76,7 +76,7 @@ impl Listing<'_> {
         result
     }
 
-    fn operand(&self, op: &Op, role: Role, pc: u32) -> String {
+    fn operand(&self, role: Role, pc: u32) -> String {
         let program = self.program;
         match role {
             Role::Read(r) | Role::Write(r) => format!("r{r}"),
@@ -85,11 +85,8 @@ impl Listing<'_> {
             Role::Count(n) => format!("{n} registers"),
             Role::Str(id) => format!("{:?}", self.string(StringId(id))),
             Role::Field(id) => format!(".{}", self.field(FieldId(id))),
-            Role::Number(id) => program
-                .numbers
-                .get(usize::from(id))
-                .map_or_else(|| format!("number {id}?"), ToString::to_string),
-            Role::Shape(id) => self.shape(ShapeId(id)),
+            Role::Number(id) => self.number(NumberId(id)),
+            Role::Shape(id) | Role::Fields(id) => self.shape(ShapeId(id)),
             Role::Call(id) => match program.calls.get(usize::from(id)) {
                 Some(call) => {
                     let tool = program.tools.get(usize::from(call.tool.0));
@@ -101,32 +98,35 @@ impl Listing<'_> {
                 Some(function) => format!("fn {}", self.string(function.name)),
                 None => format!("fn {id}?"),
             },
-            Role::Map(id) => self.map(id, pc),
+            Role::Map(id) => self.map(id, |distance| format!("to {}", pc + 1 + u32::from(distance))),
+            Role::Choice(id) => self.map(id, |number| self.number(NumberId(number))),
             Role::Forward(n) => format!("to {}", pc + 1 + u32::from(n)),
             Role::OnFail(0) => String::new(),
             Role::OnFail(n) => format!("on failure to {}", pc + 1 + u32::from(n)),
             Role::Back(n) => format!("to {}", i64::from(pc) + 1 - i64::from(n)),
-            Role::Immediate(value) => {
-                debug_assert!(matches!(op, Op::Int { .. }), "only one instruction holds a number itself");
-                value.to_string()
-            }
+            Role::Immediate(value) => value.to_string(),
         }
     }
 
-    fn map(&self, id: u32, pc: u32) -> String {
+    fn number(&self, NumberId(id): NumberId) -> String {
+        let number = self.program.numbers.get(usize::from(id));
+        number.map_or_else(|| format!("number {id}?"), ToString::to_string)
+    }
+
+    /// The cases of a map, each with what its target says.
+    fn map(&self, id: u32, target: impl Fn(u16) -> String) -> String {
         let Some(map) = self.program.maps.get(id as usize) else { return format!("map {id}?") };
-        let target = |distance: u16| pc + 1 + u32::from(distance);
         let mut parts: Vec<String> = Vec::new();
         for &(key, distance) in &map.cases {
             let key = match key {
                 Key::Nil => "nil".to_owned(),
                 Key::Bool(value) => value.to_string(),
-                Key::Number(NumberId(id)) => self.operand(&Op::ReturnNil {}, Role::Number(id), pc),
+                Key::Number(id) => self.number(id),
                 Key::Text(id) => format!("{:?}", self.string(id)),
             };
-            parts.push(format!("{key} to {}", target(distance)));
+            parts.push(format!("{key} {}", target(distance)));
         }
-        parts.extend(map.default.map(|distance| format!("else to {}", target(distance))));
+        parts.extend(map.default.map(|distance| format!("else {}", target(distance))));
         parts.join(", ")
     }
 

@@ -83,3 +83,31 @@ pub fn conversion(data: &[u8]) {
         panic!("{from} to {to}\n{source}\n{what}");
     }
 }
+
+/// A source printed in a notation, its own or another, read, and printed again settles: the next print is the same text.
+/// The first byte chooses both notations.
+///
+/// # Panics
+/// Where it is not.
+pub fn round_trip(data: &[u8]) {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    let Ok(source) = core::str::from_utf8(rest) else { return };
+    let pick = |choice: u8| Notation::ALL[usize::from(choice) % Notation::ALL.len()].0;
+    let (from, to) = (pick(choice), pick(choice / 5));
+    let Some(first) = printed(source, from, to) else { return };
+    // Each notation numbers slots in the order in which it reads them, so the first print may still change that.
+    let second = printed(&first, to, to);
+    assert!(second.is_some(), "what is printed in {to} is read\n{first}");
+    let third = second.as_ref().and_then(|second| printed(second, to, to));
+    assert_eq!(third, second, "what is printed in {to} is printed again");
+}
+
+/// A checked source in a notation; nothing where it has errors or that notation has no words for it.
+fn printed(source: &str, from: Notation, to: Notation) -> Option<String> {
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let options = Options { from: Some(from), ..Options::default() };
+    let (file, _) = read_and_check(source, &arena, &options, &mut diagnostics);
+    let printed = (!diagnostics.has_errors()).then(|| print::print(&file, to, &mut diagnostics))?;
+    (!diagnostics.has_errors()).then_some(printed)
+}

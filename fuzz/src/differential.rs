@@ -152,7 +152,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
     let ending = match outcome.status() {
         Status::Ok(value) => Ending::Ok(value.to_string()),
         Status::Err(failure) => Ending::Err(failure.to_string()),
-        Status::Fault(fault) if crate::is_limit(fault.code.as_str()) => Ending::Limit,
+        Status::Fault(fault) if crate::drive::is_limit(fault.code.as_str()) => Ending::Limit,
         Status::Fault(fault) => Ending::Fault {
             code: fault.code.to_string(),
             function: fault.function.clone(),
@@ -165,7 +165,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
 }
 
 /// A value as the machine takes it.
-fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
+pub fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
     match data {
         Data::Nil => Datum::Nil,
         Data::Bool(bool) => Datum::Bool(*bool),

@@ -4,35 +4,35 @@
 //! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a program means;
 //! what is held is that the ways through the code agree with each other and that all of them end.
 
+mod answers;
 pub mod conversion;
 pub mod data;
 pub mod differential;
+mod drive;
 pub mod generate;
 pub mod oracle;
 #[cfg(feature = "host")]
 mod outside;
+pub mod seeds;
 pub mod shrink;
+pub mod sweep;
 pub mod world;
 
-pub use conversion::conversion;
+pub use answers::answers;
+pub use conversion::{conversion, round_trip};
 #[cfg(feature = "host")]
-pub use outside::{json, tools_file};
+pub use outside::{json, mcp_answer, mcp_messages, tools_file};
 
 use bumpalo::Bump;
+use drive::{DATA, Turns, USER, drive, fitting, is_limit, limited, run};
 use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
 use ilo_asm::{disasm, graph, id};
 use ilo_spec::encode::encode;
-use ilo_spec::operand::FunctionId;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
-use ilo_vm::{Datum, Limits, Run, Step};
+use ilo_vm::{Datum, Run, Step};
 use std::sync::OnceLock;
-
-/// Fuel of a run here: enough to go through loops, little enough to be quick.
-const FUEL: u64 = 20_000;
-/// Memory of a run here, in bytes.
-const MEMORY: u64 = 1 << 20;
 
 /// Integer-ID text: laid out, and then as [`text`].
 ///
@@ -127,7 +127,7 @@ fn text(source: &str, notation: Notation) {
     drawn(source, &options);
     assert!(!disasm::disassemble(&program).is_empty());
     match ilo_vm::Program::new(program) {
-        Ok(program) => run(&program, source.as_bytes()),
+        Ok(program) => run(&program, Turns::new(source.as_bytes())),
         Err(error) => panic!("what the assembler makes is verified: {error}"),
     }
 }
@@ -163,7 +163,7 @@ pub fn bytecode(data: &[u8]) {
         let _ = disasm::disassemble(&program);
     }
     if let Ok(program) = ilo_vm::Program::load(data) {
-        run(&program, data);
+        run(&program, Turns::new(data));
     }
 }
 
@@ -237,120 +237,4 @@ pub fn snapshots() -> Vec<Vec<u8>> {
         }
     }
     found
-}
-
-fn limited() -> Limits {
-    Limits { fuel: FUEL, memory: MEMORY, ..Limits::default() }
-}
-
-/// Whether a code is that of a limit.
-fn is_limit(code: &str) -> bool {
-    ["fuel", "memory", "depth", "too-many-calls", "too-large"].contains(&code)
-}
-
-/// What is answered and given, in an order that follows from the input.
-#[derive(Clone)]
-struct Turns(usize);
-
-impl Turns {
-    fn new(seed: &[u8]) -> Turns {
-        Turns(seed.iter().fold(0, |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte))))
-    }
-
-    fn next(&mut self) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-}
-
-const USER: [(&str, Datum<'_>); 3] =
-    [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true)), ("level", Datum::Text("gold"))];
-const LIST: [Datum<'_>; 3] = [Datum::Int(1), Datum::Double(2.5), Datum::Record(&USER)];
-const DATA: [Datum<'_>; 6] = [
-    Datum::Int(3),
-    Datum::Text("x"),
-    Datum::Record(&USER),
-    Datum::List(&LIST),
-    Datum::Bool(true),
-    Datum::Nil,
-];
-
-/// Runs every function of a program with arguments of each kind, and answers of each kind; unbroken, and from a snapshot
-/// at each call.
-fn run(program: &ilo_vm::Program, seed: &[u8]) {
-    let mut turns = Turns::new(seed);
-    let mut run = Run::new(program, limited());
-    let functions = u16::try_from(program.spec().functions.len().min(4)).unwrap_or(0);
-    for function in (0..functions).map(FunctionId) {
-        let arguments: Vec<Datum<'_>> = program
-            .parameters(function)
-            .map(|(_, ty)| fitting(ty).unwrap_or(DATA[turns.next() % DATA.len()]))
-            .collect();
-        if run.start(function, &arguments).is_err() {
-            continue;
-        }
-        let mut same = turns.clone();
-        let outcome = drive(&mut run, &mut turns, false);
-        assert!(matches!(run.step(), Step::Done(_)), "every run ends");
-        let (fuel, memory) = (run.fuel_used(), run.memory_used());
-        assert!(run.start(function, &arguments).is_ok(), "what started once starts again");
-        let broken = drive(&mut run, &mut same, true);
-        // Near its limits a run looks for room and measures what leaves it, which depends on what it has forgotten.
-        if memory < MEMORY / 4 && !LIMITS.iter().any(|code| outcome.contains(code)) {
-            assert_eq!(broken, outcome, "a suspended run goes on as it would have");
-            assert_eq!(run.fuel_used(), fuel, "and uses the same fuel: {outcome}");
-        }
-    }
-}
-
-/// Runs to the end; where `broken`, each call is answered to what its snapshot is restored to. Gives the outcome.
-fn drive(run: &mut Run, turns: &mut Turns, broken: bool) -> String {
-    let mut bytes = Vec::new();
-    // The limit on tool calls ends a run that would go on calling.
-    for _ in 0..=limits::DEFAULT_TOOL_CALLS + 1 {
-        if let Step::Done(outcome) = run.step() {
-            let mut json = String::new();
-            let _ = outcome.write_json(&mut json);
-            assert!(json.starts_with("{\"status\":"), "an outcome is an object: {json}");
-            return json;
-        }
-        if broken {
-            assert_eq!(run.snapshot(&mut bytes), Ok(()), "a call waits");
-            // A new run, whose registers hold nothing of the old one's.
-            match Run::from_snapshot(run.program(), &bytes, limited()) {
-                Ok(restored) => *run = restored,
-                Err(error) => {
-                    assert!(is_limit(error.code().as_str()), "a snapshot is restored: {error}");
-                    return format!("{{\"code\":\"{}\"}}", error.code());
-                }
-            }
-        }
-        let Some(call) = run.pending() else { continue };
-        let turn = turns.next();
-        let _ = if turn.is_multiple_of(4) { call.fail("no") } else { call.answer(DATA[turn % DATA.len()]) };
-    }
-    String::new()
-}
-
-/// Codes of limits as they stand in an outcome.
-const LIMITS: [&str; 5] = [
-    "\"code\":\"fuel\"",
-    "\"code\":\"memory\"",
-    "\"code\":\"depth\"",
-    "\"code\":\"too-many-calls\"",
-    "\"code\":\"too-large\"",
-];
-
-/// An argument of a parameter's type, where the type says which.
-fn fitting(ty: ilo_spec::types::Type) -> Option<Datum<'static>> {
-    use ilo_spec::types::Type;
-    match ty {
-        Type::NUMBER => Some(DATA[0]),
-        Type::TEXT => Some(DATA[1]),
-        Type::BOOL => Some(DATA[4]),
-        Type::NIL => Some(DATA[5]),
-        Type { lists: 1, base: ilo_spec::types::Base::Any } => Some(DATA[3]),
-        Type { lists: 1.., .. } => Some(Datum::List(&[])),
-        _ => None,
-    }
 }

@@ -1,8 +1,16 @@
-//! The entrances of the host: what it is given in files and by tools.
+//! The entrances of the host: what it is given in files, by tools, by MCP servers and by MCP clients.
 
 use ilo_host::data::read::{Bounds, read};
-use ilo_host::tools::Tools;
+use ilo_host::run::Options;
+use ilo_host::serve::{Service, streams};
+use ilo_host::tools::{Tools, read_answer};
+use ilo_vm::Limits;
+use std::io;
 use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use tokio::io::AsyncWrite;
 
 /// JSON that comes in as an input or a tool's result: refused, or read and written again as the same.
 ///
@@ -22,5 +30,75 @@ pub fn tools_file(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = Tools::from_text("tools.json", text, Path::new("."));
         let _ = Tools::from_text("tools.toml", text, Path::new("."));
+    }
+}
+
+/// The answer of an MCP server's tool: a failure, or a value within the bounds.
+///
+/// # Panics
+/// When the value passes them.
+pub fn mcp_answer(bytes: &[u8]) {
+    let bounds = Bounds::default();
+    if let Ok(value) = read_answer(bytes, &bounds) {
+        let text = value.to_json();
+        let wide = Bounds { bytes: usize::MAX, ..bounds };
+        assert_eq!(read(text.as_bytes(), &wide).as_ref(), Ok(&value), "{text}");
+    }
+}
+
+/// What a client says first.
+const HELLO: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+"#;
+
+/// Messages of an MCP client, a line each, to a server without tools: it says nothing but messages, and ends when the
+/// client goes.
+///
+/// # Panics
+/// When it says something else, or a run of it breaks.
+pub fn mcp_messages(bytes: &[u8]) {
+    let limits = Limits { fuel: 100_000, memory: 1 << 20, ..Limits::default() };
+    let service = Service {
+        tools: Tools::new(),
+        functions: Vec::new(),
+        options: Options { limits, ..Options::default() },
+        runs: 2,
+        runs_of_client: 2,
+        source: 1 << 16,
+    };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    let said = Said::default();
+    let input = io::Cursor::new([HELLO, bytes].concat());
+    // A client that breaks the protocol is left, which is an error and no more.
+    let _ = runtime.block_on(streams(service, input, said.clone()));
+    drop(runtime);
+    let said = said.0.lock().map(|said| said.clone()).unwrap_or_default();
+    for line in String::from_utf8_lossy(&said).lines() {
+        let message =
+            read(line.as_bytes(), &Bounds::default()).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(message.get("jsonrpc"), Some(&"2.0".into()), "{line}");
+        let broke = line.contains("-32603") && line.contains("the run broke");
+        assert!(!broke, "{line}");
+    }
+}
+
+/// What a server says.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl AsyncWrite for Said {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if let Ok(mut said) = self.0.lock() {
+            said.extend_from_slice(bytes);
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 }

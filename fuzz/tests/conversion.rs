@@ -28,10 +28,26 @@ fn random_programs_survive_every_notation() {
                         settled += 1;
                         if std::env::var("SHOW").is_ok() && to != Notation::Id {
                             println!("{name} seed {seed}\n{source}\n{words}\n");
-                            let f = |s: &str, n| ilo_asm::disasm::disassemble(&ilo_asm::build::build(s, &ilo_asm::build::Options { from: Some(n), strip: true, ..Default::default() }).0.unwrap());
+                            let f = |s: &str, n| {
+                                ilo_asm::disasm::disassemble(
+                                    &ilo_asm::build::build(
+                                        s,
+                                        &ilo_asm::build::Options {
+                                            from: Some(n),
+                                            strip: true,
+                                            ..Default::default()
+                                        },
+                                    )
+                                    .0
+                                    .unwrap(),
+                                )
+                            };
                             std::fs::write("/tmp/a.dis", f(source, Notation::Id)).unwrap();
                             std::fs::write("/tmp/b.dis", f(&words, to)).unwrap();
-                            let o = std::process::Command::new("diff").args(["-U5", "/tmp/a.dis", "/tmp/b.dis"]).output().unwrap();
+                            let o = std::process::Command::new("diff")
+                                .args(["-U5", "/tmp/a.dis", "/tmp/b.dis"])
+                                .output()
+                                .unwrap();
                             println!("{}", String::from_utf8_lossy(&o.stdout));
                         }
                     }

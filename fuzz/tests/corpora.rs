@@ -3,75 +3,36 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Options, build};
-use ilo_spec::encode::encode;
-use std::fs;
-use std::path::{Path, PathBuf};
+use ilo_asm::build::Notation;
+use ilo_fuzz::seeds::{bytecodes, seeds, sources};
+use ilo_fuzz::sweep::sweep;
 
-fn files(folder: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut rest = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = rest.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { rest.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
-
+/// A body on all that its target begins with: its corpus, and what is made of the conformance corpus.
 fn on_corpus(name: &str, body: fn(&[u8])) {
-    for path in files(&format!("corpus/{name}")) {
-        body(&fs::read(path).unwrap());
-    }
     body(b"");
+    for seed in seeds(name) {
+        body(&seed);
+    }
 }
 
-#[test]
-fn id_text() {
-    on_corpus("id_text", ilo_fuzz::id_text);
+/// One test each for the targets of that name.
+macro_rules! targets {
+    ($($(#[$attribute:meta])* $name:ident)*) => {
+        $($(#[$attribute])* #[test] fn $name() { on_corpus(stringify!($name), ilo_fuzz::$name); })*
+    };
 }
 
-#[test]
-fn bytecode() {
-    on_corpus("bytecode", ilo_fuzz::bytecode);
-}
-
-#[test]
-fn snapshot() {
-    on_corpus("snapshot", ilo_fuzz::snapshot);
-}
-
-#[cfg(feature = "host")]
-#[test]
-fn json() {
-    on_corpus("json", ilo_fuzz::json);
-}
-
-#[cfg(feature = "host")]
-#[test]
-fn tools_file() {
-    on_corpus("tools_file", ilo_fuzz::tools_file);
-}
-
-/// Sources of the conformance corpus and the examples.
-fn sources() -> Vec<String> {
-    let cases =
-        files("../spec/corpus").into_iter().filter(|path| path.extension().is_some_and(|e| e == "case"));
-    let sources = cases.filter_map(|path| {
-        let text = fs::read_to_string(path).ok()?;
-        let source = text.split_once("=== source id\n")?.1;
-        Some(source.split("\n=== ").next().unwrap_or(source).to_owned())
-    });
-    let examples =
-        files("../examples").into_iter().filter(|path| path.extension().is_some_and(|e| e == "ilo"));
-    sources.chain(examples.map(|path| fs::read_to_string(path).unwrap())).collect()
+targets! {
+    id_text tool_calling constrained workflow mcp conversion round_trip differential bytecode mutated answers snapshot
+    #[cfg(feature = "host")] json
+    #[cfg(feature = "host")] tools_file
+    #[cfg(feature = "host")] mcp_answer
+    #[cfg(feature = "host")] mcp_messages
 }
 
 #[test]
 fn every_source_goes_all_the_way() {
-    let sources = sources();
+    let sources = sources(Notation::Id);
     assert!(sources.len() > 500);
     for source in sources {
         ilo_fuzz::id_text(source.as_bytes());
@@ -86,22 +47,13 @@ fn every_cut_of_a_source_is_read() {
     }
 }
 
+/// Every truncation, and every byte changed in some ways; `sweep` changes it in all, which takes minutes.
 #[test]
 fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
-    for path in files("../examples").into_iter().filter(|path| path.extension().is_some_and(|e| e == "ilo")) {
-        let source = fs::read_to_string(&path).unwrap();
-        let program = build(&source, &Options { strip: true, ..Options::default() }).0.unwrap();
-        let bytes = encode(&program);
-        for at in 0..bytes.len() {
-            ilo_fuzz::bytecode(&bytes[..at]);
-            let mut changed = bytes.clone();
-            for value in
-                [0, 1, 2, 0x7f, 0x80, 0xff, bytes[at].wrapping_add(1), bytes[at].wrapping_sub(1), !bytes[at]]
-            {
-                changed[at] = value;
-                ilo_fuzz::bytecode(&changed);
-            }
-        }
+    let programs = bytecodes();
+    assert!(programs.len() > 300);
+    for bytes in programs {
+        sweep(&bytes, |byte| [0, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1), !byte]);
     }
 }
 

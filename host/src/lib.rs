@@ -26,6 +26,7 @@ pub mod entry;
 pub mod file;
 mod input;
 pub mod interrupt;
+pub mod lock;
 pub mod plan;
 pub mod problem;
 pub mod run;

@@ -1,18 +1,28 @@
-//! Runs a program over a table of tools, one call after the other, within its limits of time and size.
+//! Runs a program over a table of tools, within its limits of time and size.
 //!
-//! The machine takes steps, the tools answer, an observer watches. Time is looked at between steps only: the machine's
-//! own work is bounded by fuel, and a call by the deadline that it is given.
+//! The machine takes steps, the tools answer, an observer watches. The run is strictly in order; calls of read-only tools
+//! may be started before their turn, which nothing but time tells (`ahead`). Time is looked at between steps only: the
+//! machine's own work is bounded by fuel, and a call by the deadline that it is given.
+
+mod ahead;
+mod slots;
+
+pub use slots::CallSlots;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
+use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Failure, Tools};
+use ahead::{Ahead, Timed};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, Step};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The limits of a run.
@@ -26,6 +36,10 @@ pub struct Options {
     pub call_timeout: Duration,
     /// What ends the run from outside, at its next call or within one; there is no outcome then.
     pub interrupt: Interrupt,
+    /// How many calls of read-only tools may be under way at once, in all runs that share this.
+    pub slots: CallSlots,
+    /// Who asks a person before calls of tools that want it; without one they fail.
+    pub ask: Option<Arc<dyn Ask>>,
 }
 
 impl Default for Options {
@@ -35,16 +49,42 @@ impl Default for Options {
             timeout: Duration::from_millis(limits::DEFAULT_RUN_MS),
             call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             interrupt: Interrupt::default(),
+            slots: CallSlots::default(),
+            ask: None,
         }
     }
 }
 
+/// A call that has ended.
+#[derive(Debug)]
+pub struct Ended<'c> {
+    /// Its number: calls are counted from 0, in the order in which the run makes them.
+    pub seq: u64,
+    /// The tool.
+    pub tool: &'c str,
+    /// The arguments: a record.
+    pub arguments: &'c Data,
+    /// What came of it.
+    pub result: &'c Result<Data, Failure>,
+    /// When it was started, from the start of the run on. A call that was started ahead of its turn may have been so before
+    /// others with a smaller number.
+    pub start: Duration,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether it was started before the run made it.
+    pub ahead: bool,
+}
+
 /// Watches the calls of a run.
 pub trait Observer {
-    /// A call begins; calls are counted from 0.
+    /// The run makes a call.
     fn started(&mut self, _seq: u64, _tool: &str) {}
-    /// A call has ended.
-    fn ended(&mut self, _seq: u64, _tool: &str, _arguments: &Data, _result: &Result<Data, Failure>) {}
+    /// A call has ended, and the run goes on with its answer.
+    fn ended(&mut self, _call: &Ended<'_>) {}
+    /// A call of a read-only tool is started before the run makes it.
+    fn ahead(&mut self, _tool: &str) {}
+    /// The run will not make a call that was started ahead, or not now: its answer is dropped.
+    fn untaken(&mut self, _tool: &str) {}
 }
 
 /// Watches nothing.
@@ -95,8 +135,15 @@ pub fn run(
     }
     let mut run = Run::new(program, options.limits.clone());
     start(&mut run, function, input).map_err(|problem| vec![problem])?;
-    let mut driver = Driver { tools, options, observer, until: end_of(options.timeout), seq: 0 };
-    while driver.step(&mut run) {}
+    let (begun, until) = (Instant::now(), end_of(options.timeout));
+    // Whatever was started ends with the run: threads that are left are told so, and waited for.
+    thread::scope(|threads| {
+        let (limits, slots) = (options.call_limits(), options.slots.clone());
+        let ahead = Ahead::new(threads, tools, limits, until, slots);
+        let mut driver = Driver { options, observer, ahead, begun, until, seq: 0 };
+        while driver.step(&mut run) {}
+        driver.ahead.forget(driver.observer);
+    });
     Ok(Finished(run))
 }
 
@@ -115,15 +162,16 @@ fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Proble
     run.start_named(function, fields).map_err(|error| Problem::new(error.code(), "input", error.to_string()))
 }
 
-struct Driver<'d> {
-    tools: &'d Tools,
+struct Driver<'d, 's> {
     options: &'d Options,
     observer: &'d mut dyn Observer,
+    ahead: Ahead<'s, 'd>,
+    begun: Instant,
     until: Instant,
     seq: u64,
 }
 
-impl Driver<'_> {
+impl Driver<'_, '_> {
     /// Takes a step and answers the call that it ends in; whether there is another.
     fn step(&mut self, run: &mut Run) -> bool {
         let Step::Call(call) = run.step() else { return false };
@@ -134,14 +182,25 @@ impl Driver<'_> {
             self.time_out(run);
             return true;
         }
-        let (tool, arguments) = (call.tool().to_owned(), arguments(&call));
+        let (tool, json) = (call.tool().to_owned(), json_of(&call));
+        let arguments = data_of(&json);
+        let made = Instant::now();
         self.observer.started(self.seq, &tool);
-        let result = self.call(&tool, &arguments);
-        self.observer.ended(self.seq, &tool, &arguments, &result);
+        let Timed { result, start, end } = self.ahead.call(run, (&tool, &json, &arguments), self.observer);
+        self.observer.ended(&Ended {
+            seq: self.seq,
+            tool: &tool,
+            arguments: &arguments,
+            result: &result,
+            start: start.saturating_duration_since(self.begun),
+            duration: end.saturating_duration_since(start),
+            ahead: start < made,
+        });
         self.seq += 1;
         if self.options.interrupt.is_set() || result == Err(Failure::Interrupted) {
             return false;
         }
+        let Some(call) = run.pending() else { return false };
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
@@ -158,24 +217,31 @@ impl Driver<'_> {
         let limit = self.options.timeout.as_millis();
         run.stop_with(Code::FaultTimedOut, &format!("the run took longer than its limit of {limit} ms"));
     }
+}
 
-    fn call(&self, tool: &str, arguments: &Data) -> Result<Data, Failure> {
-        let Options { limits, call_timeout, interrupt, .. } = self.options;
+impl Options {
+    /// The limits of each call.
+    fn call_limits(&self) -> CallLimits {
+        let Options { limits, call_timeout, interrupt, ask, .. } = self;
         let bounds = Bounds {
             bytes: limits.result_bytes,
             depth: limits.value_depth.min(limits::VALUE_DEPTH),
             values: limits.result_nodes,
         };
-        let limits = CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone() };
-        self.tools.call(tool, arguments, &limits, self.until)
+        CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone(), ask: ask.clone() }
     }
 }
 
-/// The arguments of a call, which are within the run's limits.
-fn arguments(call: &Call<'_>) -> Data {
+/// The arguments of a call as JSON.
+fn json_of(call: &Call<'_>) -> String {
     let mut json = String::new();
-    // Writing to a string does not fail, and what the machine writes is JSON.
+    // Writing to a string does not fail.
     let _ = call.write_json(&mut json);
+    json
+}
+
+/// Arguments that the machine wrote, which are within the run's limits.
+fn data_of(json: &str) -> Data {
     let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
     read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
 }

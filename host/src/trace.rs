@@ -1,10 +1,15 @@
-//! The record of a run: a line of JSON for each tool call, written as it ends.
+//! The record of a run: a line of JSON for each tool call, written as it ends; and what it looks like as a timeline.
 
-use crate::data::Data;
+mod picture;
+mod text;
+pub mod timeline;
+
 use crate::data::write::quote;
-use crate::run::Observer;
+use crate::run::{Ended, Observer};
 use crate::tools::Failure;
+use std::fmt;
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// Writes the trace.
 #[derive(Debug)]
@@ -29,24 +34,37 @@ impl<W: Write> Trace<W> {
 }
 
 impl<W: Write> Observer for Trace<W> {
-    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
+    fn ended(&mut self, call: &Ended<'_>) {
         if self.error.is_some() {
             return;
         }
-        let line = format!("{}\n", line(seq, tool, arguments, result));
+        let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
+        let mut line = line(call);
+        line.pop();
+        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration}}}\n");
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }
 
-/// A call that has ended, as one line of JSON.
-pub fn line(seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) -> String {
-    let (key, value) = match result {
+/// A time as a number of milliseconds, to the microsecond.
+struct Milliseconds(Duration);
+
+impl fmt::Display for Milliseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.0.as_micros();
+        write!(f, "{}.{:03}", micros / 1_000, micros % 1_000)
+    }
+}
+
+/// A call that has ended, as a record of JSON without its times.
+pub fn line(call: &Ended<'_>) -> String {
+    let (key, value) = match call.result {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
         Err(Failure::Interrupted) => ("failed", quote("interrupted")),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
     };
-    let (tool, arguments) = (quote(tool), arguments.to_json());
+    let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
     format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}")
 }

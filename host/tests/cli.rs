@@ -5,6 +5,7 @@ mod support;
 
 use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
+use ilo_spec::limits;
 use ilo_spec::operand::{Count, First, FunctionId, Imm, In, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
@@ -140,6 +141,17 @@ const TOOLS: &str = r#"{"tools":{
 
 const NOTIFY: [&str; 6] = ["run", "p.ilob", "--tools", "tools.json", "--arg", "message=hi \"you\""];
 
+/// A trace without its times, which are there and are numbers.
+fn timeless(trace: &str) -> String {
+    let line = |line: &str| {
+        let (call, times) = line.split_once(r#","start_ms":"#).unwrap();
+        let (start, duration) = times.strip_suffix('}').unwrap().split_once(r#","duration_ms":"#).unwrap();
+        assert!(start.parse::<f64>().unwrap() >= 0.0 && duration.parse::<f64>().unwrap() >= 0.0);
+        format!("{call}}}\n")
+    };
+    trace.lines().map(line).collect()
+}
+
 #[test]
 fn the_outcome_is_alone_on_standard_output_and_the_trace_has_every_call() {
     let case = Case::new(&notify());
@@ -153,11 +165,11 @@ fn the_outcome_is_alone_on_standard_output_and_the_trace_has_every_call() {
     let found =
         r#"{"seq":0,"tool":"get-user","args":{"user-id":"u1"},"ok":{"email":"a@b.c","verified":true}}"#;
     let sent = r#"{"seq":1,"tool":"send-email","args":{"email":"a@b.c","subject":"Notification","body":"hi \"you\""},"ok":null}"#;
-    assert_eq!(case.read("trace.jsonl"), format!("{found}\n{sent}\n"));
+    assert_eq!(timeless(&case.read("trace.jsonl")), format!("{found}\n{sent}\n"));
     run("user-id=u2").is(1, "{\"status\":\"err\",\"error\":\"Email not verified\"}\n", "");
     run("user-id=u3").is(1, "{\"status\":\"err\",\"error\":\"User lookup failed: no such user\"}\n", "");
     let failed = r#"{"seq":0,"tool":"get-user","args":{"user-id":"u3"},"failed":"no such user"}"#;
-    assert_eq!(case.read("trace.jsonl"), format!("{failed}\n"));
+    assert_eq!(timeless(&case.read("trace.jsonl")), format!("{failed}\n"));
 }
 
 #[test]
@@ -385,9 +397,9 @@ fn check_finds_tools_that_are_not_there() {
 fn plan_prints_what_would_happen() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        calls  changes something  rollback       from\n\
-                    get-user    1      no                 needs none     mock\n\
-                    send-email  1      yes                none after it  mock\n";
+    let expected = "tool        calls  changes something  asks first  retries  rollback       from\n\
+                    get-user    1      no                 no          none     needs none     mock\n\
+                    send-email  1      yes                no          none     none after it  mock\n";
     case.run(&["plan", "p.ilob", "--tools", "tools.json"]).is(0, expected, "");
 }
 
@@ -395,15 +407,15 @@ fn plan_prints_what_would_happen() {
 fn tools_prints_the_catalogue() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        arguments            from\n\
-                    get-user    user-id: string, x?  mock\n\
-                    send-email  any                  mock\n";
+    let expected = "tool        arguments            policy                from\n\
+                    get-user    user-id: string, x?  reads only            mock\n\
+                    send-email  any                  may change something  mock\n";
     case.run(&["tools", "--tools", "tools.json"]).is(0, expected, "");
     let schema =
         r#"{"type":"object","properties":{"user-id":{"type":"string"},"x":{}},"required":["user-id"]}"#;
     let expected = format!(
         "{{\"tools\":[{{\"name\":\"get-user\",\"description\":\"finds a user\",\"inputSchema\":{schema},\
-         \"annotations\":{{\"readOnlyHint\":true}},\"source\":\"mock\"}},\
+         \"annotations\":{{\"readOnlyHint\":true}},\"policy\":{{\"read_only\":true}},\"source\":\"mock\"}},\
          {{\"name\":\"send-email\",\"inputSchema\":{{\"type\":\"object\"}},\"source\":\"mock\"}}]}}\n"
     );
     case.run(&["tools", "--tools", "tools.json", "--json"]).is(0, &expected, "");
@@ -454,7 +466,7 @@ fn an_interrupted_run_ends_what_it_started() {
         assert_eq!((output.status.code(), output.stdout), (Some(130), Vec::new()), "{errors}");
         assert_eq!(errors, "interrupted during the call of tool `t`; whether it took effect is not known\n");
         let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted"}"#;
-        assert_eq!(case.read("trace"), format!("{line}\n"));
+        assert_eq!(timeless(&case.read("trace")), format!("{line}\n"));
         let pid = case.read("pid");
         // It would run for ten minutes; the test runner's limit is what fails here.
         while kill(&["-0", pid.trim()]) && !is_zombie(pid.trim()) {
@@ -554,4 +566,19 @@ fn names_cannot_command_the_terminal() {
         assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'));
         assert!(ended.err.contains("a\u{fffd}[2Jb") || ended.out.contains("a\u{fffd}[2Jb"), "{}", ended.err);
     }
+}
+
+#[test]
+fn bytecode_is_bounded_by_default() {
+    let case = Case::new(&echo());
+    let verified = |size: usize| {
+        let mut bytes = ilo_spec::encode::MAGIC.to_vec();
+        bytes.resize(size, 0);
+        case.file("large.ilob", bytes);
+        let ended = case.run(&["verify", "large.ilob"]);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        ended.err.contains("larger than its limit")
+    };
+    assert!(!verified(limits::DEFAULT_BYTECODE), "it is refused for its content");
+    assert!(verified(limits::DEFAULT_BYTECODE + 1));
 }

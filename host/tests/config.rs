@@ -51,8 +51,8 @@ fn the_printed_example_is_read() {
     assert_eq!(names, ["get-user", "health", "resize", "send-email"]);
     assert_eq!(tools.servers().collect::<Vec<_>>(), ["mail", "time"]);
     assert_eq!(tools.get("resize").unwrap().source, Source::Command("sh resize.sh".into()));
-    assert!(tools.get("resize").unwrap().read_only);
-    assert!(!tools.get("get-user").unwrap().read_only);
+    assert!(tools.get("resize").unwrap().policy.read_only);
+    assert!(!tools.get("get-user").unwrap().policy.read_only);
     assert_eq!(tools.get("mcp://users/get-user").unwrap().name, "get-user");
     assert!(tools.get("mcp://mail/get-user").is_none());
 }
@@ -112,10 +112,6 @@ fn every_problem_is_reported_with_its_place() {
         ("4:56", "tools.b.mock[1].when: expected a record, found a number"),
         ("4:99", "tools.b.mock[2].times: expected a whole number from 1, found 0"),
         ("5:12", "tools.c.command: expected a list, the program first; write it as [\"sh\",\"resize.sh\"]"),
-        (
-            "6:24",
-            "tools.d.command[0]: no program `./missing.sh` that can be run, seen from the folder of the tools file",
-        ),
         ("6:41", "tools.d.timeout_ms: expected a whole number from 1, found 1.5"),
         ("7:12", "tools.e.mcp: `mcpServers` has no `mial`; did you mean `mail`?"),
         ("8:38", "tools.f.input_schema: no JSON Schema that can be used: "),
@@ -170,4 +166,166 @@ fn a_schema_is_never_fetched() {
     let own = r##"{"tools":{"a":{"mock":{"returns":1},"input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/x"}},
         "$defs":{"x":{"type":"string"}}}}}}"##;
     assert_eq!(problems("a.json", own), [""; 0]);
+}
+
+#[test]
+fn every_contradiction_of_a_policy_is_reported_with_its_place() {
+    let text = r#"{
+  "mcpServers": {
+    "a": { "command": "x", "policy": { "alow": [], "deny": ["d"], "allow": ["d"], "retries": 11,
+           "confirm": true, "read_only": true } },
+    "b": { "command": "x", "policy": { "allow": ["r"], "idempotent": true, "read_only": true,
+           "tools": { "r": { "confirm": true, "retrie": 1 }, "w": { "binary": "hex" } } } },
+    "c": { "command": "x", "allow": [], "policies": {}, "policy": { "tools": { "t": { "retries": 1 } } } },
+    "d": { "command": "x", "policy": { "deny": ["t"] } }
+  },
+  "tools": {
+    "m": { "mock": { "returns": 1 }, "binary": "base64", "confirm": true, "read_only": true },
+    "n": { "mcp": "mcp://d/t" },
+    "o": { "mcp": "mcp://b/r", "confirm": true },
+    "p": { "mcp": "mcp://b/r", "retries": 1 }
+  }
+}"#;
+    let found = problems("tools.json", text);
+    let expected = [
+        ("3:40", "mcpServers.a.policy.alow: unknown key `alow`; did you mean `allow`?"),
+        ("3:83", "mcpServers.a.policy.retries: expected at most 10, found 11"),
+        (
+            "4:12",
+            "mcpServers.a.policy.confirm: asking is for tools that change something, and here all are `read_only`",
+        ),
+        ("3:52", "mcpServers.a.policy.deny: `d` is both allowed and denied"),
+        ("6:47", "mcpServers.b.policy.tools.r.retrie: unknown key `retrie`; did you mean `retries`?"),
+        (
+            "6:30",
+            "mcpServers.b.policy.tools.r.confirm: asking is for tools that change something, and this one is `read_only`",
+        ),
+        ("6:69", "mcpServers.b.policy.tools.w.binary: expected \"base64\" or \"size\", found \"hex\""),
+        (
+            "6:62",
+            "mcpServers.b.policy.tools.w: the policy does not allow this tool, so nothing else can hold for it",
+        ),
+        ("7:28", "mcpServers.c.allow: `allow` has no meaning here; write it as `\"policy\": {\"allow\": …}`"),
+        ("7:41", "mcpServers.c.policies: `policies` has no meaning here; did you mean `policy`?"),
+        (
+            "7:87",
+            "mcpServers.c.policy.tools.t.retries: only calls of a tool that is marked `\"idempotent\": true` are made again",
+        ),
+        ("11:38", "tools.m.binary: `binary` belongs to an entry with `mcp`"),
+        ("11:58", "tools.m.confirm: asking is for tools that change something, and this one is `read_only`"),
+        ("12:12", "tools.n.mcp: the policy of the server `d` does not allow `t`"),
+        ("13:32", "tools.o.confirm: asking is for tools that change something, and this one is `read_only`"),
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, (place, message)) in found.iter().zip(expected) {
+        let expected = format!("error[bad-tools-file]: tools.json:{place}: {message}");
+        assert!(found.starts_with(&expected), "expected {expected}\nfound    {found}");
+    }
+}
+
+#[test]
+fn what_a_tool_lacks_is_in_the_way_of_those_who_call_it() {
+    let folder = Folder::new();
+    let text = r#"{
+  "mcpServers": {
+    "s": { "command": "x", "env": { "KEY": "${NO_SUCH_VARIABLE_HERE}" } },
+    "old": { "url": "http://127.0.0.1:1/sse", "type": "sse" },
+    "ask": { "command": "x", "args": ["${input:token}"], "envFile": ".env" }
+  },
+  "tools": {
+    "good": { "mock": { "returns": 1 } },
+    "gone": { "command": ["./missing.sh"] },
+    "get": { "mcp": "mcp://s/get" }
+  }
+}"#;
+    let mut tools = Tools::from_file(&folder.file("tools.json", text)).unwrap();
+    let told = |problems: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        let prefix = format!("error[bad-tools-file]: {}/tools.json:", folder.0.path().display());
+        problems.map(|problem| problem.strip_prefix(&prefix).unwrap().to_owned()).collect()
+    };
+    let variable = "3:37: mcpServers.s.env.KEY: the environment has no text `NO_SUCH_VARIABLE_HERE`; set it, or write \
+                    `${NO_SUCH_VARIABLE_HERE:-default}`";
+    let gone = "9:27: tools.gone.command[0]: no program `./missing.sh` that can be run, seen from the folder of the tools file";
+    let sse = "4:47: mcpServers.old.type: the transport of the older protocol, `sse`, is not spoken; give the URL of the \
+               server's streamable HTTP, with the type `http`";
+    assert_eq!(tools.problems(["good", "unknown:no"]).len(), 1);
+    assert_eq!(told(&mut tools.problems(["gone"]).iter().map(ToString::to_string)), [gone]);
+    assert_eq!(told(&mut tools.problems(["get"]).iter().map(ToString::to_string)), [variable]);
+    assert_eq!(told(&mut tools.connect(["mcp://old/x"]).unwrap_err().iter().map(ToString::to_string)), [sse]);
+    let all = told(&mut tools.lacking().map(ToString::to_string));
+    assert_eq!(all.len(), 5, "{all:#?}");
+    assert!(
+        all.iter().any(|told| told.ends_with("write `${NAME}` for `${input:token}`, and set it")),
+        "{all:#?}"
+    );
+    assert!(
+        all.iter().any(|told| told.contains("mcpServers.ask.envFile: files of variables are not read")),
+        "{all:#?}"
+    );
+}
+
+/// Files as other clients' pages print them: each is read, and leads to these servers and to this way of reaching the first.
+#[test]
+fn files_of_other_clients_are_read() {
+    for (name, text) in [
+        (
+            "Claude Desktop",
+            r#"{"globalShortcut": "Ctrl+Space", "mcpServers": {"a": {"command": "npx",
+            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]}}}"#,
+        ),
+        (
+            "Claude Code",
+            r#"{"mcpServers": {"a": {"type": "http", "url": "https://x.example/mcp",
+            "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN:-none}"}, "timeout": 60000}}}"#,
+        ),
+        (
+            "Cursor",
+            r#"{"mcpServers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
+            "env": {"PATH_SEEN": "${env:PATH}", "AT": "${userHome}/x"}}}}"#,
+        ),
+        (
+            "VS Code",
+            r#"{"inputs": [], "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
+            "dev": {"watch": "src"}}}}"#,
+        ),
+        (
+            "Windsurf",
+            r#"{"mcpServers": {"a": {"serverUrl": "https://x.example/mcp", "headers": {"A": "b"},
+            "disabledTools": ["t"]}}}"#,
+        ),
+        (
+            "Gemini CLI",
+            r#"{"theme": "x", "mcpServers": {"a": {"httpUrl": "https://x.example/mcp", "trust": true,
+            "excludeTools": ["t"], "includeTools": ["t", "u"], "timeout": 600000}}}"#,
+        ),
+        (
+            "Cline",
+            r#"{"mcpServers": {"a": {"command": "npx", "args": [], "alwaysAllow": ["t"], "disabled": false}}}"#,
+        ),
+        (
+            "Copilot CLI",
+            r#"{"mcpServers": {"a": {"type": "local", "command": "npx", "args": [], "tools": ["*"]}}}"#,
+        ),
+    ] {
+        let folder = Folder::new();
+        let tools = Tools::from_file(&folder.file("tools.json", text));
+        let tools = tools.unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+        assert_eq!(tools.servers().collect::<Vec<_>>(), ["a"], "{name}");
+        assert_eq!(tools.lacking().count(), 0, "{name}");
+    }
+    for (name, text, expected) in [
+        (
+            "Codex",
+            "[mcp_servers.a]\ncommand = \"npx\"\n",
+            "mcp_servers: unknown key `mcp_servers`; did you mean `mcpServers`?",
+        ),
+        (
+            "Zed",
+            r#"{"context_servers": {"a": {"command": "npx"}}}"#,
+            "context_servers: unknown key `context_servers`",
+        ),
+    ] {
+        let found = problems(if name == "Codex" { "t.toml" } else { "t.json" }, text);
+        assert!(found[0].contains(expected), "{name}: {found:?}");
+    }
 }

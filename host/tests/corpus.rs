@@ -1,5 +1,6 @@
 //! Every conformance case of `spec/corpus`: what is said of the program before it runs, what its mends make of it, and
-//! what its run comes to, from source and from stripped bytecode; a case in several notations, in each of them.
+//! what its run comes to, from source and from stripped bytecode, with calls one at a time and side by side; a case in
+//! several notations, in each of them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -15,13 +16,19 @@ use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
 use ilo_asm::span::Lines;
+use ilo_host::data::read::{Bounds, read};
+use ilo_host::run::{self, CallSlots, Ended, Observer};
+use ilo_host::tools::Tools;
+use ilo_host::trace::line;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Severity;
+use ilo_vm::Program;
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 /// A case that does not hold, and why.
 type Failure = String;
@@ -209,10 +216,70 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(source.file()), source.text).unwrap();
     run(case, source, &source.file(), &outcome, folder.path())?;
+    side_by_side(case, &program)?;
     program.debug = None;
     fs::write(folder.path().join("case.ilob"), encode(&program)).unwrap();
     run(case, source, "case.ilob", &outcome, folder.path())
         .map_err(|failure| format!("{failure}\n  (from stripped bytecode)"))
+}
+
+/// What a trace says of each call that is not the same in every run.
+const TIMES: [&str; 2] = ["start_ms", "duration_ms"];
+
+/// What a run came to: outcome, fuel, calls.
+#[derive(Debug, Default, PartialEq)]
+struct Came {
+    outcome: String,
+    fuel: u64,
+    calls: Vec<String>,
+}
+
+impl Observer for Came {
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.calls.push(line(call));
+    }
+}
+
+/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells which.
+fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(), Failure> {
+    let program = Program::new(program.clone()).map_err(|error| error.to_string())?;
+    let given = |option: &str| {
+        let options = case.options();
+        let at = options.iter().position(|&given| given == option)?;
+        options.get(at + 1).copied()
+    };
+    let number = |option: &str| given(option).map(|number| number.parse::<u64>().unwrap());
+    let function = match given("--fn") {
+        Some(name) => program.function(name),
+        None => program.entry().ok(),
+    };
+    let input = read(case.section("input").unwrap_or("{}").as_bytes(), &Bounds::default());
+    let (Some(function), Ok(input)) = (function, input) else { return Ok(()) };
+    let mut came: Vec<Came> = Vec::new();
+    for most in [1, 16] {
+        let mut tools: Value = serde_json::from_str(case.section("tools").unwrap_or("{}")).unwrap();
+        for tool in tools.as_object_mut().unwrap().values_mut() {
+            tool["read_only"] = Value::Bool(true);
+        }
+        let text = format!("{{\"tools\": {tools}}}");
+        let tools = Tools::from_text("tools.json", &text, Path::new(".")).map_err(|p| format!("{p:?}"))?;
+        let mut options = run::Options { slots: CallSlots::new(most), ..run::Options::default() };
+        options.limits.fuel = number("--fuel").unwrap_or(options.limits.fuel);
+        options.limits.tool_calls = number("--max-calls").unwrap_or(options.limits.tool_calls);
+        options.timeout = number("--timeout").map_or(options.timeout, Duration::from_millis);
+        let mut this = Came::default();
+        let Ok(mut finished) = run::run(&program, function, &input, &tools, &options, &mut this) else {
+            return Ok(());
+        };
+        this.outcome = finished.outcome().unwrap().to_string();
+        this.fuel = finished.run().fuel_used();
+        came.push(this);
+    }
+    if came[0] == came[1] {
+        Ok(())
+    } else {
+        Err(format!("  one at a time and side by side differ\n{came:#?}"))
+    }
 }
 
 /// Runs a program of a case.
@@ -259,7 +326,11 @@ fn run(
     let values = |text: &str| -> Vec<Value> {
         text.lines()
             .filter(|line| !line.trim().is_empty())
-            .map(|line| serde_json::from_str(line).unwrap())
+            .map(|line| {
+                let mut call: Value = serde_json::from_str(line).unwrap();
+                TIMES.iter().for_each(|time| drop(call.as_object_mut().unwrap().remove(*time)));
+                call
+            })
             .collect()
     };
     if values(trace) == values(&found) {

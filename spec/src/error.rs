@@ -88,6 +88,9 @@ codes! {
     141 UnknownNotation "unknown-notation" Error "a source that looks like none of the notations";
     142 TextReference "text-reference" Warning "a text that another language would take for a reference, but is text here";
     143 FailureField "failure-field" Warning "a field of what a tool failed with, which is a text";
+    144 QuotedNull "quoted-null" Warning "`null` as a text, where a value is compared with it";
+    145 RecordOperation "record-operation" Warning "a record that another language would compute or look up, but is data here";
+    146 DefaultCase "default-case" Warning "a case that reads as the default of another language, but is a case like any other";
 
     201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
@@ -159,6 +162,7 @@ codes! {
     905 UnknownInput "unknown-input" Error "an input that the function does not take";
     906 InputType "input-type" Error "an input whose type is not the parameter's";
     907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
+    908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
 }
 
 impl fmt::Display for Code {

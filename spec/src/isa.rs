@@ -9,8 +9,8 @@
 use crate::encode::Sink;
 use crate::error::DecodeError;
 use crate::operand::{
-    Back, CallId, Count, FieldId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId, OnFail, Operand,
-    Out, Role, ShapeId, StringId, To,
+    Back, CallId, ChoiceId, Count, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
+    OnFail, Operand, Out, Role, ShapeId, StringId, To,
 };
 
 /// What a table row says beyond the operands; the specification's table is printed from these.
@@ -204,6 +204,8 @@ instructions! {
         "goes forward where the field of the record `src` is true";
     0x52 Switch "switch" 1 { src: In, map: MapId }
         "goes forward to the case of the map that equals `src`, else to its default, else fault no-case";
+    0x53 Select "select" 1 { dst: Out, src: In, map: ChoiceId }
+        "`dst` becomes the number of the map's case that equals `src`, else of its default, else fault no-case";
 
     // Loops. Three registers from `base` hold the list, the index and what is collected; only these touch them.
     0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects; goes forward to its `next`";
@@ -214,6 +216,12 @@ instructions! {
     0x64 YieldRecord "yield.record" 1 { base: LoopBase, first: First, shape: ShapeId }
         "adds a record of the window to what the loop collects";
     0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list that the loop collected";
+    0x66 YieldTwo "yield.two" 1 { base: LoopBase, a: In, b: In, shape: FieldsId }
+        "adds a record of two registers to what the loop collects";
+    0x67 YieldThree "yield.three" 1 { base: LoopBase, a: In, b: In, c: In, shape: FieldsId }
+        "adds a record of three registers";
+    0x68 YieldFour "yield.four" 1 { base: LoopBase, a: In, b: In, c: In, d: In, shape: FieldsId }
+        "adds a record of four registers";
 
     // Calls. The arguments are a window; a failure arrives in `dst` as well.
     0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "hands a tool call to the host";
@@ -226,10 +234,13 @@ instructions! {
     0x79 ReturnNil "return.nil" 1 {} "ends the function with nil";
     0x7a Fail "fail" 1 { src: In } "ends the function with a failure";
     0x7b ReturnAdd "return.add" 1 { a: In, b: In } "ends the function with `a` + `b`";
+    0x7c ReturnText "return.text" 1 { text: StringId } "ends the function with a constant text";
 
     // Fused pairs, each for a figure in the benches.
     0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
         "`dst` = `a` * constant, then goes forward unless `dst` >= constant";
+    0x81 MulUnlessGe "mul.unless.ge" 2 { dst: Out, a: In, by: Small, least: Small, to: To }
+        "`dst` = `a` * small integer, then goes forward unless `dst` >= small integer";
 }
 
 /// A number constant among the first 256, for instructions that have no room for more.
@@ -257,6 +268,31 @@ impl Operand for NumberByte {
     }
 }
 
+/// An integer of one byte, for instructions that have no room for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Small(pub i8);
+
+impl Operand for Small {
+    const LONG: u8 = 0;
+
+    #[inline]
+    fn short(byte: u8) -> Self {
+        Small(byte.cast_signed())
+    }
+    #[inline]
+    fn encode(self, sink: &mut Sink) {
+        sink.byte(self.0.cast_unsigned());
+    }
+    #[inline]
+    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+        reader.byte().map(Self::short)
+    }
+    #[inline]
+    fn role(self) -> Role {
+        Role::Immediate(self.0.into())
+    }
+}
+
 const _: () = assert!(size_of::<Op>() == 8, "an instruction is 8 bytes");
 const _: () = {
     let mut at = 1;
@@ -277,6 +313,7 @@ impl Op {
                 | Op::ReturnNil {}
                 | Op::Fail { .. }
                 | Op::ReturnAdd { .. }
+                | Op::ReturnText { .. }
                 | Op::For { .. }
                 | Op::Each { .. }
         )

@@ -38,6 +38,10 @@ pub const DIAGNOSTICS: usize = 1_000;
 pub const CLEARED_FIRST: u64 = 2;
 /// The part of its memory, one in so many, that clearing a full heap must leave: with less it would be cleared for ever.
 pub const CLEARED_LEAST: u64 = 16;
+/// Bytes of memory up to which a run is looked ahead of: that is copied, as far as it is in use, while a call is under way.
+pub const SCOUTED_MEMORY: u64 = 4 << 20;
+/// Fuel that looking ahead burns at most, which is not the run's: less than a millisecond.
+pub const SCOUT_FUEL: u64 = 100_000;
 
 /// Source bytes read by default: a thousand times what a model writes at once.
 pub const DEFAULT_SOURCE: usize = 1 << 20;

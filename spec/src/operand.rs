@@ -28,12 +28,16 @@ pub enum Role {
     Number(u16),
     /// A shape; the window is as long as the shape.
     Shape(u16),
+    /// A shape of as many fields as the instruction names registers for.
+    Fields(u16),
     /// An entry of the call table; the window is as long as its shape.
     Call(u16),
     /// A function; the window is as long as its parameters.
     Function(u16),
     /// An entry of the map table.
     Map(u32),
+    /// An entry of the map table whose targets are number constants.
+    Choice(u32),
     /// Instructions to go forward, counted from the next one.
     Forward(u16),
     /// Where a failed call goes on, counted forward from the next instruction; 0 passes the failure on.
@@ -123,12 +127,16 @@ operands! {
     NumberId(u16) Number by varint varint16;
     /// A shape of the shape table.
     ShapeId(u16) Shape by varint varint16;
+    /// A shape of the shape table, whose fields the instruction names one by one.
+    FieldsId(u16) Fields by varint varint16;
     /// A tool with its argument shape.
     CallId(u16) Call by varint varint16;
     /// A function of the program.
     FunctionId(u16) Function by varint varint16;
     /// A switch's cases.
     MapId(u32) Map by varint varint32;
+    /// A choice: the cases of a map, whose targets are number constants.
+    ChoiceId(u32) Choice by varint varint32;
     /// A jump forward.
     To(u16) Forward by varint varint16;
     /// Where a failed call goes on; 0 passes the failure on.

@@ -45,7 +45,7 @@ pub(crate) fn prepare(
         stack.reserve_exact(need);
         // In pieces: what clears more at once takes longer to begin than these take in all.
         while stack.len() < need {
-            stack.resize(need.min(stack.len() + PIECE), Value::NIL);
+            stack.resize(need.min(stack.len() + PIECE), Value::CLEAR);
         }
     }
     frames.clear();

@@ -5,7 +5,7 @@
 //! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
 //! places are used, and how many there are.
 
-use crate::budget::{Budget, Left, Limits};
+use crate::budget::{Budget, Left, Limits, room};
 use crate::compact::Maps;
 use crate::fault::Trap;
 use crate::program::Inner;
@@ -143,13 +143,20 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, need: usize) -> Result<(), Trap> {
+        if self.granted == 0 && need <= FIRST_VALUES && self.values.len() >= FIRST_VALUES {
+            // As below, worked out beforehand: most runs that are used again need no more.
+            if self.budget.charge(const { room(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
+                self.granted = FIRST_VALUES;
+                return Ok(());
+            }
+        }
         if u32::try_from(need).is_err() {
             return Err(self.budget.no_memory(need as u64));
         }
         self.granted = self.budget.grow(self.granted, need, FIRST_VALUES, size_of::<Value>())?;
         if self.values.len() < self.granted {
             self.values.reserve_exact(self.granted - self.values.len());
-            self.values.resize(self.granted, Value::NIL);
+            self.values.resize(self.granted, Value::CLEAR);
         }
         Ok(())
     }
@@ -179,15 +186,6 @@ impl Heap {
         let start = self.text.len();
         self.text.push_str(text);
         Ok(self.text_since(start))
-    }
-
-    /// As [`Heap::add_text`], for a text within its limit; what `longest` is, is up to the caller.
-    #[inline(always)]
-    pub(crate) fn push_text(&mut self, text: &str) -> Result<Value, Trap> {
-        let start = self.text.len();
-        self.reserve_text(text.len())?;
-        self.text.push_str(text);
-        Ok(Value::text(narrow(self.base + start), narrow(text.len())))
     }
 
     /// The value of the text that was written from `start` to the end of the arena.
@@ -257,6 +255,15 @@ impl Heap {
     #[cold]
     #[inline(never)]
     pub(crate) fn nest(&mut self, items: &[Value]) -> Result<u32, Trap> {
+        self.nested |= items.iter().any(|item| item.is_container());
+        let depth = 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0);
+        self.budget.check_depth(depth)?;
+        Ok(depth)
+    }
+
+    /// As [`Heap::nest`], of values that are in the arena; 1 where none is a container.
+    pub(crate) fn nest_at(&mut self, items: core::ops::Range<usize>) -> Result<u32, Trap> {
+        let items = &self.values[items];
         self.nested |= items.iter().any(|item| item.is_container());
         let depth = 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0);
         self.budget.check_depth(depth)?;

@@ -214,6 +214,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Switch { src, map } => {
                     pc += fallible!(compare::switch(heap, program, get(w, src), map));
                 }
+                Op::Select { dst, src, map } => {
+                    fallible!(compare::select(heap, program, w, (dst, src), map));
+                }
 
                 Op::For { base, list, to } => {
                     fallible!(loops::begin(heap, program, w, (base, list), pc, true));
@@ -232,6 +235,15 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::YieldRecord { base, first, shape } => {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
+                Op::YieldTwo { base, a, b, shape } => {
+                    fallible!(loops::add_fields(heap, w, base, [a, b], shape));
+                }
+                Op::YieldThree { base, a, b, c, shape } => {
+                    fallible!(loops::add_fields(heap, w, base, [a, b, c], shape));
+                }
+                Op::YieldFour { base, a, b, c, d, shape } => {
+                    fallible!(loops::add_fields(heap, w, base, [a, b, c, d], shape));
+                }
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
                 Op::Tool { .. } => {
@@ -242,6 +254,11 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Invoke { dst, first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
                     fallible!(heap.budget.burn(entry.cost.into()));
+                    // There is room, which was made for as many as can be under way.
+                    if frames.len() == frames.capacity() {
+                        cold_path();
+                        break 'run (Stop::Returned, None);
+                    }
                     frames.push(Frame { pc, base: *base, dst });
                     *base += usize::from(first.0);
                     pc = at(entry.start);
@@ -269,6 +286,28 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
                 },
 
+                Op::ReturnText { text } => leave!(program.texts[at(text.0)]),
+
+                Op::MulUnlessGe { to, .. } => {
+                    if let Op::MulUnlessGe { dst, a, by, least, .. } = *op
+                        && let Some(product) = arith::product(get(w, a), by)
+                    {
+                        // Nearly always finite, so that is asked on the way that it goes anyway.
+                        if product >= f64::from(least.0) {
+                            if product <= f64::MAX {
+                                set(w, dst, Value::double(product));
+                                continue;
+                            }
+                        } else if product >= f64::MIN {
+                            set(w, dst, Value::double(product));
+                            cold_path();
+                            pc += usize::from(to.0);
+                            continue;
+                        }
+                    }
+                    cold_path();
+                    go_if!(!fallible!(compare::product_at_least_slowly(heap, program, w, op)), to);
+                }
                 Op::MulCUnlessGeC { to, .. } => {
                     go_if!(!fallible!(compare::product_at_least(heap, program, w, op)), to);
                 }
@@ -332,8 +371,8 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
         (*pc, *base) = place;
         return handled;
     }
-    if let Some(w) = window(stack, *base) {
-        set(w, dst, value);
+    if let Some(place) = stack.get_mut(*base + usize::from(dst.0)) {
+        *place = value;
     }
     if failed {
         *pc += usize::from(on_fail.0);

@@ -124,6 +124,9 @@ fn is_site(op: Op) -> bool {
             | Op::For { .. }
             | Op::Yield { .. }
             | Op::YieldRecord { .. }
+            | Op::YieldTwo { .. }
+            | Op::YieldThree { .. }
+            | Op::YieldFour { .. }
             | Op::Tool { .. }
             | Op::Invoke { .. }
             | Op::Note { .. }

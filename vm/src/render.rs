@@ -5,6 +5,7 @@
 
 use crate::fault::Trap;
 use crate::heap::Heap;
+use crate::ops::mismatch;
 use crate::program::Inner;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
@@ -27,6 +28,8 @@ pub(crate) trait Sink {
     fn quoted(&mut self, value: Value) -> Result<(), Self::Error>;
     /// The name of a field as a JSON string.
     fn name(&mut self, name: u32) -> Result<(), Self::Error>;
+    /// What a scout does not know.
+    fn unknown(&mut self) -> Result<(), Self::Error>;
 }
 
 /// As CONCAT renders: text as it is, nil as `nil`, everything else as JSON.
@@ -82,6 +85,7 @@ fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut SmallStack<Open>) -> Re
         Tag::Int => sink.number(Number::Int(value.as_int())),
         Tag::Double => sink.number(Number::Double(value.payload)),
         Tag::Text => sink.quoted(value),
+        Tag::Unknown => sink.unknown(),
         Tag::List | Tag::Record => {
             let len = sink.heap().len(sink.program(), value);
             open.push(Open { value, next: 0, len });
@@ -173,6 +177,11 @@ impl<W: Write> Sink for Host<'_, W> {
 
     fn name(&mut self, name: u32) -> fmt::Result {
         quote(self.heap.shapes.name(self.program, name), |text| self.out.write_str(text))
+    }
+
+    /// In a message of a scout, which nobody sees.
+    fn unknown(&mut self) -> fmt::Result {
+        self.out.write_str("…")
     }
 }
 
@@ -277,6 +286,10 @@ impl Sink for Arena<'_> {
         }
         let text = String::from(self.heap.shapes.name(program, name));
         self.quote_foreign(&text)
+    }
+
+    fn unknown(&mut self) -> Result<(), Trap> {
+        Err(mismatch("a value to render", Tag::Unknown))
     }
 }
 

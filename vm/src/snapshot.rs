@@ -219,7 +219,8 @@ impl<'h> Writer<'h> {
     #[inline]
     fn begin(&mut self, value: Value) -> Option<(usize, usize)> {
         match value.tag {
-            Tag::Nil => self.out.byte(tag::NIL),
+            // Of a scout there is no snapshot.
+            Tag::Nil | Tag::Unknown => self.out.byte(tag::NIL),
             Tag::False => self.out.byte(tag::FALSE),
             Tag::True => self.out.byte(tag::TRUE),
             Tag::Int => {

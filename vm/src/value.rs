@@ -5,16 +5,18 @@
 
 use ilo_spec::program::Number;
 
-/// What a value is. Containers have the bit 8.
+/// What a value is. Containers have the bit 8. Doubles are 0, so that one look at two tags joined tells whether both are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Tag {
-    Nil = 0,
-    False = 1,
-    True = 2,
-    Int = 3,
-    Double = 4,
+    Double = 0,
+    Int = 1,
+    Nil = 2,
+    False = 3,
+    True = 4,
     Text = 5,
+    /// The answer to a call that a scout did not wait for; no run has one.
+    Unknown = 6,
     List = 8,
     Record = 9,
 }
@@ -27,6 +29,7 @@ impl Tag {
             Tag::False | Tag::True => "bool",
             Tag::Int | Tag::Double => "number",
             Tag::Text => "text",
+            Tag::Unknown => "something unknown",
             Tag::List => "list",
             Tag::Record => "record",
         }
@@ -51,6 +54,10 @@ pub(crate) struct Value {
 
 impl Value {
     pub(crate) const NIL: Value = Value::plain(Tag::Nil);
+    pub(crate) const UNKNOWN: Value = Value::plain(Tag::Unknown);
+
+    /// What places hold before anything is put there; nothing reads it. All bits 0, which are the fastest to write.
+    pub(crate) const CLEAR: Value = Value::double(0.0);
 
     const fn plain(tag: Tag) -> Value {
         Value { tag, aux: 0, payload: 0.0 }
@@ -130,6 +137,12 @@ impl Value {
     /// Whether a list has a header.
     pub(crate) const fn is_growable(self) -> bool {
         self.high() & GROWABLE != 0
+    }
+
+    /// Whether both are doubles.
+    #[inline(always)]
+    pub(crate) const fn both_double(&self, other: &Value) -> bool {
+        self.tag as u32 | other.tag as u32 == Tag::Double as u32
     }
 
     #[inline(always)]

@@ -42,7 +42,8 @@ impl<'v> View<'v> {
     /// What it is.
     pub fn kind(&self) -> Kind {
         match self.value.tag {
-            Tag::Nil => Kind::Nil,
+            // No scout shows what it does not know.
+            Tag::Nil | Tag::Unknown => Kind::Nil,
             Tag::False | Tag::True => Kind::Bool,
             Tag::Int => Kind::Int,
             Tag::Double => Kind::Double,

@@ -29,6 +29,7 @@ use crate::ast::{File, Function};
 use crate::build::Notation;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
+use crate::span::Span;
 use events::{Events, Rollback};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -143,7 +144,7 @@ impl<'t> Piece<'_, '_, 't> {
 }
 
 /// Errors of reading that leave the tree whole.
-const HARMLESS: [Code; 2] = [Code::UnnamedId, Code::WrongReturn];
+const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
 
 /// Which functions the reader found an error in: from a header to the next one, what is harmless not counted.
 fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
@@ -167,7 +168,7 @@ fn check_function<'a>(
     events: &mut Events<'a>,
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
-) -> (Facts, Vec<(u32, crate::span::Span)>) {
+) -> (Facts, Vec<(u32, Span)>) {
     let mut facts =
         Facts { calls: vec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
     let mut edges = Vec::new();
@@ -183,10 +184,45 @@ fn check_function<'a>(
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
-    report.diagnostics.append(types::check(file, function, &facts, &resolved));
+    let found = types::check(file, function, &facts, &resolved, &[]);
+    let found = if function.doubts.is_empty() || !found.has_errors() {
+        found
+    } else {
+        without_doubts(function, found, report, |doubts| {
+            types::check(file, function, &facts, &resolved, doubts)
+        })
+    };
+    report.diagnostics.append(found);
     // In the order of the file, so that the order of calls makes no difference to that of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
+}
+
+/// How many doubts of a function are looked at one by one.
+const DOUBTS: usize = 16;
+
+/// What is wrong with a function's types beside what follows from its doubts. A doubt from which something follows was
+/// told as a warning; it is the error now, since its mend is the one.
+fn without_doubts(
+    function: &Function<'_>,
+    mut found: Diagnostics,
+    report: &mut Report<'_>,
+    check: impl Fn(&[Span]) -> Diagnostics,
+) -> Diagnostics {
+    let mut settled: Vec<Span> = Vec::new();
+    for &doubt in function.doubts.iter().take(DOUBTS) {
+        settled.push(doubt);
+        let left = check(&settled);
+        if left.as_slice().len() == found.as_slice().len() {
+            settled.pop();
+            continue;
+        }
+        let at = |error: &&Diagnostic| error.span == doubt;
+        let code = found.as_slice().iter().find(at).map_or(Code::TypeMismatch, |error| error.code);
+        report.diagnostics.harden(doubt, code);
+        found = left;
+    }
+    found
 }
 
 fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {

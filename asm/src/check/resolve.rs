@@ -102,6 +102,14 @@ impl<'f, 'a> Names<'f, 'a> {
                 self.unknown(Code::UnknownTool, name, report);
                 Target::Unknown
             }
+            Some(Lookup::Withheld(own)) => {
+                let message = format!("programs may not call the tool `{own}`");
+                let diagnostic = Diagnostic::new(Code::UnknownTool, name.span, message)
+                    .expected("a tool that the tools file allows", format!("`{}`", name.text))
+                    .help("its server has it; the `policy` of the server in the tools file leaves it out");
+                report.push(diagnostic);
+                Target::Unknown
+            }
             Some(Lookup::Ambiguous(tools)) => {
                 let names = tools.iter().map(|tool| tool.name.as_str());
                 let message = format!("several servers have a tool `{}`", name.text);

@@ -23,12 +23,13 @@ use smallvec::{SmallVec, smallvec};
 /// is read; each further one takes a chain of slots that depend on later ones.
 const PASSES: usize = 8;
 
-/// Checks the types of a function.
+/// Checks the types of a function. Of what stands at one of the `doubts`, nothing counts as known.
 pub(super) fn check(
     file: &File<'_>,
     function: &Function<'_>,
     facts: &Facts,
     resolved: &[Resolved<'_>],
+    doubts: &[Span],
 ) -> Diagnostics {
     let slots = function.slots.len();
     let mut types = Types {
@@ -36,6 +37,7 @@ pub(super) fn check(
         function,
         facts,
         resolved,
+        doubts,
         slots: smallvec![Slots::default(); slots],
         changed: false,
         found: Diagnostics::default(),
@@ -81,6 +83,7 @@ struct Types<'t, 'a> {
     function: &'t Function<'a>,
     facts: &'t Facts,
     resolved: &'t [Resolved<'t>],
+    doubts: &'t [Span],
     slots: SmallVec<[Slots; 16]>,
     /// A slot changed after it was read in this pass.
     changed: bool,
@@ -257,11 +260,14 @@ impl<'a> Types<'_, 'a> {
     }
 
     fn expression(&mut self, expression: &Expr<'a>) -> Seen {
+        if !self.doubts.is_empty() && self.doubts.contains(&expression.span) {
+            return Some(Known::ANY);
+        }
         match &expression.kind {
             ExprKind::Ref(slot) => self.slot(*slot).plain,
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
-            ExprKind::Field(of, _) => {
-                self.record(of, "FIELD reads a record");
+            ExprKind::Field(of, name) => {
+                self.field(of, name.text);
                 Some(Known::ANY)
             }
             ExprKind::Call(call) => Some(self.call(call)),
@@ -422,6 +428,18 @@ impl<'a> Types<'_, 'a> {
     fn record(&mut self, expression: &Expr<'a>, what: &str) {
         let seen = self.expression(expression);
         self.demand(expression, seen, |known| known.meets(Known::RECORD), "record", what);
+    }
+
+    /// A field of a record. What other languages count by a field is counted by LEN.
+    fn field(&mut self, of: &Expr<'a>, name: &str) {
+        let before = self.found.mark();
+        self.record(of, "FIELD reads a record");
+        if matches!(name, "length" | "size" | "count" | "len") {
+            self.found.reword(before, |wrong| {
+                wrong.help =
+                    Some("LEN counts the elements of a list and the characters of a text".to_owned());
+            });
+        }
     }
 
     fn condition(&mut self, expression: &Expr<'a>, word: &str) {

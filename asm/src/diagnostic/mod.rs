@@ -176,6 +176,16 @@ impl Diagnostics {
         self.dropped = mark.dropped;
     }
 
+    /// Whether any was added since the mark.
+    pub fn has_since(&self, mark: Mark) -> bool {
+        self.list.len() > mark.kept
+    }
+
+    /// Whether an error was added since the mark.
+    pub fn has_errors_since(&self, mark: Mark) -> bool {
+        self.errors > mark.errors
+    }
+
     /// Hands over each that was added since the mark, to be said in other words.
     pub fn reword(&mut self, mark: Mark, with: impl FnMut(&mut Diagnostic)) {
         self.list.iter_mut().skip(mark.kept).for_each(with);
@@ -210,6 +220,17 @@ impl Diagnostics {
             self.errors -= usize::from(!keep && diagnostic.is_error());
             keep
         });
+    }
+
+    /// Makes an error of this code of the warnings inside a place.
+    pub fn harden(&mut self, place: Span, code: Code) {
+        let inside = |found: &&mut Diagnostic| {
+            !found.is_error() && place.start <= found.span.start && found.span.end <= place.end
+        };
+        for warning in self.list.iter_mut().filter(inside) {
+            warning.code = code;
+            self.errors += usize::from(warning.is_error());
+        }
     }
 
     /// Sorts them by place, errors before warnings at the same one.

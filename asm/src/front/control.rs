@@ -1,7 +1,8 @@
 //! `if`, `assert`, `switch` and `for`.
 
 use super::dialect::{ARM, Key};
-use super::keys::{Keyed, first_of, shown};
+use super::draft::Draft;
+use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Loop, Reader, literal};
 use super::steps::{Step, Tail};
 use super::tree::{Entry, Kind, Node};
@@ -33,7 +34,7 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(condition) = step.get(Key::If) else { return };
-        let condition = self.formula(condition);
+        let condition = self.condition(condition);
         let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
         let leaving = self.leaving(&step.keyed);
         let then = match (leaving, step.keyed.entry(Key::Then)) {
@@ -53,6 +54,7 @@ impl<'a> Reader<'_, 'a> {
                 }
                 self.branch(&then.value, tail_of_blocks, "then")
             }
+            (None, None) if step.faulty => Block { statements: &[] },
             (None, None) => {
                 let word =
                     self.dialect.word(if self.dialect.has(Key::Return) { Key::Return } else { Key::Ok });
@@ -71,7 +73,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn assert_step(&mut self, step: &Step<'_, 'a>) {
         let Some(condition) = step.get(Key::Assert) else { return };
         let at = step.place();
-        let condition = self.formula(condition);
+        let condition = self.condition(condition);
         let condition = self.not(condition, condition.span);
         let message = step.keyed.entry(Key::Message);
         let then = self.block(|this| {
@@ -87,7 +89,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
         let Some(variable) = step.get(Key::For) else { return };
         let list = match step.get(Key::In) {
-            Some(node) => self.value(node),
+            Some(node) => self.subject(node),
             None => literal(Literal::Nil, variable.span),
         };
         let id = self.new_loop();
@@ -120,6 +122,9 @@ impl<'a> Reader<'_, 'a> {
             return;
         };
         let by_name = step.target.is_some();
+        if !self.dialect.is_yaml() {
+            self.sister_switch(step, arms);
+        }
         let start = self.statements.len();
         let of_arms = if by_name { Tail::Value } else { tail };
         let before = self.switched;
@@ -144,6 +149,40 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// Warns of a switch where steps with `if` stand one behind the other.
+    fn sister_switch(&mut self, step: &Step<'_, 'a>, arms: &[Node<'a>]) {
+        let leaves = |node: &Node<'a>| {
+            entries(node)
+                .iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &LEAVES).is_some()))
+        };
+        let text = |node: &Node<'a>| {
+            let default = entries(node).iter().find(|entry| entry.name() == Some("default"));
+            match default {
+                None => leaves(node).then(|| self.source.get(node.span.range()))?.map(str::to_owned),
+                Some(default) if leaves(&default.value) => {
+                    self.source.get(default.value.span.range()).map(str::to_owned)
+                }
+                Some(default) if matches!(default.value.kind, Kind::Null) => {
+                    let rest = entries(node).iter().filter(|entry| entry.name() != Some("default"));
+                    let rest =
+                        rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
+                    leaves(node).then(|| Draft::Record(rest).text(self.source, self.dialect.is_bare()))
+                }
+                Some(_) => None,
+            }
+        };
+        let steps: Option<Vec<String>> = arms.iter().map(text).collect();
+        let steps = steps.filter(|steps| !steps.is_empty() && step.target.is_none());
+        let message = "`switch` is another notation's word for steps with `if`, and read as those";
+        let warning = Diagnostic::new(Code::SisterWord, step.place(), message)
+            .expected("a step with `if` for each arm, one behind the other", "`switch`");
+        self.report(match steps {
+            Some(steps) => warning.replace(step.keyed.span, steps.join(", ")),
+            None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
+        });
+    }
+
     /// The arms of a switch, in order: those that end the function one behind the other, else each in the other branch
     /// of the one before.
     fn arms(&mut self, mut arms: &[Node<'a>], tail: Tail, by_name: bool) {
@@ -159,7 +198,7 @@ impl<'a> Reader<'_, 'a> {
                 return;
             };
             let at = condition.key.span;
-            let test = self.formula(&condition.value);
+            let test = self.condition(&condition.value);
             let then = self.block(|this| this.arm(&keyed, &keyed, at, tail, by_name));
             if ends(&then) {
                 self.push_if(test, then, None, at);

@@ -54,8 +54,19 @@ pub(crate) enum Key {
 /// How many keys there are.
 pub(super) const KEYS: usize = Key::Steps as usize + 1;
 
+/// All of them, in their order.
+pub(super) const ALL: [Key; KEYS] = {
+    let mut all = [Key::Let; KEYS];
+    let mut at = 0;
+    while at < KEYS {
+        all[at] = WORDS[at].0;
+        at += 1;
+    }
+    all
+};
+
 /// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its own.
-struct Words(#[allow(dead_code, reason = "a test holds the order by it")] Key, [&'static str; 4]);
+struct Words(Key, [&'static str; 4]);
 
 /// Every word. Where a notation has none, the words of its sisters are understood.
 const WORDS: [Words; KEYS] = [
@@ -154,9 +165,13 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("_", &[Key::Default]),
     ("object", &[Key::Obj]),
     ("record", &[Key::Obj]),
-    ("eval", &[Key::Expr]),
     ("compute", &[Key::Expr]),
-    ("to", &[Key::Value]),
+    ("to", &[Key::Value, Key::Expr]),
+    ("be", &[Key::Expr]),
+    ("=", &[Key::Expr]),
+    ("is", &[Key::Expr]),
+    ("eval", &[Key::Expr]),
+    ("formula", &[Key::Expr]),
     ("fallback", &[Key::Value]),
     ("default", &[Key::Value]),
     ("result", &[Key::Value, Key::Output, Key::Let]),
@@ -177,6 +192,21 @@ const ABSENT: &[(&str, &str)] = &[
     ("retry", "a call is made again by a `call` under `then` in its handler"),
     ("retries", "a call is made again by a `call` under `then` in its handler"),
     ("max-retries", "a call is made again by a `call` under `then` in its handler"),
+    ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
+    ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
+    ("throw", "`raise` fails with a value"),
+    ("comment", "leave it out: a program has no comments"),
+    ("note", "leave it out: a program has no comments"),
+    ("description", "leave it out: a program has no comments"),
+    ("-comment", "leave it out: a program has no comments"),
+    ("//", "leave it out: a program has no comments"),
+    ("continue", "put what follows under the `then` of an `if`"),
+    ("goto", "leave it out: steps run in the order of the file"),
+    ("break", "put what follows under the `then` of an `if`"),
+    ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
+    ("sort", "there is no such operation: a tool does it, with `call`"),
+    ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
+    ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
     ("while", "the only loop is `for`, over a list"),
     ("until", "the only loop is `for`, over a list"),
     ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
@@ -334,14 +364,20 @@ impl Dialect {
             let entry = FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(word));
             entry.and_then(|(_, meant)| meant.iter().copied().find(|key| keys.contains(key)))
         };
-        foreign().or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
+        let plain = |text: &str| text.replace(['-', '_'], "").to_lowercase();
+        let alike =
+            |key: &&Key| spellings(**key).iter().any(|&own| !own.is_empty() && plain(own) == plain(word));
+        foreign()
+            .or_else(|| keys.iter().find(alike).copied())
+            .or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
     }
 }
 
 /// What to do in place of something that no notation has.
-pub(super) fn instead(word: &str) -> Option<&'static str> {
+pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let plain = word.to_ascii_lowercase().replace('_', "-");
-    ABSENT.iter().find(|(absent, _)| *absent == plain).map(|&(_, help)| help)
+    let (_, help) = ABSENT.iter().find(|(absent, _)| *absent == plain)?;
+    Some(help.replace("{handler}", dialect.word(Key::Handler)))
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {
@@ -356,6 +392,13 @@ pub(crate) fn is_word(word: &str) -> bool {
 /// Whether a word begins a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+}
+
+/// Every word of a notation.
+pub fn words(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let column = Dialect::of(notation).column;
+    let own = WORDS.iter().filter_map(move |words| words.1.get(column).copied());
+    own.filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl<'a> Reader<'_, 'a> {
     fn unknown_key<'d>(&mut self, entry: &'d Entry<'a>, keys: &[Key], what: &str, found: &mut Keyed<'d, 'a>) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
-        let instead = name.and_then(instead);
+        let instead = name.and_then(|name| instead(name, self.dialect));
         let near = name.filter(|_| instead.is_none()).and_then(|name| self.dialect.nearest(name, &free));
         let word = near.map(|key| self.dialect.word(key));
         let wrong = Diagnostic::new(
@@ -143,7 +143,7 @@ impl<'a> Reader<'_, 'a> {
         self.report(match word.and_then(|word| rename(&entry.key, word)) {
             Some(fix) => wrong.fix(fix),
             None => wrong.help(match (instead, some_words(self.dialect, &free)) {
-                (Some(help), _) => help.to_owned(),
+                (Some(help), _) => help,
                 (None, words) if words.is_empty() => "leave it out".to_owned(),
                 (None, words) => format!("leave it out, or use one of {words}"),
             }),

@@ -7,6 +7,9 @@
 mod control;
 mod detect;
 mod dialect;
+mod doubt;
+mod draft;
+mod foreign;
 mod format;
 mod function;
 mod handler;
@@ -25,7 +28,8 @@ pub mod tree;
 mod value;
 mod yaml;
 
-pub(crate) use detect::{BEGINNINGS, detect};
+pub(crate) use detect::{BEGINNINGS, detect, prose};
+pub use dialect::words;
 pub(crate) use dialect::{Dialect, Key, begins_step, is_word};
 pub use format::{Formatted, format};
 pub(crate) use function::UNNAMED;

@@ -131,13 +131,88 @@ const FOREIGN: &[(&str, &str)] = &[
     ("add_item", "append"),
     ("join", "concat"),
     ("cat", "concat"),
-    ("in", "has"),
-    ("exists", "has"),
-    ("contains", "has"),
     ("has_key", "has"),
+    ("haskey", "has"),
+    ("has_field", "has"),
     ("++", "concat"),
     ("..", "concat"),
 ];
+
+/// Functions of other languages that no operator is.
+const FUNCTIONS: [&str; 34] = [
+    "sum",
+    "max",
+    "min",
+    "round",
+    "abs",
+    "floor",
+    "ceil",
+    "avg",
+    "upper",
+    "lower",
+    "trim",
+    "split",
+    "sort",
+    "reverse",
+    "unique",
+    "keys",
+    "values",
+    "first",
+    "last",
+    "slice",
+    "substring",
+    "replace",
+    "format",
+    "now",
+    "uuid",
+    "coalesce",
+    "parse",
+    "json",
+    "string",
+    "number",
+    "flatten",
+    "group",
+    "sqrt",
+    "pow",
+];
+
+/// What to do in place of a function of another language.
+pub(super) fn in_place_of(spelling: &str) -> Option<&'static str> {
+    let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
+    Some(match plain.as_str() {
+        "sum" | "max" | "min" | "avg" => {
+            "a loop, `for`, does it: bind a variable before it, and bind that again in each pass"
+        }
+        "first" => "the first item of a list is `{\"at\": [list, 0]}`",
+        "last" => "the last item of a list is `{\"at\": [list, {\"-\": [{\"len\": list}, 1]}]}`",
+        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`",
+        _ if FUNCTIONS.contains(&plain.as_str()) => {
+            "what no operator computes a tool does, in a step with `call`"
+        }
+        _ => return None,
+    })
+}
+
+/// What asks elsewhere whether a list holds a value, which no operator does.
+pub(super) const MEMBERSHIP: [&str; 7] =
+    ["in", "contains", "includes", "member", "any_of", "one_of", "not in"];
+
+/// What asks for one thing elsewhere, and what stands before and behind the operand here.
+const PREDICATES: &[(&[&str], &str, &str)] = &[
+    (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], "{\"==\": [", ", null]}"),
+    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], "{\"!=\": [", ", null]}"),
+    (&["is_empty", "isempty", "empty"], "{\"==\": [{\"len\": ", "}, 0]}"),
+    (&["is_not_empty", "not_empty", "notempty", "nonempty"], "{\">\": [{\"len\": ", "}, 0]}"),
+];
+
+/// What stands before and behind the operand of a question of other languages, such as `is_null`.
+pub(super) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> {
+    let plain = spelling.to_ascii_lowercase().replace('-', "_");
+    PREDICATES
+        .iter()
+        .find(|(words, ..)| words.contains(&plain.as_str()))
+        .map(|&(_, before, after)| (before, after))
+}
 
 impl Operator {
     /// The fewest operands it takes.

@@ -60,6 +60,12 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) step_end: u32,
     /// A `return` in the switch being read.
     pub(super) switched: Option<Span>,
+    /// What is read was doubted as a whole, and is not in its parts.
+    pub(super) in_doubt: bool,
+    /// The inputs that are lists.
+    pub(super) lists: Vec<&'a str>,
+    /// Expressions that were warned of as meant otherwise.
+    pub(super) doubts: Vec<Span>,
     /// Statements of the blocks that are being read, the innermost last.
     pub(super) statements: Vec<Stmt<'a>>,
 }

@@ -1,14 +1,14 @@
 //! Texts and the references in them: which slot each one reads, and what to say of one that reads nothing.
 
 use super::dialect::Key;
-use super::infix::{Infix, InfixKind, arithmetic, operators};
+use super::doubt::Place;
 use super::reader::{Reader, literal, nothing, of_slot};
 use super::reference::{INPUT, Reference, Root, Step, bare, bracketed, is_name};
-use super::template::{Part, Template, template};
+use super::template::{Part, Sigil, Template, template};
 use super::tree::{Kind, Node, Style, Text};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::build::Notation;
-use crate::diagnostic::{Diagnostic, Edit, Fix, nearest, nearly_meets};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Mark, nearest, nearly_meets};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 64;
 
 impl<'a> Reader<'_, 'a> {
     /// A text: a reference, a text with references, or plain.
-    pub(super) fn text(&mut self, node: &Node<'a>) -> Expr<'a> {
+    pub(super) fn text(&mut self, node: &Node<'a>, place: Place) -> Expr<'a> {
         if self.dialect.is_bare()
             && let Some(reference) = bare(node, self.arena)
             && let Some(found) = self.bare(node, &reference)
@@ -42,8 +42,54 @@ impl<'a> Reader<'_, 'a> {
             warning.fix = Some(replaced(inner(node), dotted));
             self.report(warning);
         }
+        let before = self.diagnostics.mark();
         let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
-        self.text_of(node, &template)
+        if self.diagnostics.has_since(before) {
+            self.own_words(node, before);
+        }
+        self.text_of(node, &template, place)
+    }
+
+    /// Mends `${.n + 1}`, where that is all of a text of JSON, with the operation.
+    fn computes_inside(&self, node: &Node<'a>, wrong: &mut Diagnostic) -> bool {
+        let text = node.text().unwrap_or("");
+        let Some(inside) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
+            return false;
+        };
+        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
+            return false;
+        }
+        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+        let Some(mended) = self.operation_of(self.arena.alloc_str(&inside), node.span) else { return false };
+        wrong.expected = Some(format!("`{mended}`"));
+        wrong.help = None;
+        wrong.fix = Some(replaced(node.span, mended));
+        true
+    }
+
+    /// Puts the reference that is meant, in this notation's form, into what was said of broken ones.
+    fn own_words(&mut self, node: &Node<'a>, before: Mark) {
+        let whole = node.text().unwrap_or("").len();
+        let mut list = core::mem::take(self.diagnostics);
+        list.reword(before, |wrong| {
+            if wrong.fix.is_none() && self.computes_inside(node, wrong) {
+                return;
+            }
+            let edit = wrong.fix.as_mut().and_then(|fix| fix.edits.first_mut());
+            let Some(edit) = edit.filter(|edit| edit.text.starts_with("${")) else { return };
+            let text = self.arena.alloc_str(&edit.text);
+            let kind = Kind::Text(Text { text, style: Style::Block, start: None });
+            let inside = Node { kind, span: edit.span };
+            let reference = template(&inside, Sigil::Dollar, self.arena, &mut Diagnostics::default()).whole();
+            let Some(meant) = reference.and_then(|reference| self.meant(&reference)) else { return };
+            let alone = (edit.span.end - edit.span.start) as usize == whole && !self.dialect.is_bare();
+            edit.text = self.own_form(&meant, !alone);
+            let text = edit.text.clone();
+            wrong.expected = Some(format!("`{text}`"));
+            wrong.help = None;
+            wrong.fix = Some(replaced(edit.span, text));
+        });
+        *self.diagnostics = list;
     }
 
     /// A text that is a bare reference; `None` where it is text.
@@ -55,13 +101,11 @@ impl<'a> Reader<'_, 'a> {
         if self.scope.is_lost(name.text) {
             return Some(nothing(node));
         }
-        if name.text == INPUT
-            && let [Step::Field(field), rest @ ..] = reference.path
-            && self.named(field.text).is_some()
+        if !reference.path.is_empty()
+            && let Some(meant) = self.meant(reference)
         {
-            let whole = Reference { root: Root::Name(*field), path: rest, span: reference.span };
-            self.says_input(reference, &whole.to_string());
-            return Some(self.reference(&whole));
+            self.says_more(reference, &meant);
+            return Some(self.reference(&meant));
         }
         let near = {
             let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
@@ -81,6 +125,13 @@ impl<'a> Reader<'_, 'a> {
             .nearest(near)
             .help("where it is meant as text, write `{\"text\": …}` around it");
         wrong.fix = near.and_then(|near| rename_part(name, near));
+        let text = node.text().unwrap_or("");
+        if near.is_none() && later.is_none() && super::doubt::is_file(text) {
+            wrong = wrong.replace(
+                node.span,
+                format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
+            );
+        }
         if let Some(span) = later {
             wrong = wrong.related(span, "bound here");
         }
@@ -88,34 +139,33 @@ impl<'a> Reader<'_, 'a> {
         Some(nothing(node))
     }
 
-    fn says_input(&mut self, reference: &Reference<'a>, mended: &str) {
-        let message = "an input is referred to by its name alone";
+    /// Reports a bare reference under a root that there is none of.
+    fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
+        let mended = self.own_form(meant, false);
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let message = "an input or a variable is referred to by its name alone";
         let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{mended}`"), format!("`input.{mended}`"));
-        wrong.fix = Some(replaced(reference.span, mended.to_owned()));
+            .expected(format!("`{mended}`"), format!("`{}`", crate::id::shorten(written)));
+        wrong.fix = Some(replaced(reference.span, mended));
         self.report(wrong);
     }
 
     /// What a template makes: the one value that it is, or everything joined.
-    pub(super) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>) -> Expr<'a> {
+    pub(super) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
         if let Some(found) = self.sister_reference(node, template) {
             return found;
         }
         for foreign in template.foreign {
-            if self.refers(&foreign.reference) {
-                self.report(foreign.warning(node));
+            if let Some(meant) = self.meant(&foreign.reference) {
+                let whole = foreign.is_whole(node) && !self.dialect.is_bare();
+                self.report(foreign.warning(node, &self.own_form(&meant, !whole)));
             }
         }
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
         let plain = template.text();
-        if (plain.is_none() || self.dialect.is_bare())
-            && let Some(meant) = arithmetic(node, self.dialect.sigil(), self.nesting, self.arena)
-            && (plain.is_none() || self.all_known(&meant))
-        {
-            self.reads_as_arithmetic(node, &meant);
-        }
+        self.doubtful_text(node, plain.is_some(), place);
         if let Some(text) = plain {
             return literal(Literal::Text(text), node.span);
         }
@@ -176,41 +226,6 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Whether all that an expression refers to is there.
-    fn all_known(&self, tree: &Infix<'a>) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => self.refers(reference),
-            InfixKind::Literal(_) => true,
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(_, operand) => self.all_known(operand),
-            InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
-        }
-    }
-
-    fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
-        let text = node.text().unwrap_or("");
-        let shown = crate::id::shorten(text);
-        let wrong = Diagnostic::new(
-            Code::TextArithmetic,
-            node.span,
-            format!("`{shown}` is a text here; nothing is computed"),
-        );
-        let reference = |reference: &Reference<'a>| {
-            let written = self.written(reference, '$');
-            let bare = written.strip_prefix('$').filter(|_| self.dialect.is_bare());
-            bare.filter(|bare| !bare.starts_with('{')).unwrap_or(&written).to_owned()
-        };
-        let mended = operators(meant, self.dialect.sigil(), &reference).filter(|_| !self.dialect.is_yaml());
-        self.report(match mended {
-            Some(mended) => wrong
-                .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
-                .replace(node.span, mended),
-            None => wrong.expected("a value", format!("`{shown}`")).help(format!(
-                "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
-            )),
-        });
-    }
-
     /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
     fn written(&self, reference: &Reference<'a>, how: char) -> String {
         let plain = reference.to_string();
@@ -223,6 +238,25 @@ impl<'a> Reader<'_, 'a> {
             _ => plain,
         };
         if how == '$' && !inside.contains('[') { format!("${inside}") } else { format!("${{{inside}}}") }
+    }
+
+    /// A reference as a text of its own here, or inside a longer text.
+    pub(super) fn own_form(&self, reference: &Reference<'a>, inside: bool) -> String {
+        let input = matches!(reference.root, Root::Input);
+        let braces = match self.dialect.notation {
+            Notation::Constrained if !inside => {
+                let written = self.written(reference, '{');
+                let bare = written.trim_start_matches("${").trim_end_matches('}').to_owned();
+                return if bare.contains('[') { written } else { bare };
+            }
+            Notation::Constrained => true,
+            Notation::Workflow => !input,
+            Notation::Mcp => !input && (inside || !reference.path.is_empty()),
+            Notation::ToolCalling | Notation::Id => inside,
+        };
+        // An item of a list stands in braces on every page.
+        let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
+        self.written(reference, if braces || item { '{' } else { '$' })
     }
 
     /// Reports a reference in a sister's form, with the form that it has here.
@@ -267,11 +301,11 @@ impl<'a> Reader<'_, 'a> {
         let (mut value, path) = match (reference.root, reference.path) {
             (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
             (Root::Input, [Step::Field(name), rest @ ..]) => {
+                let Some(slot) = self.scope.input(name.text) else {
+                    return self.unknown_input(*name, reference);
+                };
                 self.input_form(reference);
-                match self.scope.input(name.text) {
-                    Some(slot) => (of_slot(slot, reference.span), rest),
-                    None => return self.unknown_input(*name, reference.span),
-                }
+                (of_slot(slot, reference.span), rest)
             }
             (Root::Input, _) => return literal(Literal::Nil, reference.span),
             (Root::Name(name), path) => match self.named(name.text) {
@@ -333,7 +367,15 @@ impl<'a> Reader<'_, 'a> {
         Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
     }
 
-    fn unknown_input(&mut self, name: Name<'a>, span: Span) -> Expr<'a> {
+    fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let span = reference.span;
+        if let Some(meant) = self.meant(reference) {
+            let message = format!("no input is named `{}`", name.text);
+            let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
+            let wrong = self.means(wrong, reference, &meant);
+            self.report(wrong);
+            return literal(Literal::Nil, span);
+        }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
         let near = nearest(name.text, names.iter().copied());
         let message = format!("no input is named `{}`", name.text);
@@ -342,11 +384,7 @@ impl<'a> Reader<'_, 'a> {
             .nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
         if wrong.fix.is_none() {
-            wrong = wrong.help(if self.scope.knows(name.text) {
-                format!("`${{{}}}` is what the step of that name gives", name.text)
-            } else {
-                "declare it among the inputs".to_owned()
-            });
+            wrong = wrong.help("declare it among the inputs");
         }
         self.report(wrong);
         literal(Literal::Nil, span)
@@ -365,11 +403,21 @@ impl<'a> Reader<'_, 'a> {
             Diagnostic::new(Code::UnknownReference, name.span, message)
                 .expected(self.names_in_scope(), found)
                 .help("bind what is needed outside in the handler")
-        } else if self.scope.has_left(name.text) {
-            let message = format!("`{}` was bound in a loop that has ended", name.text);
-            Diagnostic::new(Code::UnknownReference, name.span, message)
+        } else if let Some(in_loop) = self.scope.has_left(name.text) {
+            let (message, help) = if in_loop {
+                (
+                    "was bound in a loop that has ended",
+                    "what a loop yields is read under the name of the loop's own step",
+                )
+            } else {
+                (
+                    "names what a block gives",
+                    "what a block gives is read under the name of the block's own step",
+                )
+            };
+            Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
                 .expected(self.names_in_scope(), found)
-                .help("what a loop yields is read under the name of the loop's own step")
+                .help(help)
         } else if let Some(place) = self.survey.binding(name.text) {
             let message = format!("`{}` is bound only by a later step, or by this one", name.text);
             Diagnostic::new(Code::LaterReference, name.span, message)
@@ -388,34 +436,34 @@ impl<'a> Reader<'_, 'a> {
         let message = format!("nothing is named `{}` here", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text));
-        let written = self.source.get(reference.span.range()).unwrap_or("");
-        let how = if written.starts_with("${") { '{' } else { '$' };
-        let meant = if self.scope.input(name.text).is_some() {
-            Some(Reference {
-                root: Root::Input,
-                path: self.arena.alloc_slice_fill_iter(
-                    core::iter::once(Step::Field(name))
-                        .chain(reference.path.iter().copied())
-                        .collect::<Vec<_>>(),
-                ),
-                span: reference.span,
-            })
-        } else if let [Step::Field(inner), rest @ ..] = reference.path
-            && self.scope.knows(inner.text)
-        {
-            Some(Reference { root: Root::Name(*inner), path: rest, span: reference.span })
-        } else {
-            None
-        };
-        if let Some(meant) = meant.filter(|_| written.starts_with('$')) {
-            let mended = self.written(&meant, how);
-            return wrong.nearest(Some(&mended)).replace(reference.span, mended.as_str());
+        if let Some(meant) = self.meant(reference) {
+            return self.means(wrong, reference, &meant);
         }
         let near = self.near_name(name.text);
         let mut wrong = wrong.nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
-        let help = "bind it in a step before; a plain dollar sign is written `$$`";
+        let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
+        let help = if behind.starts_with('(') {
+            "nothing is called in a text: name what is computed in a step of its own, and refer to that"
+        } else {
+            "bind it in a step before; a plain dollar sign is written `$$`"
+        };
         if near.is_none() { wrong.help(help) } else { wrong }
+    }
+
+    /// A reference to what is not there that stands for one to what is.
+    fn means(&self, wrong: Diagnostic, reference: &Reference<'a>, meant: &Reference<'a>) -> Diagnostic {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        // In infix and in texts as in a text of its own, but for braces that are there already.
+        let inside = written.starts_with("${") && self.dialect.notation == Notation::Mcp;
+        let mended = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
+            self.written(meant, '{')
+        } else {
+            self.own_form(meant, inside || self.dialect.is_bare())
+        };
+        let found = format!("`{}`", crate::id::shorten(written));
+        let wrong = wrong.expected(format!("`{mended}`"), found).nearest(Some(&mended));
+        if written.starts_with('$') { wrong.replace(reference.span, mended.as_str()) } else { wrong }
     }
 
     fn near_name(&self, name: &str) -> Option<&'a str> {
@@ -423,7 +471,7 @@ impl<'a> Reader<'_, 'a> {
         nearest(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
     }
 
-    fn names_in_scope(&self) -> String {
+    pub(super) fn names_in_scope(&self) -> String {
         let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
         let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")

@@ -52,6 +52,8 @@ pub(super) struct Step<'d, 'a> {
     pub(super) keyed: Keyed<'d, 'a>,
     pub(super) target: Option<Name<'a>>,
     pub(super) start: u32,
+    /// Something is wrong with its keys, and so nothing is said of those that are missing.
+    pub(super) faulty: bool,
 }
 
 impl<'d, 'a> Step<'d, 'a> {
@@ -132,14 +134,21 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn record_step(&mut self, item: &Item<'_, 'a>, rest: &[Item<'_, 'a>], tail: Tail, of_block: Tail) {
+        let meant = self.meant_step(item.node);
+        let item = &Item { name: item.name, node: meant.unwrap_or(item.node) };
+        if self.assigns_several(item.node) {
+            return;
+        }
+        let before = self.diagnostics.mark();
         let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
+        let faulty = self.diagnostics.has_errors_since(before);
         if self.blocks == 1 {
             self.step_end = item.node.span.end;
         }
         let target = self.target(item, &keyed);
-        let step = Step { form, keyed, target, start: item.start() };
+        let step = Step { form, keyed, target, start: item.start(), faulty };
         for &key in form.needs {
-            if !keyed.has(key) {
+            if !(keyed.has(key) || faulty) {
                 let what = format!("a step with `{}`", self.dialect.word(form.key));
                 self.missing(step.place(), key, &what, needed(key));
             }
@@ -243,12 +252,17 @@ impl<'a> Reader<'_, 'a> {
         });
         let Some((entry, other)) = found else { return };
         let (one, two) = (self.dialect.word(form.key), shown(&entry.key));
+        let help = if other.key == Key::Skip {
+            "put what follows under the `then` of an `if` with the opposite condition"
+        } else {
+            "make two steps of it, one behind the other"
+        };
         self.bad_step(
             entry.key.span,
             &format!("one step does one thing, not both `{one}` and `{two}`"),
             "a step for each",
             "both in one",
-            "make two steps of it, one behind the other",
+            help,
         );
         keys.push(other.key);
         keys.extend(other.needs.iter().chain(other.takes));
@@ -294,7 +308,9 @@ impl<'a> Reader<'_, 'a> {
             self.named_step(only);
             return None;
         }
-        if let Some((entry, help)) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?)?))) {
+        if let Some((entry, help)) =
+            list.iter().find_map(|entry| Some((entry, instead(entry.name()?, self.dialect)?)))
+        {
             let found = format!("`{}`", shown(&entry.key));
             let message = format!("{found} is no step");
             self.bad_step(
@@ -302,8 +318,23 @@ impl<'a> Reader<'_, 'a> {
                 &message,
                 &format!("a record with {}", step_words(self)),
                 &found,
-                help,
+                &help,
             );
+            return None;
+        }
+        if let [only] = list
+            && let Some(meant) = only.name().and_then(super::operator::meant)
+        {
+            let found = shown(&only.key);
+            let mut wrong = Diagnostic::new(
+                Code::UnknownOperator,
+                only.key.span,
+                format!("there is no operator `{found}`"),
+            )
+            .expected(super::operator::LIST, format!("`{found}`"))
+            .nearest(Some(meant.spelling));
+            wrong.fix = rename(&only.key, meant.spelling);
+            self.report(wrong);
             return None;
         }
         if let [only] = list
@@ -499,7 +530,7 @@ impl<'a> Reader<'_, 'a> {
         let is_value = matches!(tail, Tail::Value | Tail::Yield);
         if is_value && self.scope.find(name.text).is_none() {
             // Nothing can read the name any more.
-            self.scope.pass(name.text);
+            self.scope.pass(name.text, tail == Tail::Yield);
             return self.push(statement(value), span);
         }
         let slot = self.bind(name);

@@ -71,10 +71,15 @@ impl<'a> Template<'a> {
 }
 
 impl Foreign<'_> {
-    /// The warning that this text is no reference; `node` is the one that the template was read from.
-    pub fn warning(&self, node: &Node<'_>) -> Diagnostic {
+    /// Whether it is all of the text that it was read from.
+    pub fn is_whole(&self, node: &Node<'_>) -> bool {
+        self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
+    }
+
+    /// The warning that this text is no reference; `node` is the one that the template was read from, `meant` how the
+    /// reference is written.
+    pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
         let arena = Bump::new();
-        let meant = format!("${{{}}}", self.reference);
         let span = node.part(self.from..self.to);
         let shown = node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("");
         let wrong =
@@ -82,7 +87,7 @@ impl Foreign<'_> {
                 .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
                 .help(format!("write `{meant}`"));
         match Words::of(node, &arena) {
-            Some(words) => words.mend(wrong, self.from, self.to, &meant),
+            Some(words) => words.mend(wrong, self.from, self.to, meant),
             None => wrong,
         }
     }

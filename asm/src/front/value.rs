@@ -1,14 +1,17 @@
 //! Values of documents to expressions: constants, references, texts with references, lists, records, operators.
 
 use super::dialect::{Dialect, Key, STEPS};
-use super::infix::{Infix, InfixKind, infix};
+use super::doubt::Place;
+use super::draft::Draft;
+use super::infix::{Infix, InfixKind, infix, is_text};
 use super::keys::{Keyed, entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::{Reader, literal, nothing};
 use super::refer::inner;
-use super::tree::{self, Entry, Kind, Node};
+use super::reference::Reference;
+use super::tree::{self, Entry, Kind, Node, Text};
 use crate::ast::{Binary, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
@@ -51,7 +54,7 @@ impl<'a> Reader<'_, 'a> {
             Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
             Kind::Number(number) => literal(Literal::Number(*number), node.span),
             Kind::Text(_) if texts == Texts::Infix => this.infix(node),
-            Kind::Text(_) => this.text(node),
+            Kind::Text(_) => this.text(node, if operates { Place::Formula } else { Place::Data }),
             Kind::List(items) => this.list(items, node.span),
             Kind::Record(_) => this.record(node, texts, operates),
         });
@@ -65,7 +68,11 @@ impl<'a> Reader<'_, 'a> {
 
     fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.nesting.saturating_sub(self.depth);
-        match infix(node, left, self.arena, self.diagnostics) {
+        let mut found = Diagnostics::default();
+        let meant = |reference: &Reference<'a>| Some(self.own_form(&self.meant(reference)?, false));
+        let tree = infix(node, left, self.arena, &meant, &mut found);
+        found.as_slice().iter().cloned().for_each(|found| self.report(found));
+        match tree {
             Some(tree) => self.of_infix(node, &tree),
             None => nothing(node),
         }
@@ -75,12 +82,16 @@ impl<'a> Reader<'_, 'a> {
         match &tree.kind {
             InfixKind::Reference(reference) => self.reference(reference),
             InfixKind::Literal(value) => literal(*value, tree.span),
-            InfixKind::Template(template) => self.text_of(node, template),
+            InfixKind::Template(template) => self.text_of(node, template, Place::Data),
             InfixKind::Unary(operator, operand) => {
                 let operand = self.of_infix(node, operand);
                 Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
             }
+            InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
             InfixKind::Binary(operator, a, b) => {
+                if matches!(operator, Binary::Eq | Binary::Neq) {
+                    self.quoted_null(node, b);
+                }
                 let a = self.of_infix(node, a);
                 let b = self.of_infix(node, b);
                 self.two(*operator, a, b, tree.span)
@@ -115,7 +126,10 @@ impl<'a> Reader<'_, 'a> {
 
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
+        let meant = self.meant_value(node, if operates { Place::Formula } else { Place::Data });
+        let node = meant.unwrap_or(node);
         let entries = entries(node);
+        let before = self.diagnostics.mark();
         if let [only] = entries
             && let Some(found) = self.operation(node, only, texts, operates)
         {
@@ -124,7 +138,8 @@ impl<'a> Reader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        let fields = self.fields(node);
+        let told = self.diagnostics.has_errors_since(before);
+        let fields = self.doubtful_fields(node, if operates { Place::Formula } else { Place::Data }, told);
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
@@ -133,6 +148,7 @@ impl<'a> Reader<'_, 'a> {
         let mut fields = Vec::new();
         for entry in entries(node) {
             let value = self.value(&entry.value);
+            self.names_itself(entry);
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -154,6 +170,13 @@ impl<'a> Reader<'_, 'a> {
         let name = entry.name()?;
         let operator = match operator::find(name) {
             Some(operator) => operator,
+            None if matches!(name, "get" | "field" | "pick" | "path") && is_field_of(&entry.value) => {
+                operator::find("at")?
+            }
+            None if operates && operator::MEMBERSHIP.contains(&name) => {
+                self.membership(node, entry);
+                return Some(nothing(node));
+            }
             None => self.meant_operator(entry, name, operates)?,
         };
         Some(self.operate(node, entry, operator, texts))
@@ -167,7 +190,7 @@ impl<'a> Reader<'_, 'a> {
         operates: bool,
     ) -> Option<&'static Operator> {
         let known = self.dialect.meaning(name, &[Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value]);
-        if known.is_some() {
+        if known.is_some() || super::doubt::is_step(name) {
             return None;
         }
         let symbol =
@@ -176,7 +199,8 @@ impl<'a> Reader<'_, 'a> {
         if !meant_as_one {
             return None;
         }
-        let meant = operator::near(name);
+        let plain = name.strip_prefix('$').unwrap_or(name);
+        let meant = operator::find(plain).or_else(|| operator::near(plain));
         let mut wrong = Diagnostic::new(
             Code::UnknownOperator,
             entry.key.span,
@@ -186,7 +210,9 @@ impl<'a> Reader<'_, 'a> {
         .nearest(meant.map(|operator| operator.spelling));
         wrong.fix = meant.and_then(|operator| rename(&entry.key, operator.spelling));
         if wrong.fix.is_none() {
-            wrong = wrong.help("a record with this field is marked as one: `{\"obj\": {…}}`");
+            let instead = operator::in_place_of(name);
+            wrong =
+                wrong.help(instead.unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`"));
         }
         self.report(wrong);
         meant
@@ -218,10 +244,16 @@ impl<'a> Reader<'_, 'a> {
         }
         let mut read: Vec<Expr<'a>> = Vec::with_capacity(operands.len());
         for operand in operands {
-            let value = self.read_value(operand, texts, true);
-            read.push(value);
+            read.push(self.operand(operator, operand, texts));
         }
-        match (operator.makes, &read[..]) {
+        if let [record, key] = operands
+            && operator.spelling == "at"
+            && let Some(field) = self.field_by_at(node, record, key, &read)
+        {
+            return field;
+        }
+        let makes = self.makes(operator, &entry.key, &read);
+        match (makes, &read[..]) {
             (Makes::Unary(unary), [operand]) => {
                 Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span }
             }
@@ -230,6 +262,127 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => nothing(node),
         }
+    }
+
+    fn operand(&mut self, operator: &Operator, node: &Node<'a>, texts: Texts) -> Expr<'a> {
+        let value = self.read_value(node, texts, operator.spelling != "concat");
+        if let Some(number) = self.quoted_number(operator, node, &value) {
+            return number;
+        }
+        self.doubtful_operand(operator, node, &value);
+        value
+    }
+
+    /// `{"at": ["$user", "email"]}`: a field is read by a reference, and this is read as one.
+    fn field_by_at(
+        &mut self,
+        whole: &Node<'a>,
+        record: &Node<'a>,
+        key: &Node<'a>,
+        read: &[Expr<'a>],
+    ) -> Option<Expr<'a>> {
+        let (Some(first), Some(ExprKind::Literal(Literal::Text(name)))) =
+            (read.first(), read.get(1).map(|read| read.kind))
+        else {
+            return None;
+        };
+        let wrong = Diagnostic::new(
+            Code::TypeMismatch,
+            key.span,
+            "`at` takes a number: a field is read by a reference",
+        )
+        .expected("number", "text");
+        let sigil = self.dialect.sigil();
+        let found = if self.dialect.is_bare() {
+            super::reference::bare(record, self.arena)
+        } else {
+            super::template::template(record, sigil, self.arena, &mut Diagnostics::default()).whole()
+        };
+        let field = found.map(|found| {
+            let step = super::reference::Step::Field(Name { text: name, span: key.span });
+            let path: Vec<_> = found.path.iter().copied().chain([step]).collect();
+            self.own_form(&Reference { path: &path, ..found }, false)
+        });
+        self.report(match field.filter(|_| !self.dialect.is_yaml()) {
+            Some(field) => {
+                let mut text = String::new();
+                crate::id::quote(&field, &mut text);
+                wrong.replace(whole.span, text)
+            }
+            None => wrong.help("name the record in a step of its own, and refer to its field"),
+        });
+        let kind = ExprKind::Field(self.alloc(*first), Name { text: name, span: key.span });
+        Some(Expr { kind, span: whole.span })
+    }
+
+    /// A number in quotes where one is computed with: read as the number that it should be.
+    fn quoted_number(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
+        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let number = ilo_spec::number::parse(text).ok()?;
+        if !matches!(operator.spelling, "+" | "-" | "*" | "/" | "%") || self.dialect.is_yaml() {
+            return None;
+        }
+        let wrong = Diagnostic::new(Code::TypeMismatch, node.span, format!("`{text}` in quotes is a text"))
+            .expected("number", "text")
+            .replace(node.span, text);
+        self.report(wrong);
+        Some(literal(Literal::Number(number), node.span))
+    }
+
+    /// What an operator makes of its operands: one that adds a text is reported, and joins.
+    fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
+        if !self.joins(operator.makes, operands) {
+            return operator.makes;
+        }
+        let wrong = self.adds_texts(written.span);
+        self.report(match rename(written, "concat") {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help("`concat` joins texts"),
+        });
+        Makes::Binary(Binary::Concat)
+    }
+
+    /// Whether an addition has a text among its operands.
+    fn joins(&self, makes: Makes, operands: &[Expr<'a>]) -> bool {
+        let text = |operand: &Expr<'a>| match operand.kind {
+            ExprKind::Literal(Literal::Text(_)) => !self.doubts.contains(&operand.span),
+            ExprKind::Binary(binary, ..) => binary == Binary::Concat,
+            _ => false,
+        };
+        makes == Makes::Binary(Binary::Add) && operands.iter().any(text)
+    }
+
+    fn adds_texts(&self, at: Span) -> Diagnostic {
+        Diagnostic::new(Code::TypeMismatch, at, "`+` adds numbers, and `concat` joins texts")
+            .expected("`concat`, or numbers", "`+` with a text")
+    }
+
+    /// Infix that adds a text: read as `concat`, which it should be.
+    fn infix_sum(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
+        let mut operands: Vec<&Infix<'a>> = Vec::new();
+        let mut left = tree;
+        while let InfixKind::Binary(Binary::Add, a, b) = &left.kind
+            && is_text(left)
+        {
+            operands.push(b);
+            left = a;
+        }
+        operands.push(left);
+        operands.reverse();
+        let slices: Vec<&str> =
+            operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
+        let form = format!("concat({})", slices.join(", "));
+        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let wrong = self.adds_texts(tree.span);
+        self.report(if exact {
+            wrong.replace(tree.span, form)
+        } else {
+            wrong.help(format!("write `{form}`"))
+        });
+        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_infix(node, operand)).collect();
+        let mut read = read.into_iter();
+        let first = read.next().unwrap_or(nothing(node));
+        read.fold(first, |left, right| self.two(Binary::Concat, left, right, tree.span))
     }
 
     fn operand_count(&mut self, entry: &Entry<'a>, operator: &Operator, found: usize) {
@@ -345,11 +498,13 @@ impl<'a> Reader<'_, 'a> {
         });
         let mut read: Vec<Expr<'a>> = Vec::new();
         for operand in operands {
-            let value = self.read_value(operand, Texts::Plain, true);
-            read.push(value);
+            read.push(match operator {
+                Some(operator) => self.operand(operator, operand, Texts::Plain),
+                None => self.value(operand),
+            });
         }
         let span = Span::new(entry.key.span.start, entry.value.span.end);
-        match (operator.map(|operator| operator.makes), &read[..]) {
+        match (operator.map(|operator| self.makes(operator, &entry.value, &read)), &read[..]) {
             (Some(Makes::Unary(unary)), [operand]) => {
                 Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span }
             }
@@ -378,7 +533,7 @@ impl<'a> Reader<'_, 'a> {
             (Kind::List([base, set]), None) => (base, Some(set)),
             (_, set) => (node, set),
         };
-        let base = self.value(base);
+        let base = self.subject(base);
         let Some(set) = set else {
             let word = self.dialect.word(Key::Set);
             let help = format!("write `\"{word}\": {{…}}` beside it with the fields that change");
@@ -400,7 +555,9 @@ impl<'a> Reader<'_, 'a> {
         let at = keyed.place(Key::Match);
         let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
         let span = Span::new(at.start, subject.span.end);
-        let subject = self.value(subject);
+        let node = subject;
+        let subject = self.subject(subject);
+        self.constant_subject(node, &subject);
         let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
         if let Some(default) = keyed.entry(Key::Default) {
             let value = self.case_value(&default.value);
@@ -425,6 +582,11 @@ impl<'a> Reader<'_, 'a> {
                 }
             }
             Kind::List(pairs) => {
+                if !pairs.is_empty() && pairs.iter().all(|pair| case_of_record(pair).is_some()) {
+                    self.cases_of_records(node, pairs);
+                    let cases = pairs.iter().filter_map(case_of_record);
+                    return cases.for_each(|(key, value)| self.case(key, value, map));
+                }
                 for pair in *pairs {
                     match &pair.kind {
                         Kind::List([key, value]) => self.case(key, value, map),
@@ -434,6 +596,25 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => self.bad_shape(node, "`cases`", "a record of keys and values, or a list of `[key, value]`"),
         }
+    }
+
+    /// Reports cases that are a list of records with one case each, which are read as if they were mended.
+    fn cases_of_records(&mut self, node: &Node<'a>, pairs: &[Node<'a>]) {
+        let plain = |pair: &Node<'a>| {
+            let (key, value) = case_of_record(pair)?;
+            Some((key.text()?, Draft::Kept(*value)))
+        };
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), "`cases` is one record, not a list of records");
+        let draft = pairs.iter().map(plain).collect::<Option<Vec<_>>>().map(Draft::Record);
+        let yaml = self.dialect.is_yaml();
+        let fix = draft.and_then(|draft| draft.fix(node, self.source, yaml, self.dialect.is_bare()));
+        let form = if yaml { "`gold: 20`, a line for each" } else { "`{\"gold\": 20, \"silver\": 10}`" };
+        let wrong = wrong.expected(form, "a list of records");
+        self.report(match fix {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help(format!("write each case as its key and its value: {form}")),
+        });
     }
 
     /// The value of a case, which is no place for a return.
@@ -474,7 +655,10 @@ impl<'a> Reader<'_, 'a> {
                 map.default = Some((read, key.span));
                 return;
             }
-            Kind::Text(text) => Literal::Text(text.text),
+            Kind::Text(text) => {
+                self.doubtful_case(key, text.text, map.default.is_some());
+                Literal::Text(text.text)
+            }
             Kind::Number(number) => Literal::Number(number),
             Kind::Bool(value) => Literal::Bool(value),
             Kind::Null => Literal::Nil,
@@ -501,6 +685,27 @@ struct Cases<'a> {
     list: Vec<Case<'a>>,
     seen: HashMap<tree::Key<'a>, Span>,
     default: Option<(Expr<'a>, Span)>,
+}
+
+/// Whether a list is a value and a name.
+fn is_field_of(node: &Node<'_>) -> bool {
+    matches!(node.kind, Kind::List([_, Node { kind: Kind::Text(_), .. }]))
+}
+
+/// The key and value of a record that is one case: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
+fn case_of_record<'d, 'a>(node: &'d Node<'a>) -> Option<(&'d Node<'a>, &'d Node<'a>)> {
+    match entries(node) {
+        [only] => Some((&only.key, &only.value)),
+        list @ [_, _] => {
+            let get = |names: &[&str]| {
+                list.iter().find(|entry| entry.name().is_some_and(|name| names.contains(&name)))
+            };
+            let key = get(&["case", "when", "key", "if", "is", "equals"])?;
+            let value = get(&["value", "then", "return", "result", "do"])?;
+            Some((&key.value, &value.value))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the value of a key is a list of two.

@@ -3,10 +3,10 @@
 //! Every jump goes forward, except a loop's own. A [`Label`] collects the jumps to a place; binding it there fills them
 //! in. Registers above the slots are a stack: what an expression needs is above what is in use.
 
-use ilo_spec::isa::{NumberByte, Op};
+use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
-use ilo_spec::operand::{Back, In, LoopBase, OnFail, Out, To};
-use ilo_spec::program::Map;
+use ilo_spec::operand::{Back, In, LoopBase, NumberId, OnFail, Out, To};
+use ilo_spec::program::{Map, Number};
 use smallvec::SmallVec;
 
 /// A register. Wider than the format's so that a function that needs too many is noticed at its end, not in its middle.
@@ -111,11 +111,6 @@ impl Code {
 
     /// Adds a forward jump to a label.
     pub(super) fn jump(&mut self, op: Op, offset: u32, label: &mut Label) {
-        if let Some(fused) = self.fused(op) {
-            self.ops.pop();
-            label.jumps.push(Jump::Op(self.here()));
-            return self.ops.push(fused);
-        }
         label.jumps.push(Jump::Op(self.here()));
         if matches!(op, Op::Jump { .. }) {
             self.emit(op);
@@ -124,20 +119,45 @@ impl Code {
         }
     }
 
-    /// The pair of the last instruction and this one as one, where the format has it and no jump goes between them.
-    fn fused(&self, op: Op) -> Option<Op> {
+    /// As [`Code::jump`], as one instruction with the last one where the format has that and no jump goes between them.
+    pub(super) fn jump_fused(&mut self, op: Op, offset: u32, label: &mut Label, numbers: &[Number]) {
+        match self.fused(op, numbers) {
+            Some(fused) => {
+                self.ops.pop();
+                label.jumps.push(Jump::Op(self.here()));
+                self.ops.push(fused);
+            }
+            None => self.jump(op, offset, label),
+        }
+    }
+
+    fn fused(&self, op: Op, numbers: &[Number]) -> Option<Op> {
         if self.bound == self.here() {
             return None;
         }
+        let small = |id: NumberId| match numbers.get(usize::from(id.0)) {
+            Some(&Number::Int(int)) => i8::try_from(int).ok().map(Small),
+            _ => None,
+        };
         match (*self.ops.last()?, op) {
             (Op::MulC { dst, a, number }, Op::UnlessGeC { a: tested, number: least, to })
                 if dst.0 == tested.0 =>
             {
-                let byte = |n: u16| u8::try_from(n).ok().map(NumberByte);
-                Some(Op::MulCUnlessGeC { dst, a, by: byte(number.0)?, least: byte(least.0)?, to })
+                let byte = |id: NumberId| u8::try_from(id.0).ok().map(NumberByte);
+                Some(match (small(number), small(least)) {
+                    (Some(by), Some(least)) => Op::MulUnlessGe { dst, a, by, least, to },
+                    _ => Op::MulCUnlessGeC { dst, a, by: byte(number)?, least: byte(least)?, to },
+                })
             }
             _ => None,
         }
+    }
+
+    /// Adds a choice, the cases of whose map are numbers.
+    pub(super) fn select(&mut self, op: impl FnOnce(u32) -> Op, offset: u32, map: Map) {
+        let op = op(u32::try_from(self.maps.len()).unwrap_or(u32::MAX));
+        self.maps.push(map);
+        self.emit_at(op, offset);
     }
 
     /// Begins a switch; its cases are added with [`Code::case`].
@@ -239,6 +259,7 @@ fn set_target(op: &mut Op, distance: u16) {
         | Op::UnlessField { to, .. }
         | Op::IfField { to, .. }
         | Op::MulCUnlessGeC { to, .. }
+        | Op::MulUnlessGe { to, .. }
         | Op::For { to, .. }
         | Op::Each { to, .. } => *to = To(distance),
         Op::Tool { fail, .. } | Op::Invoke { fail, .. } => *fail = OnFail(distance),

@@ -9,7 +9,9 @@ use super::tables::Full;
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Unary};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{Count, First, FunctionId, Imm, MapId, NumberId, OnFail, To};
+use ilo_spec::operand::{
+    ChoiceId, Count, FieldsId, First, FunctionId, Imm, LoopBase, MapId, NumberId, OnFail, To,
+};
 use ilo_spec::program::{Key, Map, Number};
 use smallvec::SmallVec;
 
@@ -272,7 +274,8 @@ impl<'a> Body<'a, '_, '_> {
                 _ => Op::UnlessGe { a, b, to },
             }
         };
-        self.code.jump(op, at, label);
+        let Body { code, tables, .. } = self;
+        code.jump_fused(op, at, label, &tables.number_list);
         Ok(())
     }
 
@@ -328,6 +331,10 @@ impl<'a> Body<'a, '_, '_> {
         for case in node.cases {
             map.cases.push((self.key(case.key)?, 0));
         }
+        if let Some(map) = self.choice(node, &map)? {
+            self.code.select(|map| Op::Select { dst: dst.write(), src, map: ChoiceId(map) }, at, map);
+            return Ok(());
+        }
         let mut end = Label::default();
         if node.cases.is_empty() && node.default.is_none() {
             // Nothing goes on from such a switch, but the code behind it has to be reached: a jump that is never taken.
@@ -350,6 +357,47 @@ impl<'a> Body<'a, '_, '_> {
         if last == 0 {
             self.code.emit(Op::Nil { dst: dst.write() });
         }
+        Ok(())
+    }
+
+    /// The map of a choice, where every case is a number.
+    fn choice(&mut self, node: &MatchMap<'a>, keys: &Map) -> Lowered<Option<Map>> {
+        let number = |value: &Expr<'a>| match value.kind {
+            ExprKind::Literal(Literal::Number(number)) => Some(number),
+            _ => None,
+        };
+        let values = || node.cases.iter().map(|case| &case.value).chain(&node.default);
+        if node.cases.is_empty() || !values().all(|value| number(value).is_some()) {
+            return Ok(None);
+        }
+        let mut map = keys.clone();
+        for (place, number) in values().filter_map(number).enumerate() {
+            let NumberId(id) = self.tables().number(number)?;
+            match map.cases.get_mut(place) {
+                Some(case) => case.1 = id,
+                None => map.default = Some(id),
+            }
+        }
+        Ok(Some(map))
+    }
+
+    /// Yields a record whose values are where they are, or in registers of their own.
+    pub(super) fn yield_few(&mut self, base: LoopBase, fields: &[Field<'a>], at: u32) -> Lowered<()> {
+        let mut names = SmallVec::<[_; 4]>::new();
+        let mut values = SmallVec::<[_; 4]>::new();
+        for field in fields {
+            names.push(self.tables().field(field.name.text)?);
+            values.push(self.expr(&field.value, Want::Any)?.read());
+        }
+        let shape = FieldsId(self.tables().shape(&names)?.0);
+        let op = match values[..] {
+            [a, b] => Op::YieldTwo { base, a, b, shape },
+            [a, b, c] => Op::YieldThree { base, a, b, c, shape },
+            [a, b, c, d] => Op::YieldFour { base, a, b, c, d, shape },
+            // Asked for only of these.
+            _ => return Ok(()),
+        };
+        self.code.emit_at(op, at);
         Ok(())
     }
 

@@ -64,7 +64,7 @@ enum Behind<'c, 'a> {
 pub(super) struct Body<'a, 'c, 'l> {
     file: &'l File<'l>,
     numbers: &'l [u16],
-    tables: &'l mut Tables,
+    pub(super) tables: &'l mut Tables,
     facts: &'c Facts,
     registers: Registers,
     pub(super) code: Code,
@@ -203,6 +203,11 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 self.code.emit(Op::ReturnNil {});
                 return Ok(End::Never);
             }
+            (Then::Return, ExprKind::Literal(Literal::Text(text))) => {
+                let text = self.tables().text(text)?;
+                self.code.emit(Op::ReturnText { text });
+                return Ok(End::Never);
+            }
             (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
                 let a = self.expr(a, Want::Any)?.read();
                 let b = self.expr(b, Want::Any)?.read();
@@ -213,6 +218,9 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 let src = self.expr(value, Want::Any)?.read();
                 self.code.emit(Op::Return { src });
                 return Ok(End::Never);
+            }
+            (Then::Yield(base), ExprKind::Record(fields)) if matches!(fields.len(), 2..=4) => {
+                self.yield_few(base, fields, value.span.start)?;
             }
             (Then::Yield(base), ExprKind::Record(fields)) if fields.len() <= limits::CHUNK => {
                 let (first, shape) = self.fields(fields)?;

@@ -131,7 +131,8 @@ struct Lowering<'c> {
 impl<'c> Lowering<'c> {
     fn new(file: &'c File<'c>, order: &[u32], with_positions: bool) -> Lowering<'c> {
         let mut numbers = vec![0; file.functions.len()];
-        for (number, &index) in (0_u16..).zip(order) {
+        // A file may have more functions than a program; it is refused when they are added.
+        for (number, &index) in (0..=u16::MAX).zip(order) {
             if let Some(slot) = numbers.get_mut(index as usize) {
                 *slot = number;
             }
@@ -187,8 +188,10 @@ impl<'c> Lowering<'c> {
         self.program.maps.append(&mut code.maps);
         self.program.code.extend(code.ops.iter().map(|&op| {
             let mut op = op;
-            if let Op::Switch { map, .. } = &mut op {
-                map.0 += first_map;
+            match &mut op {
+                Op::Switch { map, .. } => map.0 += first_map,
+                Op::Select { map, .. } => map.0 += first_map,
+                _ => {}
             }
             op
         }));
@@ -203,7 +206,7 @@ impl<'c> Lowering<'c> {
         let program = &mut self.program;
         for op in &mut program.code {
             match op {
-                Op::Text { text, .. } => last(text),
+                Op::Text { text, .. } | Op::ReturnText { text } => last(text),
                 Op::Note { tool, .. } => last(tool),
                 _ => {}
             }

@@ -1,10 +1,12 @@
 //! `check`: whether programs are right, and whether the tools that they name are there and take what they are given.
 
+use super::lock::LockArgs;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_asm::diagnostic::{json, terminal};
 use ilo_host::data::Data;
 use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,8 @@ pub(super) struct Args {
     /// The tools file
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Print what is wrong to standard output, a line of JSON each
     #[arg(long)]
     json: bool,
@@ -34,19 +38,36 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     load::connect(programs, &args.limits, &mut tools)?;
     let tools = args.tools.is_some().then_some(&tools);
     let mut all_right = true;
+    let mut named = BTreeSet::new();
     for (file, bytes) in files {
         all_right &= match bytes {
-            Ok(bytes) => check(file, &bytes, args, tools)?,
+            Ok(bytes) => check(file, &bytes, args, tools, &mut named)?,
             Err(problem) => show(&[problem], args.json)?,
         };
+    }
+    if let Some(tools) = tools.filter(|_| all_right) {
+        match args.lock.hold(tools, named.iter().map(String::as_str)) {
+            Err(Refused::Problems(problems)) => all_right = show(&problems, args.json)?,
+            held => held?,
+        }
+    }
+    if let Some(tools) = tools.filter(|_| all_right && !args.json) {
+        output::lacking(tools.lacking());
     }
     Ok(if all_right { Exit::Ok } else { Exit::Invalid })
 }
 
-/// Checks one file and says what is wrong with it.
-fn check(file: &Path, bytes: &[u8], args: &Args, tools: Option<&Tools>) -> Result<bool, Refused> {
+/// Checks one file and says what is wrong with it; the tools that it calls are added to `named`.
+fn check(
+    file: &Path,
+    bytes: &[u8],
+    args: &Args,
+    tools: Option<&Tools>,
+    named: &mut BTreeSet<String>,
+) -> Result<bool, Refused> {
     let place = load::place(file);
-    let missing = |names: Vec<&str>| {
+    let mut missing = |names: Vec<&str>| {
+        named.extend(names.iter().map(ToString::to_string));
         let problems = tools.map(|tools| tools.problems(names)).unwrap_or_default().into_iter();
         problems
             .map(|problem| Problem { place: format!("{place}: {}", problem.place), ..problem })

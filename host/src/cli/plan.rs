@@ -3,7 +3,7 @@
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::entry;
 use ilo_host::plan::{Planned, plan};
-use ilo_host::tools::Tools;
+use ilo_host::tools::{Policy, Tools};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -14,7 +14,7 @@ pub(super) struct Args {
     /// The function that would run; without it, the only one that no other calls
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
-    /// The tools file; an entry with `"read_only": true` changes nothing
+    /// The tools file; what it marks `read_only` changes nothing
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }
-    let head = ["tool", "calls", "changes something", "rollback", "from"];
+    let head = ["tool", "calls", "changes something", "asks first", "retries", "rollback", "from"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(plan.calls.iter().map(|call| row(call, &tools)));
     output::print(&output::table(&rows), Exit::Ok)
@@ -44,11 +44,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 fn row(call: &Planned, tools: &Tools) -> Vec<String> {
     let rollback = match call {
         Planned { is_rollback: true, .. } => "is one",
-        Planned { changes: false, .. } => "needs none",
+        Planned { policy: Policy { read_only: true, .. }, .. } => "needs none",
         Planned { rolled_back: true, .. } => "yes",
         _ => "none after it",
     };
     let from = tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string());
-    let changes = if call.changes { "yes" } else { "no" };
-    vec![call.tool.clone(), call.most.clone(), changes.to_owned(), rollback.to_owned(), from]
+    let changes = if call.policy.read_only { "no" } else { "yes" };
+    let asks = if call.policy.confirm { "yes" } else { "no" };
+    let retries = match call.policy.retries {
+        0 => "none".to_owned(),
+        count => format!("≤ {count} a call"),
+    };
+    vec![call.tool.clone(), call.most.clone(), changes.into(), asks.into(), retries, rollback.into(), from]
 }

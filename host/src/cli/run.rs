@@ -1,7 +1,9 @@
 //! `run`: check a program, then run it; standard output is the outcome and nothing else.
 
+use super::lock::LockArgs;
 use super::progress::Progress;
 use super::signal::Signal;
+use super::terminal::Terminal;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
@@ -9,13 +11,13 @@ use ilo_host::entry;
 use ilo_host::file;
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::{Problem, meant_or_all};
-use ilo_host::run::{Observer, Options};
-use ilo_host::tools::Failure;
+use ilo_host::run::{CallSlots, Ended, Observer, Options};
 use ilo_host::trace::Trace;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Type;
 use ilo_vm::{Limits, Outcome, Status};
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -46,6 +48,8 @@ pub(super) struct Args {
     /// The tools file
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Write a line of JSON for each tool call as it ends
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -74,6 +78,9 @@ pub(super) struct RunLimits {
     /// Tool calls
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
+    /// Calls of read-only tools under way at once; with 1, one at a time
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
+    max_calls_at_once: usize,
     /// Bytes of one tool's answer
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
     max_result: usize,
@@ -114,6 +121,8 @@ impl RunLimits {
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
+            slots: CallSlots::new(self.max_calls_at_once),
+            ask: None,
         }
     }
 
@@ -139,12 +148,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if !problems.is_empty() {
         return Err(problems.into());
     }
+    args.lock.hold(&tools, program.tools())?;
     let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
-    let mut watch = Watch { trace, progress: Progress::start(), signal: Signal::listen() };
-    let options = args.limits.options(watch.signal.interrupt.clone());
+    let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
+    let mut watch = Watch { trace, progress, signal, untaken };
+    let mut options = args.limits.options(watch.signal.interrupt.clone());
+    if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
+        options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
+    }
     let result = ilo_host::run::run(&program, function, &input, &tools, &options, &mut watch);
-    let Watch { trace, progress, signal } = watch;
+    let Watch { trace, progress, signal, untaken } = watch;
     drop(progress);
+    tell_untaken(&untaken);
     if let (Some(Err(error)), Some(path)) = (trace.map(Trace::finish), &args.trace) {
         let message = format!("the trace is not complete: {error}");
         output::problems(&[Problem::new(Code::BadUsage, path.display().to_string(), message)]);
@@ -296,6 +311,8 @@ struct Watch {
     trace: Option<Trace<File>>,
     progress: Option<Progress>,
     signal: Signal,
+    /// Calls that were started ahead and not needed, by tool.
+    untaken: BTreeMap<String, u64>,
 }
 
 impl Observer for Watch {
@@ -306,10 +323,37 @@ impl Observer for Watch {
         }
     }
 
-    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
+    fn ended(&mut self, call: &Ended<'_>) {
         if let Some(trace) = &mut self.trace {
-            trace.ended(seq, tool, arguments, result);
+            trace.ended(call);
+        }
+        if let (Some(progress), true) = (&mut self.progress, call.ahead) {
+            progress.no_more_ahead();
         }
         self.signal.end();
     }
+
+    fn ahead(&mut self, _tool: &str) {
+        self.signal.ahead();
+        if let Some(progress) = &mut self.progress {
+            progress.started_ahead();
+        }
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        *self.untaken.entry(tool.to_owned()).or_default() += 1;
+        if let Some(progress) = &mut self.progress {
+            progress.no_more_ahead();
+        }
+    }
+}
+
+/// What is said of calls whose answers nobody needed.
+fn tell_untaken(untaken: &BTreeMap<String, u64>) {
+    if untaken.is_empty() {
+        return;
+    }
+    let tools: Vec<String> = untaken.iter().map(|(tool, count)| format!("`{tool}` {count}")).collect();
+    let message = format!("read-only calls started ahead and not needed: {}", tools.join(", "));
+    output::error(&format!("{}\n", output::plain(&message)));
 }

@@ -1,6 +1,8 @@
 //! `serve`: offer programs to agents, as an MCP server.
 
+use super::lock::LockArgs;
 use super::run::RunLimits;
+use super::tools::connect_all;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
@@ -27,6 +29,8 @@ pub(super) struct Args {
     /// The tools file; all its servers are started
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Serve streamable HTTP at `/mcp` instead of standard input and output
     #[arg(long, value_name = "PORT|ADDRESS:PORT", value_parser = address)]
     http: Option<SocketAddr>,
@@ -64,9 +68,11 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     tracing_subscriber::fmt().with_max_level(args.log).with_writer(std::io::stderr).with_ansi(false).init();
     let mut tools = tools_of(args.tools.as_deref())?;
-    tools.connect_all()?;
+    connect_all(&mut tools);
+    let functions = functions(args, &mut tools)?;
+    args.lock.hold(&tools, tools.iter().map(|tool| tool.name.as_str()))?;
     let service = Service {
-        functions: functions(args, &mut tools)?,
+        functions,
         tools,
         options: args.limits.options(Interrupt::default()),
         runs: args.max_runs.max(1),

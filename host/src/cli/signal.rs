@@ -1,7 +1,8 @@
 //! Ctrl-C and its like: what runs is ended with the program, and the person is told what was under way.
 
-use super::{Exit, output};
+use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The tool whose call is under way, and the wish that the run ends.
@@ -10,6 +11,8 @@ pub(super) struct Signal {
     /// Set when a signal comes during a call.
     pub(super) interrupt: Interrupt,
     tool: Arc<Mutex<Option<String>>>,
+    /// Whether calls were started ahead of their turn: then the run's end is always left to it.
+    ahead: Arc<AtomicBool>,
 }
 
 impl Signal {
@@ -21,8 +24,9 @@ impl Signal {
             // While this is locked no call begins.
             let tool = heard.tool();
             heard.interrupt.set();
-            if tool.is_none() {
+            if tool.is_none() && !heard.ahead.load(Ordering::Relaxed) {
                 output::error("interrupted; no tool call was under way\n");
+                orphans::end();
                 std::process::exit(i32::from(Exit::Interrupted as u8));
             }
         };
@@ -33,6 +37,11 @@ impl Signal {
 
     fn tool(&self) -> MutexGuard<'_, Option<String>> {
         self.tool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call is started ahead of its turn.
+    pub(super) fn ahead(&self) {
+        self.ahead.store(true, Ordering::Relaxed);
     }
 
     /// A call begins.
@@ -50,9 +59,12 @@ impl Signal {
 
     /// Says what was interrupted.
     pub(super) fn tell(&self) -> Exit {
-        let tool = self.tool().take().unwrap_or_default();
-        let message =
-            format!("interrupted during the call of tool `{tool}`; whether it took effect is not known");
+        let message = match self.tool().take() {
+            Some(tool) => {
+                format!("interrupted during the call of tool `{tool}`; whether it took effect is not known")
+            }
+            None => "interrupted; only read-only tool calls were under way".to_owned(),
+        };
         output::error(&format!("{}\n", output::plain(&message)));
         Exit::Interrupted
     }

@@ -2,7 +2,8 @@
 
 use super::{Exit, Refused, output};
 use ilo_host::data::Data;
-use ilo_host::tools::{Tool, Tools};
+use ilo_host::tools::{Policy, Tool, Tools};
+use ilo_spec::program::Number;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -18,18 +19,27 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut tools = Tools::from_file(&args.tools)?;
-    tools.connect_all()?;
+    connect_all(&mut tools);
     if args.json {
         let list = Data::List(tools.iter().map(entry).collect());
         let catalogue = Data::Record(vec![("tools".to_owned(), list)]);
         return output::print(&format!("{}\n", catalogue.to_json()), Exit::Ok);
     }
-    let mut rows = vec![["tool", "arguments", "from"].map(str::to_owned).to_vec()];
-    rows.extend(tools.iter().map(|tool| vec![tool.name.clone(), arguments(tool), tool.source.to_string()]));
+    let mut rows = vec![["tool", "arguments", "policy", "from"].map(str::to_owned).to_vec()];
+    rows.extend(tools.iter().map(|tool| {
+        vec![tool.name.clone(), arguments(tool), tool.policy.to_string(), tool.source.to_string()]
+    }));
     output::print(&output::table(&rows), Exit::Ok)
 }
 
-/// The tool as MCP lists it, with where it comes from.
+/// Starts every server; what cannot be used is told, and the rest goes on.
+pub(super) fn connect_all(tools: &mut Tools) {
+    let problems = tools.connect_all().err().unwrap_or_default();
+    output::lacking(&problems);
+    output::lacking(tools.lacking().filter(|problem| !problems.contains(problem)));
+}
+
+/// The tool as MCP lists it, with how it may be called and where it comes from.
 fn entry(tool: &Tool) -> Data {
     let mut fields = vec![("name".to_owned(), Data::from(tool.name.as_str()))];
     let mut add = |name: &str, value: Option<Data>| {
@@ -40,9 +50,29 @@ fn entry(tool: &Tool) -> Data {
     add("description", tool.description.as_deref().map(Data::from));
     add("inputSchema", Some(tool.input_schema.clone().unwrap_or_else(any)));
     add("outputSchema", tool.output_schema.clone());
-    add("annotations", tool.read_only.then(hint));
+    add("annotations", tool.policy.read_only.then(hint));
+    add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new())));
     add("source", Some(Data::from(tool.source.to_string())));
     Data::Record(fields)
+}
+
+/// What the tools file says, under its own keys, where it says something.
+fn policy(policy: &Policy) -> Data {
+    let flag = |name: &str, set: bool| set.then(|| (name.to_owned(), Data::Bool(true)));
+    let count = |name: &str, count: u64| {
+        let count = Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
+        Some((name.to_owned(), count)).filter(|(_, count)| *count != Data::Number(Number::Int(0)))
+    };
+    let timeout = policy.timeout.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let fields = [
+        flag("read_only", policy.read_only),
+        flag("idempotent", policy.idempotent),
+        count("retries", policy.retries.into()),
+        flag("confirm", policy.confirm),
+        count("timeout_ms", timeout),
+        policy.bytes.then(|| ("binary".to_owned(), Data::from("base64"))),
+    ];
+    Data::Record(fields.into_iter().flatten().collect())
 }
 
 /// The arguments that the schema names, those that may be left out with a question mark.

@@ -5,12 +5,14 @@ use crate::data::read::{Bounds, read};
 use crate::interrupt::Interrupt;
 use crate::problem::{Problem, meant_or_all};
 use crate::run;
+use crate::tools::consent::Ask;
 use ilo_asm::build::{Notation, Options as Building, build_bytes};
 use ilo_asm::diagnostic::{Diagnostics, json};
 use ilo_asm::id;
 use ilo_vm::{FunctionId, Program, Status};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, JsonObject};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Tools that one search gives at most, where the client asks for no number.
 const FOUND: usize = 10;
@@ -25,6 +27,12 @@ pub(super) enum Work {
     Function(usize, Value),
     /// Look for tools.
     Find(String, usize),
+}
+
+/// What the client has to say in a run while it goes on.
+struct Control {
+    interrupt: Interrupt,
+    ask: Arc<dyn Ask>,
 }
 
 /// A program as a client writes it.
@@ -61,8 +69,10 @@ impl Work {
         self,
         service: &Service,
         interrupt: Interrupt,
+        ask: Arc<dyn Ask>,
         progress: Option<Progress>,
     ) -> CallToolResult {
+        let control = Control { interrupt, ask };
         let watch = Watch { calls: Vec::new(), progress };
         match self {
             Work::Find(query, limit) => CallToolResult::structured(
@@ -87,14 +97,14 @@ impl Work {
                     Err(error) => return refused(json!({"problems": [error.to_string()]})),
                 };
                 match self::function(&program, function.as_deref()) {
-                    Ok(function) => outcome(service, &program, function, &inputs, interrupt, watch),
+                    Ok(function) => outcome(service, &program, function, &inputs, control, watch),
                     Err(found) => problem(found),
                 }
             }
             Work::Function(at, inputs) => match service.functions.get(at) {
                 Some(offered) => {
                     let result =
-                        outcome(service, &offered.program, offered.function, &inputs, interrupt, watch);
+                        outcome(service, &offered.program, offered.function, &inputs, control, watch);
                     plain(result)
                 }
                 None => refused(json!({"problems": ["no such function"]})),
@@ -132,7 +142,7 @@ fn outcome(
     program: &Program,
     function: FunctionId,
     inputs: &Value,
-    interrupt: Interrupt,
+    control: Control,
     mut watch: Watch,
 ) -> CallToolResult {
     let bounds = Bounds {
@@ -144,7 +154,8 @@ fn outcome(
         Ok(input) => input,
         Err(error) => return refused(json!({"problems": [format!("inputs: {error}")]})),
     };
-    let options = run::Options { interrupt, ..service.options.clone() };
+    let Control { interrupt, ask } = control;
+    let options = run::Options { interrupt, ask: Some(ask), ..service.options.clone() };
     let ended = run::run(program, function, &input, &service.tools, &options, &mut watch);
     let mut finished = match ended {
         Ok(finished) => finished,

@@ -5,14 +5,16 @@
 //! its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
 
 mod answer;
+mod consent;
 mod http;
 mod offer;
 mod search;
 
-use crate::data::Data;
 use crate::interrupt::Interrupt;
-use crate::run::{self, Observer};
-use crate::tools::{Failure, Tools};
+use crate::run::{self, Ended, Observer};
+use crate::tools::Tools;
+use crate::tools::consent::Consent;
+use consent::{Line, Running, Waiting, Way};
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
@@ -23,7 +25,9 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use std::io;
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinError;
 
 pub use http::{Http, http};
 
@@ -58,6 +62,7 @@ struct Shared {
     service: Service,
     offered: Vec<Tool>,
     running: Arc<Semaphore>,
+    waiting: Waiting,
 }
 
 /// The server as one client sees it.
@@ -72,8 +77,21 @@ struct Session {
 /// # Errors
 /// Where the streams cannot be served.
 pub async fn stdio(service: Service) -> io::Result<()> {
+    let (input, output) = rmcp::transport::stdio();
+    streams(service, input, output).await
+}
+
+/// Serves one client over any two streams, a message a line, until it closes them.
+///
+/// # Errors
+/// Where the streams cannot be served.
+pub async fn streams(
+    service: Service,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> io::Result<()> {
     let session = Shared::new(service).session();
-    let running = session.serve(rmcp::transport::stdio()).await.map_err(io::Error::other)?;
+    let running = session.serve((input, output)).await.map_err(io::Error::other)?;
     running.waiting().await.map_err(io::Error::other)?;
     Ok(())
 }
@@ -82,7 +100,7 @@ impl Shared {
     fn new(service: Service) -> Arc<Shared> {
         let offered = offer::tools(&service);
         let running = Arc::new(Semaphore::new(service.runs));
-        Arc::new(Shared { service, offered, running })
+        Arc::new(Shared { service, offered, running, waiting: Waiting::default() })
     }
 
     fn session(self: &Arc<Shared>) -> Session {
@@ -116,10 +134,18 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(state) = &request.request_state {
+            let running = self.shared.waiting.resume(state, request.input_responses);
+            let over = || ErrorData::invalid_params("no such run waits for an answer; it may be over", None);
+            return self.drive(running.ok_or_else(over)?, context).await;
+        }
         let Some(work) = answer::Work::of(&self.shared.service, request)? else {
             return Err(ErrorData::invalid_params("no such tool", None));
         };
-        self.work(work, context).await.map(CallToolResponse::Complete)
+        match self.start(work, &context).await? {
+            Some(running) => self.drive(running, context).await,
+            None => Ok(cancelled()),
+        }
     }
 
     async fn list_resources(
@@ -142,40 +168,77 @@ impl ServerHandler for Session {
 }
 
 impl Session {
-    /// Does the work on a thread that may wait, once there is room for another run.
-    async fn work(
+    /// Starts the work on a thread that may wait, once there is room for another run; nothing where it is cancelled
+    /// before.
+    async fn start(
         &self,
         work: answer::Work,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<Running>, ErrorData> {
         let closed = |_| ErrorData::internal_error("the server is closing", None);
         let room = async {
             let own = Arc::clone(&self.own).acquire_owned().await.map_err(closed)?;
             let all = Arc::clone(&self.shared.running).acquire_owned().await.map_err(closed)?;
             Ok((own, all))
         };
-        let cancelled = || Ok(CallToolResult::error(vec![]));
         let room = tokio::select! {
-            () = context.ct.cancelled() => return cancelled(),
+            () = context.ct.cancelled() => return Ok(None),
             room = room => room?,
         };
         let interrupt = Interrupt::default();
         let progress =
             context.meta.get_progress_token().map(|token| Progress::new(context.peer.clone(), token));
         let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
+        let (line, questions) = mpsc::unbounded_channel();
         let task = tokio::task::spawn_blocking(move || {
             let _room = room;
-            work.done(&shared.service, flag, progress)
+            work.done(&shared.service, flag, Arc::new(Line(line)), progress)
         });
-        let result = tokio::select! {
-            result = task => result,
-            () = context.ct.cancelled() => {
-                interrupt.set();
-                return cancelled();
-            }
-        };
-        result.map_err(|error| ErrorData::internal_error(format!("the run broke: {error}"), None))
+        Ok(Some(Running { task, questions, interrupt }))
     }
+
+    /// Sees a run to its end, or to a question that the client has to answer first.
+    async fn drive(
+        &self,
+        mut running: Running,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let way = Way::of(&context);
+        loop {
+            let asked = tokio::select! {
+                result = &mut running.task => return ended(result),
+                Some(asked) = running.questions.recv() => asked,
+                () = context.ct.cancelled() => {
+                    running.interrupt.set();
+                    return Ok(cancelled());
+                }
+            };
+            match &way {
+                Way::None => {
+                    let why = "this client offers no way to ask (no `elicitation`)";
+                    asked.answer(Consent::Refused(why.to_owned()));
+                }
+                Way::Answer => return Ok(self.shared.waiting.keep(running, asked).into()),
+                Way::Request(peer) => tokio::select! {
+                    result = &mut running.task => return ended(result),
+                    consent = asked.put(peer) => asked.answer(consent),
+                    () = context.ct.cancelled() => {
+                        running.interrupt.set();
+                        return Ok(cancelled());
+                    }
+                },
+            }
+        }
+    }
+}
+
+fn cancelled() -> CallToolResponse {
+    CallToolResponse::Complete(CallToolResult::error(vec![]))
+}
+
+fn ended(result: Result<CallToolResult, JoinError>) -> Result<CallToolResponse, ErrorData> {
+    let broke = |error| ErrorData::internal_error(format!("the run broke: {error}"), None);
+    result.map(CallToolResponse::Complete).map_err(broke)
 }
 
 /// Tells a client how far its run is: a notification for each call as it begins.
@@ -217,7 +280,15 @@ impl Observer for Watch {
         }
     }
 
-    fn ended(&mut self, seq: u64, tool: &str, arguments: &Data, result: &Result<Data, Failure>) {
-        self.calls.push(crate::trace::line(seq, tool, arguments, result));
+    fn ended(&mut self, call: &Ended<'_>) {
+        self.calls.push(crate::trace::line(call));
+    }
+
+    fn ahead(&mut self, tool: &str) {
+        tracing::debug!(tool, "call started ahead");
+    }
+
+    fn untaken(&mut self, tool: &str) {
+        tracing::info!(tool, "a call was started ahead and is not needed");
     }
 }

@@ -4,17 +4,23 @@
 //! in `servers`. Nothing here knows programs.
 
 pub(crate) mod command;
+pub mod consent;
 mod mcp;
 pub(crate) mod mock;
+mod names;
+pub(crate) mod policy;
 pub(crate) mod server;
 mod servers;
+
+pub use mcp::read_answer;
 
 use crate::config;
 use crate::data::Data;
 use crate::data::read::Bounds;
 use crate::interrupt::Interrupt;
-use crate::problem::{MOST, Problem, did_you_mean};
-use ilo_asm::catalog::{self, Catalog, Lookup, server_and_tool};
+use crate::problem::{Problem, shortened};
+use consent::{Ask, Consent, Question};
+use ilo_asm::catalog::{self, Catalog, Lookup};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use std::borrow::Cow;
@@ -22,6 +28,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+pub use policy::Policy;
 
 /// One call that a provider answers.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +42,8 @@ pub struct Request<'c> {
     pub deadline: Instant,
     /// How large the answer may be.
     pub bounds: Bounds,
+    /// Whether the bytes of images and the like are wanted with it.
+    pub bytes: bool,
     /// Asked for while a provider waits; it gives up once it is set.
     pub interrupt: &'c Interrupt,
 }
@@ -65,6 +75,12 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// The tool's failure, or the limit that was met.
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
+
+    /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order. What is not
+    /// waited for any more is told so by the request's interrupt, and the run ends only when it has ended.
+    fn may_run_ahead(&self) -> bool {
+        true
+    }
 }
 
 /// Where a tool comes from.
@@ -101,14 +117,14 @@ pub struct Tool {
     pub input_schema: Option<Data>,
     /// The JSON Schema of its answer.
     pub output_schema: Option<Data>,
-    /// Whether it changes nothing; what is not said to be so is taken to change something.
-    pub read_only: bool,
-    /// How long a call may take, where it differs from the default.
-    pub timeout: Option<Duration>,
+    /// How it may be called.
+    pub policy: Policy,
     /// Where it comes from.
     pub source: Source,
     /// Its arguments' names here and on its server, where they differ.
     pub(crate) renames: Vec<(String, String)>,
+    /// What it lacks to be called, such as its program; this is in the way only of programs that call it.
+    pub(crate) lacks: Vec<Problem>,
     /// Who answers; a server's tool has none before its server is started.
     provider: Option<Arc<dyn Provider>>,
 }
@@ -141,10 +157,10 @@ impl Tool {
             description: None,
             input_schema: None,
             output_schema: None,
-            read_only: false,
-            timeout: None,
+            policy: Policy::default(),
             source,
             renames: Vec::new(),
+            lacks: Vec::new(),
             provider: provider.map(Arc::from),
         }
     }
@@ -163,6 +179,55 @@ impl Tool {
                 self.renames.iter().find(|(_, theirs)| theirs == name).map(|(own, _)| own.as_str())
             };
             self.input_schema = found.input_schema.clone().map(|schema| renamed_schema(schema, own));
+        }
+    }
+
+    /// Asks for a call; an error where it must not be made.
+    fn ask(&self, name: &str, given: &Data, limits: &CallLimits, until: Instant) -> Result<(), Failure> {
+        let whole = match &self.source {
+            Source::Server(target) if target != name => format!("{name} ({target})"),
+            _ => name.to_owned(),
+        };
+        let refused = |why: &str| {
+            let name = shortened(name, 200);
+            Err(Failure::text(format!("tool `{name}` was not called: it needs a yes (`confirm`), and {why}")))
+        };
+        let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
+        let question =
+            Question { tool: &whole, arguments: given, deadline: until, interrupt: &limits.interrupt };
+        match ask.ask(&question) {
+            Consent::Given => Ok(()),
+            Consent::Refused(why) => refused(&why),
+            Consent::TimedOut => Err(Failure::TimedOut),
+            Consent::Interrupted => Err(Failure::Interrupted),
+        }
+    }
+
+    /// Calls it once. What takes longer than its own time is a failure, unless the run's time is over as well.
+    fn call(
+        &self,
+        name: &str,
+        provider: &dyn Provider,
+        arguments: &Data,
+        limits: &CallLimits,
+        until: Instant,
+    ) -> Result<Data, Failure> {
+        let allowed = self.policy.timeout.unwrap_or(limits.timeout);
+        let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
+        let request = Request {
+            tool: &self.name,
+            arguments,
+            deadline,
+            bounds: limits.bounds,
+            bytes: self.policy.bytes,
+            interrupt: &limits.interrupt,
+        };
+        match provider.call(&request) {
+            Err(Failure::TimedOut) if Instant::now() < until => {
+                let limit = allowed.as_millis();
+                Err(Failure::text(format!("tool `{name}` took longer than its limit of {limit} ms")))
+            }
+            result => result,
         }
     }
 
@@ -212,6 +277,8 @@ pub struct CallLimits {
     pub bounds: Bounds,
     /// What ends a call before its time.
     pub interrupt: Interrupt,
+    /// Who asks a person, where a tool wants it; without one such a call is refused.
+    pub ask: Option<Arc<dyn Ask>>,
 }
 
 impl Default for CallLimits {
@@ -220,6 +287,7 @@ impl Default for CallLimits {
             timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             bounds: Bounds::default(),
             interrupt: Interrupt::default(),
+            ask: None,
         }
     }
 }
@@ -294,55 +362,27 @@ impl Tools {
     pub fn get(&self, name: &str) -> Option<&Tool> {
         match self.catalog.lookup(name) {
             Lookup::Found(tool) => self.entries.get(&tool.name),
-            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Unknown => None,
+            Lookup::Ambiguous(_) | Lookup::Unlisted | Lookup::Withheld(_) | Lookup::Unknown => None,
         }
     }
 
-    /// What is in the way of calling these tools: names that lead to nothing, and tools of servers not started. The
-    /// first hundred are told.
-    pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
-        names.into_iter().filter_map(|name| self.problem(name)).take(MOST).collect()
+    /// Whether calling the tool of this name changes nothing, as the tools file or the host says; a server is not
+    /// believed. A name that leads nowhere is taken to change something.
+    pub fn is_read_only(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|tool| tool.policy.read_only && !tool.policy.confirm)
     }
 
-    fn problem(&self, name: &str) -> Option<Problem> {
-        let place = format!("tool `{name}`");
-        let later = |server: &str| {
-            let why = format!("the MCP server `{server}` would answer it, and is not started");
-            Some(Problem::new(Code::BadUsage, place.clone(), why))
-        };
-        match self.catalog.lookup(name) {
-            Lookup::Found(tool) => match self.entries.get(&tool.name) {
-                Some(Tool { source: Source::Server(target), provider: None, .. }) => {
-                    later(server_and_tool(target).map_or(target, |(server, _)| server))
-                }
-                _ => None,
-            },
-            Lookup::Unlisted => later(server_and_tool(name).map_or(name, |(server, _)| server)),
-            Lookup::Ambiguous(several) => {
-                let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
-                let why = format!("several servers have it; write one of {}", names.join(", "));
-                Some(Problem::new(Code::UnknownTool, place, why))
-            }
-            Lookup::Unknown => {
-                let hint = match server_and_tool(name) {
-                    Some((server, _)) => did_you_mean(server, self.servers()),
-                    None => String::new(),
-                };
-                let near = did_you_mean(name, self.entries.keys().map(String::as_str));
-                let why = if self.entries.is_empty() && self.servers().next().is_none() {
-                    "no tools are given; name a tools file with `--tools`".to_owned()
-                } else {
-                    format!("the tools file has no such tool{near}{hint}")
-                };
-                Some(Problem::new(Code::UnknownTool, place, why))
-            }
-        }
+    /// Whether a call of this tool may be started before its turn, beside others.
+    pub(crate) fn may_run_ahead(&self, name: &str) -> bool {
+        let steady = |tool: &Tool| tool.provider.as_ref().is_some_and(|provider| provider.may_run_ahead());
+        self.is_read_only(name) && self.get(name).is_some_and(steady)
     }
 
     /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of the run.
     ///
-    /// A call that takes longer than its own time is a failure that the program can handle. [`Failure::TimedOut`]
-    /// remains where the run's time is over.
+    /// A tool with `confirm` is called only once a person has said yes. A call that fails is made again where the tool
+    /// is idempotent and has retries left. A call that takes longer than its own time is a failure that the program can
+    /// handle. [`Failure::TimedOut`] remains where the run's time is over.
     ///
     /// # Errors
     /// The tool's failure, or the limit that was met.
@@ -355,25 +395,24 @@ impl Tools {
     ) -> Result<Data, Failure> {
         let Some((tool, provider)) = self.get(name).and_then(|tool| Some((tool, tool.provider.as_ref()?)))
         else {
-            let why = self.problem(name).map_or_else(String::new, |problem| problem.message);
+            let why = self.problems([name]).into_iter().next().map_or_else(String::new, |told| told.message);
             return Err(Failure::text(format!("tool `{name}`: {why}")));
         };
-        let allowed = tool.timeout.unwrap_or(limits.timeout);
-        let deadline = Instant::now().checked_add(allowed).map_or(until, |own| own.min(until));
         let arguments = tool.arguments(arguments);
-        let request = Request {
-            tool: &tool.name,
-            arguments: &arguments,
-            deadline,
-            bounds: limits.bounds,
-            interrupt: &limits.interrupt,
-        };
-        match provider.call(&request) {
-            Err(Failure::TimedOut) if Instant::now() < until => {
-                let limit = allowed.as_millis();
-                Err(Failure::text(format!("tool `{name}` took longer than its limit of {limit} ms")))
+        if tool.policy.confirm {
+            tool.ask(name, &arguments, limits, until)?;
+        }
+        let mut retry = 0;
+        loop {
+            let result = tool.call(name, provider.as_ref(), &arguments, limits, until);
+            let again = matches!(result, Err(Failure::Failed(_)))
+                && tool.policy.idempotent
+                && retry < tool.policy.retries
+                && policy::pause(retry, until, &limits.interrupt);
+            if !again {
+                return result;
             }
-            result => result,
+            retry += 1;
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a tools file says of an MCP server. Starting one is the business of its client.
 
+use super::policy::ServerPolicy;
+use crate::problem::Problem;
 use ilo_spec::limits;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,6 +15,10 @@ pub(crate) struct Server {
     pub(crate) way: Way,
     /// How long it may take to start and list its tools.
     pub(crate) timeout: Duration,
+    /// Which of its tools there are, and how they may be called.
+    pub(crate) policy: ServerPolicy,
+    /// What it lacks to be started, such as a variable of the environment.
+    pub(crate) lacks: Vec<Problem>,
 }
 
 impl Server {
@@ -41,4 +47,6 @@ pub(crate) enum Way {
         /// What is sent with each request.
         headers: Vec<(String, String)>,
     },
+    /// Not as the file stands: what it lacks is known.
+    None,
 }

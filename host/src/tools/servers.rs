@@ -1,5 +1,6 @@
 //! The MCP servers of a tools file: which are named by a program's calls, and what starting them adds to the table.
 
+use super::policy::ServerPolicy;
 use super::server::Server;
 use super::{Source, Tool, Tools};
 use crate::problem::{Problem, did_you_mean};
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Servers {
     known: BTreeMap<String, Server>,
     started: BTreeSet<String>,
+    /// Tools that the file does not allow, as `mcp://server/tool`.
+    withheld: BTreeSet<String>,
     connections: Option<super::mcp::Connections>,
 }
 
@@ -23,15 +26,70 @@ impl Servers {
     /// Tells a catalogue of every server.
     pub(super) fn list(&self, catalog: &mut Catalog) {
         self.names().for_each(|name| catalog.insert_server(name, self.started.contains(name)));
+        self.withheld.iter().for_each(|name| catalog.withhold(name));
     }
 
-    fn start(&mut self, names: &BTreeSet<String>) -> Result<Vec<Tool>, Vec<Problem>> {
+    /// What servers lack to be started.
+    pub(super) fn lacking(&self) -> impl Iterator<Item = &Problem> {
+        self.known.values().flat_map(|server| &server.lacks)
+    }
+
+    /// What a server lacks to be started.
+    pub(super) fn lacking_of(&self, server: &str) -> impl Iterator<Item = &Problem> {
+        self.known.get(server).into_iter().flat_map(|server| &server.lacks)
+    }
+
+    /// Starts servers; what does not start is told.
+    fn start(&mut self, names: &BTreeSet<String>) -> (Vec<Started>, Vec<Problem>) {
+        let (able, lacking): (Vec<&Server>, Vec<&Server>) =
+            names.iter().filter_map(|name| self.known.get(name)).partition(|server| server.lacks.is_empty());
+        let mut problems: Vec<Problem> =
+            lacking.into_iter().flat_map(|server| server.lacks.clone()).collect();
+        if able.is_empty() {
+            return (Vec::new(), problems);
+        }
+        let able: Vec<Server> = able.into_iter().cloned().collect();
         let connections = match &mut self.connections {
             Some(connections) => connections,
-            none => none.insert(super::mcp::Connections::new().map_err(|problem| vec![problem])?),
+            none => match super::mcp::Connections::new() {
+                Ok(connections) => none.insert(connections),
+                Err(problem) => return (Vec::new(), vec![problem]),
+            },
         };
-        connections.start(names.iter().filter_map(|name| self.known.get(name)).cloned().collect())
+        let (started, more) = connections.start(able);
+        problems.extend(more);
+        (started, problems)
     }
+
+    /// Takes a server's tools as the file lets them be called; names that the file has and the server does not are told.
+    fn admit(&mut self, started: Started) -> (Vec<Tool>, Vec<Problem>) {
+        let Started { server, mut tools } = started;
+        let Some(Server { policy, .. }) = self.known.get(&server) else { return (tools, Vec::new()) };
+        let bare =
+            |tool: &Tool| server_and_tool(&tool.name).map(|(_, bare)| bare.to_owned()).unwrap_or_default();
+        let offered: BTreeSet<String> = tools.iter().map(bare).collect();
+        let missing = policy.names().filter(|&name| !offered.contains(name));
+        let problems = missing.map(|name| {
+            let near = did_you_mean(name, offered.iter().map(String::as_str));
+            let why = format!("its policy names a tool `{name}` that it does not have{near}");
+            Problem::new(Code::UnknownTool, format!("server `{server}`"), why)
+        });
+        let problems: BTreeMap<String, Problem> =
+            problems.map(|problem| (problem.message.clone(), problem)).collect();
+        for tool in &mut tools {
+            tool.policy = policy.rules(&bare(tool)).policy();
+        }
+        let withheld = tools.extract_if(.., |tool| !policy.allows(&bare(tool)));
+        self.withheld.extend(withheld.map(|tool| tool.name));
+        self.started.insert(server);
+        (tools, problems.into_values().collect())
+    }
+}
+
+/// A server that runs, with what it offers.
+pub(super) struct Started {
+    pub(super) server: String,
+    pub(super) tools: Vec<Tool>,
 }
 
 impl Tools {
@@ -40,8 +98,23 @@ impl Tools {
         self.servers.known.insert(server.name.clone(), server);
     }
 
+    /// Says what an entry, or else a server, lacks to be called.
+    pub(crate) fn lack(&mut self, server: bool, name: &str, problem: &Problem) {
+        let lacks = if server {
+            self.servers.known.get_mut(name).map(|server| &mut server.lacks)
+        } else {
+            self.entries.get_mut(name).map(|tool| &mut tool.lacks)
+        };
+        lacks.into_iter().for_each(|lacks| lacks.push(problem.clone()));
+    }
+
+    /// What the file says of a server's tools.
+    pub(crate) fn server_policy(&self, server: &str) -> Option<&ServerPolicy> {
+        self.servers.known.get(server).map(|server| &server.policy)
+    }
+
     /// Starts the servers that these names lead to, side by side, and takes their tools into the table. What runs already
-    /// is not started again; a name that leads to no server starts none.
+    /// is not started again; a name that leads to no server starts none. Where one does not start, the others do.
     ///
     /// # Errors
     /// Each server that did not start or did not list its tools in time, and each entry whose server lacks its tool.
@@ -77,7 +150,7 @@ impl Tools {
             Lookup::Unknown | Lookup::Ambiguous(_) if server_and_tool(name).is_none() => {
                 needed.extend(self.servers.names().map(str::to_owned));
             }
-            Lookup::Unknown | Lookup::Ambiguous(_) => {}
+            Lookup::Unknown | Lookup::Ambiguous(_) | Lookup::Withheld(_) => {}
         }
     }
 
@@ -86,11 +159,16 @@ impl Tools {
         if new.is_empty() {
             return Ok(());
         }
-        let found = self.servers.start(&new)?;
-        self.servers.started.extend(new.iter().cloned());
-        let mut offered: BTreeMap<String, Tool> =
-            found.into_iter().map(|tool| (tool.name.clone(), tool)).collect();
-        let problems = self.fill_entries(&new, &offered);
+        let (started, mut problems) = self.servers.start(&new);
+        let mut offered: BTreeMap<String, Tool> = BTreeMap::new();
+        let mut running = BTreeSet::new();
+        for started in started {
+            running.insert(started.server.clone());
+            let (tools, more) = self.servers.admit(started);
+            offered.extend(tools.into_iter().map(|tool| (tool.name.clone(), tool)));
+            problems.extend(more);
+        }
+        problems.extend(self.fill_entries(&running, &offered));
         offered.retain(|name, _| !self.entries.contains_key(name));
         self.entries.append(&mut offered);
         self.list_again();

@@ -5,12 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what must not be")]
 
 mod hostile;
+mod policy;
 
 use ilo_host::Tools;
 use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::tools::{CallLimits, Failure};
+use ilo_spec::error::Code;
 use libtest_mimic::{Arguments, Trial};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -27,22 +29,31 @@ fn main() {
         return hostile::serve(arguments.next().unwrap_or_default());
     }
     macro_rules! trials {
-        ($($test:ident)*) => {
-            vec![$(Trial::test(stringify!($test), || { $test(); Ok(()) })),*]
+        ($($test:path;)*) => {
+            vec![$(Trial::test(stringify!($test).replace(' ', ""), || { $test(); Ok(()) })),*]
         };
     }
     let trials = trials![
-        a_server_that_cannot_be_used_is_refused_before_anything_runs
-        what_does_no_harm_is_passed_over
-        content_becomes_a_value
-        what_goes_wrong_in_a_call_is_its_failure
-        an_answer_past_the_limit_is_a_fault
-        a_tool_that_changed_gets_no_call
-        a_call_after_the_servers_end_fails_at_once
-        an_interrupt_ends_a_call
-        only_servers_that_are_named_are_started
-        a_short_name_takes_the_servers_schema_under_its_own_names
-        http_that_leads_elsewhere_is_not_followed
+        a_server_that_cannot_be_used_is_refused_before_anything_runs;
+        what_does_no_harm_is_passed_over;
+        content_becomes_a_value;
+        what_goes_wrong_in_a_call_is_its_failure;
+        an_answer_past_the_limit_is_a_fault;
+        a_tool_that_changed_gets_no_call;
+        a_call_after_the_servers_end_fails_at_once;
+        an_interrupt_ends_a_call;
+        only_servers_that_are_named_are_started;
+        a_short_name_takes_the_servers_schema_under_its_own_names;
+        http_that_leads_elsewhere_is_not_followed;
+        a_server_that_wants_a_login_says_what_to_set;
+        policy::only_tools_that_are_allowed_are_there;
+        policy::a_policy_that_names_no_tool_of_the_server_is_refused;
+        policy::a_server_is_not_believed_and_the_file_is;
+        policy::only_an_idempotent_tool_is_called_again;
+        policy::a_retry_waits_no_longer_than_the_run;
+        policy::a_call_that_wants_a_yes_waits_for_it;
+        policy::bytes_come_where_they_are_wanted;
+        policy::a_lock_tells_what_changed_and_is_written_whole;
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
@@ -72,7 +83,7 @@ fn refused(scenario: &str, timeout: u64, expected: &str) {
 fn a_server_that_cannot_be_used_is_refused_before_anything_runs() {
     refused("dies-at-start", 20_000, "ended before it answered; it said: no licence found");
     refused("dies-in-list", 20_000, "does not list its tools: the server has ended");
-    refused("silent", 300, "did not start and list its tools within 300 ms (`timeout`)");
+    refused("silent", 300, "did not start and list its tools within 300 ms (`timeout`, in milliseconds)");
     refused("pages-for-ever", 60_000, "lists more than 10000 tools, or as many pages");
     refused("page-to-itself", 20_000, "lists its tools without end: a page leads to itself");
     refused("two-of-a-name", 20_000, "lists two tools named `echo`");
@@ -115,19 +126,28 @@ fn what_goes_wrong_in_a_call_is_its_failure() {
     let late = "tool `mcp://h/echo` took longer than its limit of";
     fails("dies-in-call", 20_000, "server `h` has ended, and whether it did this is not known");
     fails("never-answers", 300, late);
-    fails("huge", 1_000, late);
-    fails("deep", 1_000, late);
     fails("is-error", 20_000, "no such text");
     fails("protocol-error", 20_000, "text is too plain");
     fails("no-result", 20_000, "response type");
     fails("integer-beyond-64-bits", 20_000, "18446744073709551615 does not fit 64 bits");
+    fails("integer-beyond-any", 20_000, "18446744073709551616 does not fit 64 bits");
 }
 
 fn an_answer_past_the_limit_is_a_fault() {
-    let mut tools = tools("large", 20_000);
-    tools.connect(["say"]).unwrap();
-    let failure = call(&tools, "say", "words", 20_000).unwrap_err();
-    assert!(matches!(failure, Failure::Limit(..)), "{failure:?}");
+    for (scenario, code, expected) in [
+        ("large", Code::FaultTooLarge, "the tool's answer has more than 2097152 bytes"),
+        ("huge", Code::FaultTooLarge, "the tool's answer has more than 16777216 bytes"),
+        ("deep", Code::FaultDepth, "the tool's answer is nested more than 125 deep"),
+    ] {
+        let mut tools = tools(scenario, 20_000);
+        tools.connect(["say"]).unwrap();
+        let failure = call(&tools, "say", "words", 20_000).unwrap_err();
+        assert_eq!(failure, Failure::Limit(code, expected.to_owned()), "{scenario}");
+        // The server goes on with the next call, unless it is still talking of the first.
+        if scenario == "deep" {
+            assert_eq!(call(&tools, "say", "words", 20_000), Err(failure));
+        }
+    }
 }
 
 fn a_tool_that_changed_gets_no_call() {
@@ -189,23 +209,48 @@ fn a_short_name_takes_the_servers_schema_under_its_own_names() {
     assert_eq!(call(&tools, "echo", "text", 20_000), Ok(Data::from("hello")));
 }
 
-fn http_that_leads_elsewhere_is_not_followed() {
+/// The URL of a server that answers requests as it is told.
+fn web(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let mut buffer = [0; 4096];
+            let mut buffer = [0; 8192];
             let count = stream.read(&mut buffer).unwrap_or(0);
             let asked = String::from_utf8_lossy(&buffer[..count]).into_owned();
-            // What follows the redirect would be answered so that the test sees it.
-            let answer = if asked.contains(" /secret ") {
-                "HTTP/1.1 500 followed\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfollowed"
-            } else {
-                "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-            };
-            drop(stream.write_all(answer.as_bytes()));
+            drop(stream.write_all(answer(&asked).as_bytes()));
         }
+    });
+    url
+}
+
+fn a_server_that_wants_a_login_says_what_to_set() {
+    for challenge in ["www-authenticate: Bearer\r\n", ""] {
+        let url = web(move |_| {
+            format!("HTTP/1.1 401 Unauthorized\r\n{challenge}content-length: 0\r\nconnection: close\r\n\r\n")
+        });
+        let refused = |headers: &str| {
+            let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}", "headers": {headers}}}}}}}"#);
+            let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+            tools.connect_all().unwrap_err().first().unwrap().to_string()
+        };
+        let told = refused("{}");
+        assert!(told.contains("401") && told.contains(r#"{"Authorization": "Bearer ${NAME}"}"#), "{told}");
+        let told = refused(r#"{"authorization": "Bearer x"}"#);
+        assert!(told.contains("does not let us in with the header `Authorization`"), "{told}");
+    }
+}
+
+fn http_that_leads_elsewhere_is_not_followed() {
+    let url = web(|asked| {
+        // What follows the redirect would be answered so that the test sees it.
+        let answer = if asked.contains(" /secret ") {
+            "HTTP/1.1 500 followed\r\ncontent-length: 8\r\nconnection: close\r\n\r\nfollowed"
+        } else {
+            "HTTP/1.1 307 Temporary Redirect\r\nlocation: /secret\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        };
+        answer.to_owned()
     });
     let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}", "timeout": 3000}}}}}}"#);
     let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();

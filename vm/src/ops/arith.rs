@@ -10,7 +10,7 @@ use crate::program::Constant;
 use crate::value::{Tag, Value};
 use core::hint::cold_path;
 use ilo_spec::error::Code;
-use ilo_spec::isa::Op;
+use ilo_spec::isa::{Op, Small};
 use ilo_spec::operand::{In, Out};
 
 /// An operation on two numbers.
@@ -91,6 +91,12 @@ pub(crate) fn quick_constant<O: Arithmetic>(a: &Value, b: &Constant) -> Option<f
     finite(result).then_some(result)
 }
 
+/// The product of a double and a small integer, finite or not.
+#[inline(always)]
+pub(crate) fn product(a: &Value, b: Small) -> Option<f64> {
+    (a.tag == Tag::Double).then(|| a.payload * f64::from(b.0))
+}
+
 /// As [`constant`], between two registers.
 #[inline(always)]
 pub(crate) fn registers<O: Arithmetic>(
@@ -148,7 +154,7 @@ fn common<O: Arithmetic>(a: &Value, b: &Value) -> Common {
 /// The result on two doubles, where it is finite.
 #[inline(always)]
 pub(crate) fn quick<O: Arithmetic>(a: &Value, b: &Value) -> Option<f64> {
-    if a.tag != Tag::Double || b.tag != Tag::Double {
+    if !a.both_double(b) {
         return None;
     }
     let result = O::doubles(a.payload, b.payload);

@@ -4,7 +4,7 @@ use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::arith::{self, Mul, compare_exactly};
-use crate::ops::{get, set, truth};
+use crate::ops::{get, mismatch, set, truth};
 use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
@@ -12,7 +12,7 @@ use core::cmp::Ordering;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{In, MapId, Out};
+use ilo_spec::operand::{ChoiceId, In, MapId, NumberId, Out};
 use ilo_spec::program::Key;
 
 /// A relation of order.
@@ -52,7 +52,7 @@ pub(crate) fn related<R: Relation>(
     a: &Value,
     b: &Value,
 ) -> Result<bool, Trap> {
-    if a.tag == Tag::Double && b.tag == Tag::Double {
+    if a.both_double(b) {
         return Ok(R::doubles(a.payload, b.payload));
     }
     if a.tag == Tag::Int && b.tag == Tag::Int {
@@ -100,10 +100,24 @@ pub(crate) fn product_at_least(
 
 #[cold]
 #[inline(never)]
-fn product_at_least_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<bool, Trap> {
-    let Op::MulCUnlessGeC { dst, a, by, least, .. } = *op else { return Ok(true) };
-    arith::constant::<Mul>(w, dst, a, program.small_number(by))?;
-    related_constant::<Ge>(heap, program, &w[usize::from(dst.0)], program.small_number(least))
+pub(crate) fn product_at_least_slowly(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    op: &Op,
+) -> Result<bool, Trap> {
+    match *op {
+        Op::MulCUnlessGeC { dst, a, by, least, .. } => {
+            arith::constant::<Mul>(w, dst, a, program.small_number(by))?;
+            related_constant::<Ge>(heap, program, &w[usize::from(dst.0)], program.small_number(least))
+        }
+        Op::MulUnlessGe { dst, a, by, least, .. } => {
+            let product = arith::mixed::<Mul>(get(w, a), &Value::int(by.0.into()))?;
+            set(w, dst, product);
+            related::<Ge>(heap, program, &product, &Value::int(least.0.into()))
+        }
+        _ => Ok(true),
+    }
 }
 
 #[inline(never)]
@@ -140,7 +154,7 @@ pub(crate) fn relate<R: Relation>(
 /// Whether two values are equal.
 #[inline(always)]
 pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
-    if a.tag == Tag::Double && b.tag == Tag::Double {
+    if a.both_double(b) {
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
         return Ok(a.payload == b.payload);
     }
@@ -197,6 +211,7 @@ fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Op
             }
             false
         }
+        (Tag::Unknown, _) | (_, Tag::Unknown) => return Err(mismatch("values to compare", Tag::Unknown)),
         (a, b) => a == b,
     };
     Ok(Some(equal))
@@ -282,6 +297,43 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
     Ok(())
 }
 
+/// `dst` = the number of the case of a choice.
+#[inline(always)]
+pub(crate) fn select(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    (dst, src): (Out, In),
+    map: ChoiceId,
+) -> Result<(), Trap> {
+    let subject = get(w, src);
+    if subject.tag == Tag::Text {
+        for &(text, number) in program.text_cases(MapId(map.0)) {
+            if text == subject.payload.to_bits() {
+                let constant = program.number(NumberId(number));
+                set(w, dst, constant.value);
+                return Ok(());
+            }
+        }
+    }
+    cold_path();
+    select_slowly(heap, program, w, (dst, src), map)
+}
+
+#[cold]
+#[inline(never)]
+fn select_slowly(
+    heap: &mut Heap,
+    program: &Inner,
+    w: &mut Window,
+    (dst, src): (Out, In),
+    map: ChoiceId,
+) -> Result<(), Trap> {
+    let number = case(heap, program, get(w, src), MapId(map.0))?;
+    set(w, dst, program.number(NumberId(number)).value);
+    Ok(())
+}
+
 /// How far a switch jumps. A constant text is found by where it lies.
 #[inline(always)]
 pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
@@ -293,19 +345,21 @@ pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) 
             }
         }
     }
-    switch_slowly(heap, program, src, map)
+    case(heap, program, src, map).map(usize::from)
 }
 
+/// What a map has for a value.
 #[inline(never)]
-fn switch_slowly(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
+fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16, Trap> {
     let target = match program.map(map.0) {
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
         }
+        Some(_) if src.tag == Tag::Unknown => return Err(mismatch("a value to look for", src.tag)),
         Some(cases) => many_cases(heap, program, src, map).or(cases.default),
         None => None,
     };
-    target.map(usize::from).ok_or_else(|| no_case(heap, program, src, map))
+    target.ok_or_else(|| no_case(heap, program, src, map))
 }
 
 fn few_cases(
@@ -345,7 +399,7 @@ fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u
         Tag::True => (1, 1),
         Tag::Int | Tag::Double => number_rank(src.as_number()?),
         Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
-        Tag::List | Tag::Record => return None,
+        Tag::List | Tag::Record | Tag::Unknown => return None,
     };
     let order = program.facts.orders.get(at(map.0))?;
     let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;

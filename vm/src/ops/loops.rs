@@ -7,7 +7,7 @@ use crate::ops::{get, mismatch, set, span};
 use crate::program::Inner;
 use crate::value::{Tag, Value, at};
 use core::hint::cold_path;
-use ilo_spec::operand::{First, In, LoopBase, Out, ShapeId};
+use ilo_spec::operand::{FieldsId, First, In, LoopBase, Out, ShapeId};
 
 /// The register at a distance from a loop's first, at most 2; the verifier shows that it is within the frame.
 #[inline(always)]
@@ -114,6 +114,70 @@ pub(crate) fn add_record(
         return Ok(());
     }
     add_new(heap, w, base, (offset, shape, depth))
+}
+
+/// As [`add_record`], of fields that are named one by one. Nothing is kept across a call, so that nothing is put aside.
+#[inline(never)]
+pub(crate) fn add_fields<const N: usize>(
+    heap: &mut Heap,
+    w: &mut Window,
+    base: LoopBase,
+    fields: [In; N],
+    shape: FieldsId,
+) -> Result<(), Trap> {
+    if add_plain(heap, w, base, fields, shape).is_some() {
+        return Ok(());
+    }
+    add_fields_slowly(heap, w, base, &fields, shape)
+}
+
+/// Adds a record without containers to a list that has room for it and is known to hold records, where there is room.
+#[inline(always)]
+fn add_plain<const N: usize>(
+    heap: &mut Heap,
+    w: &mut Window,
+    base: LoopBase,
+    fields: [In; N],
+    shape: FieldsId,
+) -> Option<()> {
+    let start = heap.top;
+    if start + N > heap.granted {
+        return None;
+    }
+    let places = heap.values.get_mut(start..)?.first_chunk_mut::<N>()?;
+    let mut tags = 0;
+    for (place, field) in places.iter_mut().zip(fields) {
+        let value = get(w, field);
+        tags |= value.tag as u32;
+        *place = *value;
+    }
+    let list = &w[slot(base, 2)];
+    let len = list.aux;
+    if tags & Tag::List as u32 == 8 || len >= w[slot(base, 0)].aux || list.high() < 2 {
+        return None;
+    }
+    // Put together here: one that is made first is stored in halves and copied whole.
+    *heap.values.get_mut(at(list.low()) + at(len))? = Value::record(narrow(start), shape.0.into(), 1);
+    w[slot(base, 2)].aux = len + 1;
+    heap.top = start + N;
+    Some(())
+}
+
+#[cold]
+#[inline(never)]
+fn add_fields_slowly(
+    heap: &mut Heap,
+    w: &mut Window,
+    base: LoopBase,
+    fields: &[In],
+    shape: FieldsId,
+) -> Result<(), Trap> {
+    let start = heap.take(fields.len())?;
+    for (place, &field) in (start..).zip(fields) {
+        heap.values[place] = *get(w, field);
+    }
+    let depth = heap.nest_at(start..start + fields.len())?;
+    add_container(heap, w, base, Value::record(narrow(start), shape.0.into(), depth))
 }
 
 #[cold]

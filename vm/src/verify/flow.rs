@@ -7,8 +7,8 @@ use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{Back, LoopBase, Out, Role};
-use ilo_spec::program::{Function, Program};
+use ilo_spec::operand::{Back, FieldsId, LoopBase, Out, Role};
+use ilo_spec::program::{Function, Map, Program};
 
 /// The registers that every jump to an instruction sets, and where the first of these jumps stands.
 #[derive(Clone, Copy)]
@@ -81,6 +81,8 @@ pub(super) struct Flow<'p, S> {
     pub(super) cost: u64,
     extent: u32,
     depth: u32,
+    /// The lowest register that a loop or the frame of a callee overwrites.
+    overwritten: u8,
 }
 
 /// No `next`, no jump: there are fewer instructions.
@@ -93,6 +95,7 @@ type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
     facts.entries.reserve_exact(program.functions.len());
+    facts.keeps.reserve_exact(program.functions.len());
     let (mut few, mut many) = (Areas::<u64>::default(), Areas::<[u64; 4]>::default());
     let mut place = Place { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
@@ -141,6 +144,7 @@ impl<'p, S: Set> Flow<'p, S> {
             cost: 0,
             extent: function.registers.into(),
             depth: 0,
+            overwritten: u8::MAX,
         }
     }
 
@@ -196,6 +200,9 @@ impl<'p, S: Set> Flow<'p, S> {
         }
         self.place.fields = self.place.fields.max(look.fields);
         let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
+        let parameters = function.parameters.len();
+        let written = look.written.with(&S::first(parameters), |a, b| a & b);
+        self.facts.keeps.push(written == S::default() && parameters <= usize::from(self.overwritten));
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
     }
@@ -294,7 +301,11 @@ impl<'p, S: Set> Flow<'p, S> {
             Op::Each { base, to, .. } => self.begin_loop(base, to.0, false),
             Op::Next { .. } => self.error(Rule::Loop),
             Op::Yield { base, .. } | Op::YieldRecord { base, .. } => self.yields(base),
+            Op::YieldTwo { base, shape, .. } => self.yields_fields(base, shape, 2),
+            Op::YieldThree { base, shape, .. } => self.yields_fields(base, shape, 3),
+            Op::YieldFour { base, shape, .. } => self.yields_fields(base, shape, 4),
             Op::Collect { base, .. } => self.collects(base),
+            Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
             Op::Invoke { dst, first, function, fail } => {
                 self.invoke(function.0, first.0)?;
@@ -337,12 +348,12 @@ impl<'p, S: Set> Flow<'p, S> {
             Role::Str(id) => self.check(index("string", at(id), p.strings.len())),
             Role::Field(id) => self.check(index("field", id.into(), p.fields.into())),
             Role::Number(id) => self.check(index("number", id.into(), p.numbers.len())),
-            Role::Shape(id) => self.check(index("shape", id.into(), p.shapes.len())),
+            Role::Shape(id) | Role::Fields(id) => self.check(index("shape", id.into(), p.shapes.len())),
             Role::Call(id) => self.check(index("call", id.into(), p.calls.len())),
             Role::Function(id) if usize::from(id) >= self.place.caller => {
                 self.error(Rule::Order { found: id, caller: self.place.caller })
             }
-            Role::Map(id) => self.check(index("map", at(id), p.maps.len())),
+            Role::Map(id) | Role::Choice(id) => self.check(index("map", at(id), p.maps.len())),
             _ => Ok(()),
         }
     }
@@ -374,6 +385,7 @@ impl<'p, S: Set> Flow<'p, S> {
         let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
+        self.overwritten = self.overwritten.min(first);
         // No more than there are functions.
         self.depth = self.depth.max(1 + depth);
         for register in (first..=255).take(at(extent)) {
@@ -406,6 +418,7 @@ impl<'p, S: Set> Flow<'p, S> {
             self.locked.add(register);
             self.state.remove(register);
         }
+        self.overwritten = self.overwritten.min(base).min(item);
         self.register(item, 1)?;
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });
@@ -455,6 +468,15 @@ impl<'p, S: Set> Flow<'p, S> {
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
+    /// A record whose fields are named one by one has a shape of as many.
+    fn yields_fields(&self, base: LoopBase, shape: FieldsId, expected: usize) -> Checked {
+        let found = self.program.shapes[usize::from(shape.0)].len();
+        if found != expected {
+            return self.error(Rule::Fields { found, expected });
+        }
+        self.yields(base)
+    }
+
     /// `end_loop` has checked a collect that follows a `next`; nothing may jump to it either.
     fn collects(&self, base: LoopBase) -> Checked {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
@@ -465,13 +487,24 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
-    fn switch(&mut self, map: u32) -> Checked {
+    /// Every map belongs to one instruction, in the order of the code.
+    fn next_map(&mut self, map: u32) -> Checked<&'p Map> {
         if map != self.place.next_map {
             return self.error(Rule::MapOrder { found: map, expected: self.place.next_map });
         }
         self.place.next_map += 1;
-        let program = self.program;
-        let map = &program.maps[at(map)];
+        Ok(&self.program.maps[at(map)])
+    }
+
+    fn select(&mut self, map: u32) -> Checked {
+        let map = self.next_map(map)?;
+        let mut numbers = map.cases.iter().map(|&(_, number)| number).chain(map.default);
+        let size = self.program.numbers.len();
+        numbers.try_for_each(|number| self.check(index("number", number.into(), size)))
+    }
+
+    fn switch(&mut self, map: u32) -> Checked {
+        let map = self.next_map(map)?;
         for by in map.cases.iter().map(|&(_, by)| by).chain(map.default) {
             let set = self.state;
             self.jump(by.into(), &set)?;

@@ -16,6 +16,8 @@ pub(super) struct Look<'p, S> {
     registers: u16,
     /// Registers that may be written.
     free: S,
+    /// Registers that an instruction itself writes, so far.
+    pub(super) written: S,
     /// Registers that are set before the instruction, and behind it.
     pub(super) before: S,
     pub(super) state: S,
@@ -45,6 +47,7 @@ impl<'p, S: Set> Look<'p, S> {
             caller,
             registers: function.registers,
             free: S::default(),
+            written: S::default(),
             before: S::default(),
             state: S::default(),
             live: true,
@@ -106,6 +109,7 @@ impl<S: Set> Visitor for Look<'_, S> {
             Role::Write(register) => {
                 self.named |= register;
                 self.state = self.state.and_low(register);
+                self.written = self.written.and_low(register);
                 self.free.has_low(register)
             }
             Role::Forward(by) => {
@@ -134,7 +138,7 @@ impl<S: Set> Visitor for Look<'_, S> {
                 u16::from(base) + 3 <= self.registers
             }
             Role::Str(id) => at(id) < p.strings.len(),
-            Role::Map(id) => {
+            Role::Map(id) | Role::Choice(id) => {
                 self.apart = true;
                 at(id) < p.maps.len()
             }
@@ -145,6 +149,7 @@ impl<S: Set> Visitor for Look<'_, S> {
                 }
                 None => false,
             },
+            Role::Fields(id) => usize::from(id) < p.shapes.len(),
             Role::Call(id) => match p.calls.get(usize::from(id)) {
                 Some(call) => {
                     self.length = p.shapes[usize::from(call.shape.0)].len();

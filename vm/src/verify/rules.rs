@@ -80,6 +80,13 @@ pub enum Rule {
         /// The caller.
         caller: usize,
     },
+    /// A shape of more or fewer fields than the instruction names registers for.
+    Fields {
+        /// Its fields.
+        found: usize,
+        /// The registers.
+        expected: usize,
+    },
     /// A map that is not the next one.
     MapOrder {
         /// The map of the switch.
@@ -122,6 +129,9 @@ impl fmt::Display for Rule {
             Rule::Unreachable => f.write_str("an instruction that nothing reaches"),
             Rule::Order { found, caller } => {
                 write!(f, "expected a call of a function below {caller}, found {found}")
+            }
+            Rule::Fields { found, expected } => {
+                write!(f, "expected a shape of {expected} fields, found one of {found}")
             }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),

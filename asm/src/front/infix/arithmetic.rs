@@ -1,7 +1,7 @@
 //! Texts that read as expressions where they are texts, and the operators to write instead.
 
 use super::{Infix, InfixKind, Reader};
-use crate::ast::Literal;
+use crate::ast::{Binary, Literal};
 use crate::diagnostic::Diagnostics;
 use crate::front::operator::{self, Makes};
 use crate::front::reference::{Reference, Words};
@@ -9,26 +9,39 @@ use crate::front::template::Sigil;
 use crate::front::tree::Node;
 use crate::id::quote;
 use bumpalo::Bump;
+use ilo_spec::error::Code;
 use std::fmt::Write as _;
 
 /// The expression that a text reads as, where it computes or compares with references in it: what a text that is no
 /// expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
 ///
+/// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names without `$`.
 /// With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is then what tells an
 /// expression from a text.
-pub fn arithmetic<'a>(node: &Node<'a>, sigil: Sigil, nesting: usize, arena: &'a Bump) -> Option<Infix<'a>> {
+pub fn arithmetic<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    formula: bool,
+    nesting: usize,
+    arena: &'a Bump,
+) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
-    let bare = sigil == Sigil::Braces;
-    if !(bare || words.text.contains('$'))
-        || !words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '('])
-    {
+    let refers = words.text.contains('$');
+    let bare = sigil == Sigil::Braces || formula;
+    let computes = words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '(']);
+    let logical = || words.text.contains([' ', '!', '&', '|']);
+    if !(bare || refers) || !(computes || (formula && logical())) {
         return None;
     }
     let mut unseen = Diagnostics::default();
     let mut reader = Reader { bare, ..Reader::new(&words, nesting, &mut unseen) };
     let tree = reader.whole()?;
-    let computes = reader.seen.computes && reader.seen.refers && !reader.seen.tight;
-    (computes && unseen.as_slice().is_empty()).then_some(tree)
+    let computes = reader.seen.computes
+        || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
+    let clear = computes && reader.seen.refers && !reader.seen.tight;
+    // Operators of other languages are understood where something is computed.
+    let plain = unseen.as_slice().iter().all(|found| formula && found.code == Code::UnknownOperator);
+    (clear && plain).then_some(tree)
 }
 
 /// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them; `None` where
@@ -56,11 +69,23 @@ pub fn operators<'a>(
             let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Unary(unary)));
         }
         InfixKind::Binary(binary, a, b) => {
+            let joins = binary == Binary::Add && (is_text(a) || is_text(b));
             let (a, b) = (operators(a, sigil, reference)?, operators(b, sigil, reference)?);
-            let _ = write!(out, "{{\"{}\": [{a}, {b}]}}", spelling(Makes::Binary(binary)));
+            let word = spelling(Makes::Binary(if joins { Binary::Concat } else { binary }));
+            let _ = write!(out, "{{\"{word}\": [{a}, {b}]}}");
         }
     }
     Some(out)
+}
+
+/// Whether an operand is a text for sure, so that adding to it means joining.
+pub(crate) fn is_text(infix: &Infix<'_>) -> bool {
+    match infix.kind {
+        InfixKind::Literal(Literal::Text(_)) | InfixKind::Template(_) => true,
+        InfixKind::Binary(Binary::Add, a, b) => is_text(a) || is_text(b),
+        InfixKind::Binary(binary, ..) => binary == Binary::Concat,
+        _ => false,
+    }
 }
 
 fn spelling(makes: Makes) -> &'static str {

@@ -3,9 +3,11 @@
 //! All of it is apart from reading, so that the frames of the readers, which recurse, stay small.
 
 use super::{COMPARISON, Reader, Token};
+use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::front::operator::{self, Form, LIST, Operator};
-use crate::front::reference::{INPUT, name_end};
+use crate::front::reference::name_end;
+use crate::front::tree::{Kind, Style, Text};
 use crate::id::shorten;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -30,6 +32,21 @@ impl Reader<'_, '_, '_> {
         let after = if beside(self.words.byte(to)) { " " } else { "" };
         let wrong = self.words.mend(wrong, from, to, &format!("{before}{meant}{after}"));
         self.diagnostics.push(wrong);
+    }
+
+    /// Reports `$x || 'default'`; whether that is what stands here, behind the operator.
+    pub(super) fn no_default(&mut self, from: usize, to: usize) -> bool {
+        let value =
+            matches!(self.token, Token::Template(_) | Token::Literal(Literal::Text(_) | Literal::Number(_)));
+        if value {
+            let shown = self.words.get(from, to);
+            let message = format!("`{shown}` gives no default");
+            let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), message)
+                .expected("a condition behind it", self.found())
+                .help("one of two values is a step: `let: v`, `if: $x == null`, `then: default`, `else: $x`");
+            self.diagnostics.push(wrong);
+        }
+        value
     }
 
     pub(super) fn no_bang(&mut self, from: usize, to: usize) {
@@ -83,16 +100,44 @@ impl Reader<'_, '_, '_> {
             end = after;
         }
         let whole = self.words.get(from, end);
-        let meant = whole.strip_prefix(INPUT).filter(|rest| rest.starts_with('.')).unwrap_or(whole);
-        let wrong = Diagnostic::new(
-            Code::BadExpression,
-            self.words.part(from, end),
-            format!("`{}` is neither a reference nor a literal", shorten(whole)),
-        );
-        let wrong = if end > to {
-            self.words.mend(wrong.help(format!("write `${meant}`")), from, end, &format!("${meant}"))
+        let message = format!("`{}` is neither a reference nor a literal", shorten(whole));
+        let wrong = Diagnostic::new(Code::BadExpression, self.words.part(from, end), message);
+        let reference = self.words.bare(from).map(|(reference, _)| reference);
+        let known = reference.and_then(|reference| self.meant.and_then(|meant| meant(&reference)));
+        let behind = self.words.get(self.words.blanks(end), text.len());
+        let sentence = end < text.len()
+            && self.words.byte(end) == Some(b' ')
+            && behind.starts_with(|c: char| c.is_alphabetic() || c == '$')
+            && !["and ", "or ", "is ", "not ", "in "].iter().any(|word| behind.starts_with(word));
+        if known.is_none() && from == 0 && sentence {
+            let quoted = format!("'{}'", text.replace('\'', "''"));
+            let wrong = Diagnostic::new(
+                Code::BadExpression,
+                self.words.part(0, text.len()),
+                "a text stands in quotes where something is computed",
+            )
+            .expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
+            let wrong = match self.words.node.kind {
+                Kind::Text(Text { style: Style::Plain, .. }) if !text.contains(['"', '\\']) => {
+                    wrong.replace(self.words.part(0, text.len()), format!("\"{quoted}\""))
+                }
+                _ => self.words.mend(wrong.help(format!("write `{quoted}`")), 0, text.len(), &quoted),
+            };
+            self.diagnostics.push(wrong);
+            return None;
+        }
+        let wrong = if let Some(known) = known {
+            self.words.mend(wrong.help(format!("write `{known}`")), from, end, &known)
+        } else if end > to {
+            wrong.help(format!("write `${{{whole}}}` for a field of a step, `'{whole}'` for a text"))
         } else {
-            wrong.help(format!("write `${word}` for a value, `'{word}'` for a text"))
+            let text = format!("'{word}'");
+            self.words.mend(
+                wrong.help(format!("write `{text}` for a text, `${{{word}}}` for a step")),
+                from,
+                end,
+                &text,
+            )
         };
         self.diagnostics.push(wrong);
         None
@@ -138,12 +183,19 @@ impl Reader<'_, '_, '_> {
             _ => "",
         };
         let code = match symbol {
-            "" | "(" | ")" | "," | "[" | "]" | "?" | ":" | ";" => Code::BadExpression,
+            "" | "(" | ")" | "," | "[" | "]" | "?" | ":" | ";" | "if" | "else" => Code::BadExpression,
             _ => Code::UnknownOperator,
         };
         let near = operator::near(symbol).filter(|_| code == Code::UnknownOperator);
         let help = match symbol {
-            "?" | ":" => "there is no `a ? b : c`: use a step with `if`, `then` and `else`".to_owned(),
+            "?" | ":" | "if" | "else" => {
+                "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`".to_owned()
+            }
+            "in" | "contains" | "includes" => {
+                "write `$x == 'a' or $x == 'b'`; whether a list holds a value is found out by a loop that binds a \
+                 variable from before it"
+                    .to_owned()
+            }
             "??" => "there is no default by `??`: use a step with `if`, `then` and `else`".to_owned(),
             "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
             "//" => "write `($a - $a % $b) / $b`".to_owned(),

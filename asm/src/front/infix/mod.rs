@@ -13,6 +13,7 @@ mod arithmetic;
 mod lexer;
 mod mend;
 
+pub(crate) use arithmetic::is_text;
 pub use arithmetic::{arithmetic, operators};
 
 use super::operator::{self, COMPARISON, Form, Makes, Operator};
@@ -54,14 +55,16 @@ pub enum InfixKind<'a> {
 }
 
 /// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which is reported.
+/// What a name without `$` refers to, and how that is written, is asked of `meant`.
 pub fn infix<'a>(
     node: &Node<'a>,
     nesting: usize,
     arena: &'a Bump,
+    meant: &dyn Fn(&Reference<'a>) -> Option<String>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
-    let mut reader = Reader::new(&words, nesting, diagnostics);
+    let mut reader = Reader { meant: Some(meant), ..Reader::new(&words, nesting, diagnostics) };
     reader.whole()
 }
 
@@ -109,6 +112,7 @@ struct Reader<'r, 'n, 'a> {
     seen: Seen,
     /// Whether a name without `$` is a reference.
     bare: bool,
+    meant: Option<&'r dyn Fn(&Reference<'a>) -> Option<String>>,
 }
 
 impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
@@ -123,6 +127,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             before: 0,
             seen: Seen::default(),
             bare: false,
+            meant: None,
         }
     }
 
@@ -183,7 +188,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             self.bump(true);
         }
         self.seen.tight |= matches!(meant, "/" | "-") && !(blank_before && to < self.from);
-        if written != meant {
+        if written != meant && !(written == "||" && self.no_default(from, to)) {
             self.foreign(from, to, meant);
         }
     }

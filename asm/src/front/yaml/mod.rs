@@ -10,6 +10,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+pub(super) use quote::quoted;
+
 use super::tree::{self, Entry, Kind, NESTING, Node, Style, Text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::id;
@@ -248,11 +250,27 @@ impl<'a, 'd> Reader<'a, 'd> {
             let before =
                 self.source.get(self.last as usize..span.start.max(self.last) as usize).unwrap_or("");
             let found = before.rfind(mark).and_then(|at| {
-                let length = before.get(at..)?.find([' ', '\t', '\n', '\r'])?;
+                let rest = before.get(at..)?;
+                let length = rest.find([' ', '\t', '\n', '\r']).unwrap_or(rest.len());
                 let start = self.last + u32::try_from(at).ok()?;
                 Some(Span::new(start, start + u32::try_from(length).ok()?))
             });
-            self.refuse(found.unwrap_or(span), what, "leave it out, or put quotes around the text");
+            let place = found.unwrap_or(span);
+            let written = self.source.get(place.range()).unwrap_or("").trim_end();
+            if let Some(negated) = written.strip_prefix('!').filter(|rest| rest.starts_with('$')) {
+                let instead = format!("not {negated}");
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::YamlFeature,
+                        place,
+                        "YAML takes `!` for a tag, and `not` negates here",
+                    )
+                    .expected(format!("`{instead}`"), format!("`{written}`"))
+                    .replace(place, instead),
+                );
+                continue;
+            }
+            self.refuse(place, what, "leave it out, or put quotes around the text");
         }
     }
 
@@ -317,12 +335,34 @@ impl<'a, 'd> Reader<'a, 'd> {
         }
     }
 
+    /// Reports `{{ name }}` of other languages, which YAML takes for a record in a record.
+    fn braced_twice(&mut self, key: &Node<'a>) -> bool {
+        let start = key.span.start.saturating_sub(1);
+        let rest = self.source.get(start as usize..).unwrap_or("");
+        let line = rest.split('\n').next().unwrap_or("");
+        let Some(end) = line.find("}}").filter(|_| line.starts_with("{{")) else { return false };
+        let (shown, length) = (line.get(..end + 2).unwrap_or(""), u32::try_from(end + 2).unwrap_or(0));
+        let instead = quote::quoted(shown);
+        let span = Span::new(start, start + length);
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::QuoteIt,
+                span,
+                "YAML takes braces for a record: a reference is `${name}` or `$.input`",
+            )
+            .expected(format!("`{instead}`, or a reference"), format!("`{shown}`"))
+            .replace(span, instead),
+        );
+        true
+    }
+
     /// A key, which is no list, no record and no merge.
     fn key(&mut self, node: Node<'a>) -> Node<'a> {
         match node.kind {
             Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
                 self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
             }
+            Kind::Record(_) if !self.stopped && self.braced_twice(&node) => {}
             Kind::List(_) | Kind::Record(_) if !self.stopped => {
                 self.diagnostics.push_with(Code::BadYaml, || {
                     Diagnostic::new(Code::BadYaml, node.span, "a key is a text")

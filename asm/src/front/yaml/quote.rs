@@ -108,7 +108,7 @@ impl Wrong {
 }
 
 /// A text in quotes: in double ones, or where it has such itself in single ones.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::front) fn quoted(text: &str) -> String {
     if text.contains(['"', '\\']) && !text.contains('\'') {
         return format!("'{text}'");
     }
@@ -161,7 +161,22 @@ impl<'s> Line<'s> {
             }
         }
         let Some(stop) = stop.checked_sub(self.start + at) else { return Vec::new() };
-        problem(value, stop, info).map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
+        let wrong = match sum(value, self.is_infix(at))
+            .filter(|_| info.contains("trailing") || info.contains("mapping"))
+        {
+            Some(instead) => Some(Wrong {
+                message: "text behind a text in quotes: a text holds its values".to_owned(),
+                instead,
+            }),
+            None => problem(value, stop, info),
+        };
+        wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
+    }
+
+    /// Whether what stands at a place of the line is the infix of an `expr` or `if`.
+    fn is_infix(&self, at: usize) -> bool {
+        let key = self.text.get(self.content()..at).unwrap_or("").trim_end();
+        matches!(key, "expr:" | "if:" | "not:")
     }
 
     /// Where the line begins behind its indent and the dashes of lists.
@@ -194,6 +209,40 @@ impl<'s> Line<'s> {
         let length = if trimmed.starts_with(['"', '\'']) { None } else { trimmed.find(" #") };
         (at, trimmed.get(..length.unwrap_or(trimmed.len())).unwrap_or("").trim_end())
     }
+}
+
+/// What `"Hello " + $.name` is, in infix a `concat`, else a text with the values in it.
+fn sum(value: &str, infix: bool) -> Option<String> {
+    let mut rest = value;
+    let mut joined = String::new();
+    let mut parts: Vec<&str> = Vec::new();
+    loop {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '"' | '\'' => rest.get(1..)?.find(first)? + 2,
+            '$' => rest.find([' ', '\t']).unwrap_or(rest.len()),
+            _ => return None,
+        };
+        let (part, after) = rest.split_at_checked(length)?;
+        match first {
+            '$' => joined.push_str(part),
+            _ => joined.push_str(part.get(1..length - 1)?),
+        }
+        parts.push(part);
+        let after = after.trim_start();
+        if after.is_empty() {
+            break;
+        }
+        rest = after.strip_prefix('+')?.trim_start();
+    }
+    if parts.len() < 2 || joined.contains('\\') {
+        return None;
+    }
+    if !infix {
+        return Some(quoted(&joined));
+    }
+    let form = format!("concat({})", parts.join(", "));
+    Some(if form.contains('\'') { quoted(&form.replace('"', "'")) } else { format!("'{form}'") })
 }
 
 /// What YAML trips over in a value outside brackets, of which the scanner took so many bytes.

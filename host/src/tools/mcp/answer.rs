@@ -8,14 +8,28 @@ use crate::data::read::{Bounds, ReadErrorKind, read as read_json};
 use crate::tools::Failure;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};
 use serde_json::Value;
 
 /// The flag of a wrapper, in the tool's output schema or in the answer.
 const WRAPPED: &str = "x-fastmcp-wrap-result";
 
-/// Reads an answer.
-pub(super) fn read(result: CallToolResult, tool: &Tool, bounds: &Bounds) -> Result<Data, Failure> {
+/// Reads an answer as it stands in a message, of a tool without a schema, with its bytes.
+///
+/// # Errors
+/// The tool's failure, the limit that the answer passes, or what is no answer.
+pub fn read_text(message: &[u8], bounds: &Bounds) -> Result<Data, Failure> {
+    let result = serde_json::from_slice(message).map_err(|error| Failure::text(error.to_string()))?;
+    read(result, &Tool::new("", "", JsonObject::new()), bounds, true)
+}
+
+/// Reads an answer; `bytes` says whether those of binary content are wanted.
+pub(super) fn read(
+    result: CallToolResult,
+    tool: &Tool,
+    bounds: &Bounds,
+    bytes: bool,
+) -> Result<Data, Failure> {
     let failed = result.is_error == Some(true);
     if failed && let Some(text) = text(&result.content) {
         return Err(Failure::text(text));
@@ -25,7 +39,7 @@ pub(super) fn read(result: CallToolResult, tool: &Tool, bounds: &Bounds) -> Resu
             let wrapped = is_wrapped(tool) || result.meta.as_ref().is_some_and(|meta| flagged(meta));
             structured(&if wrapped { unwrapped(value) } else { value }, bounds)?
         }
-        None => content(&result.content, bounds)?,
+        None => content(&result.content, bounds, bytes)?,
     };
     if failed { Err(Failure::Failed(value)) } else { Ok(value) }
 }
@@ -76,9 +90,9 @@ fn plain(block: &ContentBlock) -> Option<&str> {
 }
 
 /// Unstructured content: nothing is nil, texts are one text, one thing is itself, and several are a list.
-fn content(content: &[ContentBlock], bounds: &Bounds) -> Result<Data, Failure> {
+fn content(content: &[ContentBlock], bounds: &Bounds, bytes: bool) -> Result<Data, Failure> {
     let most = bounds.bytes;
-    let size: usize = content.iter().filter_map(plain).map(str::len).sum();
+    let size: usize = content.iter().map(|block| length(block, bytes)).sum();
     if size > most || content.len() > bounds.values {
         return Err(Failure::Limit(
             Code::FaultTooLarge,
@@ -88,7 +102,7 @@ fn content(content: &[ContentBlock], bounds: &Bounds) -> Result<Data, Failure> {
     if let Some(text) = text(content) {
         return Ok(Data::Text(text));
     }
-    let mut items: Vec<Data> = content.iter().map(block).collect();
+    let mut items = content.iter().map(|part| block(part, bytes)).collect::<Result<Vec<Data>, Failure>>()?;
     Ok(match items.len() {
         0 => Data::Nil,
         1 => items.remove(0),
@@ -96,11 +110,30 @@ fn content(content: &[ContentBlock], bounds: &Bounds) -> Result<Data, Failure> {
     })
 }
 
-fn block(block: &ContentBlock) -> Data {
+/// How long a part of an answer is as a value.
+fn length(block: &ContentBlock, bytes: bool) -> usize {
     match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) if bytes => image.data.len(),
+        ContentBlock::Audio(audio) if bytes => audio.data.len(),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.len(),
+            ResourceContents::BlobResourceContents { blob, .. } if bytes => blob.len(),
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
+fn block(block: &ContentBlock, bytes: bool) -> Result<Data, Failure> {
+    Ok(match block {
         ContentBlock::Text(text) => Data::Text(text.text.clone()),
-        ContentBlock::Image(image) => binary("image", None, Some(&image.mime_type), &image.data),
-        ContentBlock::Audio(audio) => binary("audio", None, Some(&audio.mime_type), &audio.data),
+        ContentBlock::Image(image) => {
+            binary(named("image", None, Some(&image.mime_type)), &image.data, bytes)?
+        }
+        ContentBlock::Audio(audio) => {
+            binary(named("audio", None, Some(&audio.mime_type)), &audio.data, bytes)?
+        }
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
                 let mut fields = named("resource", Some(uri), mime_type.as_deref());
@@ -108,7 +141,7 @@ fn block(block: &ContentBlock) -> Data {
                 Data::Record(fields)
             }
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                binary("resource", Some(uri), mime_type.as_deref(), blob)
+                binary(named("resource", Some(uri), mime_type.as_deref()), blob, bytes)?
             }
             _ => Data::Record(named("resource", None, None)),
         },
@@ -118,7 +151,7 @@ fn block(block: &ContentBlock) -> Data {
             Data::Record(fields)
         }
         _ => Data::Record(named("unknown", None, None)),
-    }
+    })
 }
 
 fn named(kind: &str, uri: Option<&str>, mime_type: Option<&str>) -> Vec<(String, Data)> {
@@ -128,11 +161,18 @@ fn named(kind: &str, uri: Option<&str>, mime_type: Option<&str>) -> Vec<(String,
     fields
 }
 
-/// What stands for bytes: their type and how many they are.
-fn binary(kind: &str, uri: Option<&str>, mime_type: Option<&str>, base64: &str) -> Data {
+/// What stands for bytes: what they are and how many, and themselves where they are wanted.
+fn binary(mut fields: Vec<(String, Data)>, base64: &str, wanted: bool) -> Result<Data, Failure> {
     let digits = base64.trim_end_matches('=').len();
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);
-    let mut fields = named(kind, uri, mime_type);
     fields.push(("size".to_owned(), Data::Number(Number::Int(size))));
-    Data::Record(fields)
+    if wanted {
+        let digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+        let whole = base64.len().is_multiple_of(4) && base64.len() - digits <= 2;
+        if !whole || !base64.bytes().take(digits).all(digit) {
+            return Err(Failure::text("the tool's answer has binary content that is no base64"));
+        }
+        fields.push(("data".to_owned(), Data::from(base64)));
+    }
+    Ok(Data::Record(fields))
 }

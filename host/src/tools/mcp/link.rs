@@ -5,17 +5,21 @@
 //! known, and it is never sent again.
 
 use super::answer;
+use super::guard;
 use super::transport::{self, Tail};
 use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::problem::shortened;
 use crate::tools::server::Server;
 use crate::tools::{Failure, Provider, Request};
+use ilo_spec::error::Code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ErrorCode, Implementation,
     JsonObject, PaginatedRequestParams, Tool as Listed,
 };
 use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use rmcp::{ClientHandler, RoleClient};
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -88,7 +92,8 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refu
     let (service, listed, changed) = match tokio::time::timeout(server.timeout, opening).await {
         Err(_) => {
             let limit = server.timeout.as_millis();
-            let why = format!("did not start and list its tools within {limit} ms (`timeout`)");
+            let why =
+                format!("did not start and list its tools within {limit} ms (`timeout`, in milliseconds)");
             return Err(Refusal { why, errors });
         }
         Ok(Err(why)) => return Err(Refusal { why, errors }),
@@ -210,9 +215,27 @@ impl Link {
 
     fn failure(&self, error: &ServiceError) -> Failure {
         match error {
-            ServiceError::TransportClosed | ServiceError::TransportSend(_) => self.gone(),
+            ServiceError::TransportClosed => self.gone(),
+            ServiceError::TransportSend(error) => match too_long(error) {
+                Some(failure) => failure,
+                None => self.gone(),
+            },
+            ServiceError::McpError(error) => {
+                guard::failure(error).unwrap_or_else(|| Failure::text(short(&error.message)))
+            }
             error => Failure::text(why(error)),
         }
+    }
+}
+
+/// An answer over HTTP that was given up for its length.
+fn too_long(error: &DynamicTransportError) -> Option<Failure> {
+    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
+            let message = format!("the tool's answer has more than {max_size} bytes");
+            Some(Failure::Limit(Code::FaultTooLarge, message))
+        }
+        _ => None,
     }
 }
 
@@ -268,7 +291,9 @@ impl Provider for ServerTool {
         let sent = async move { peer.call_tool_once(params).await };
         let response = self.link.wait(sent, request.deadline, request.interrupt)?;
         match response.map_err(|error| self.link.failure(&error))? {
-            CallToolResponse::Complete(result) => answer::read(result, &self.definition, &request.bounds),
+            CallToolResponse::Complete(result) => {
+                answer::read(result, &self.definition, &request.bounds, request.bytes)
+            }
             CallToolResponse::InputRequired(_) => {
                 Err(Failure::text("the server asks for input, which a program cannot give"))
             }

@@ -5,10 +5,16 @@
 //! schemas (hints that one is harmless, say) is not believed.
 
 mod answer;
+mod child;
+mod guard;
 mod link;
 mod transport;
+mod web;
+
+pub use answer::read_text as read_answer;
 
 use super::server::Server;
+use super::servers::Started;
 use super::{Source, Tool};
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -48,9 +54,9 @@ impl Connections {
         Ok(Connections { runtime: Some(runtime), services: Vec::new() })
     }
 
-    /// Starts servers side by side and lists their tools, as `mcp://server/tool`.
-    pub(crate) fn start(&mut self, servers: Vec<Server>) -> Result<Vec<Tool>, Vec<Problem>> {
-        let Some(runtime) = &self.runtime else { return Ok(Vec::new()) };
+    /// Starts servers side by side and lists their tools, as `mcp://server/tool`; what does not start is told.
+    pub(crate) fn start(&mut self, servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
+        let Some(runtime) = &self.runtime else { return Default::default() };
         let count = servers.len();
         let (sender, receiver) = mpsc::channel();
         for (at, server) in servers.into_iter().enumerate() {
@@ -64,20 +70,21 @@ impl Connections {
         drop(sender);
         let mut results: Vec<_> = receiver.iter().take(count).collect();
         results.sort_by_key(|&(at, ..)| at);
-        let (mut tools, mut problems) = (Vec::new(), Vec::new());
-        for (_, name, result) in results {
+        let (mut started, mut problems) = (Vec::new(), Vec::new());
+        for (_, server, result) in results {
             match result {
                 Ok(opened) => {
-                    tools.extend(opened.listed.iter().map(|listed| tool(&opened.link, listed)));
+                    let tools = opened.listed.iter().map(|listed| tool(&opened.link, listed)).collect();
+                    started.push(Started { server, tools });
                     self.services.push(opened.service);
                 }
                 Err(refusal) => {
                     let message = format!("{}{}", refusal.why, refusal.errors.said());
-                    problems.push(Problem::new(Code::BadUsage, format!("server `{name}`"), message));
+                    problems.push(Problem::new(Code::BadUsage, format!("server `{server}`"), message));
                 }
             }
         }
-        if problems.is_empty() { Ok(tools) } else { Err(problems) }
+        (started, problems)
     }
 }
 

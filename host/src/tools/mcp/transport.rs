@@ -3,18 +3,20 @@
 //! A program gets the closed environment of every tool, a process group of its own, and its standard error is read and
 //! only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
 
+use super::child::Child;
+use super::guard::MESSAGE;
 use super::link::{Watcher, cannot_open};
+use super::web::Client;
 use crate::tools::command::{ENVIRONMENT, ERRORS};
 use crate::tools::server::{Server, Way};
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -94,7 +96,35 @@ pub(super) async fn open(server: &Server, watcher: Watcher, errors: &Tail) -> Re
         ) => open_with(server, watcher, ClientLifecycleMode::Initialize, errors).await?,
         opened => opened,
     };
-    opened.map_err(|error| cannot_open(&error))
+    opened.map_err(|error| match &server.way {
+        Way::Http { headers, .. } => not_let_in(&error, headers).unwrap_or_else(|| cannot_open(&error)),
+        _ => cannot_open(&error),
+    })
+}
+
+/// What to do where a server wants to know who calls.
+fn not_let_in(error: &ClientInitializeError, headers: &[(String, String)]) -> Option<String> {
+    let error = match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => return not_let_in(fallback, headers),
+        ClientInitializeError::TransportError { error, .. } => &error.error,
+        _ => return None,
+    };
+    let status = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+        StreamableHttpError::AuthRequired(_) => 401,
+        StreamableHttpError::InsufficientScope(_) => 403,
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => 401,
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 403") => 403,
+        _ => return None,
+    };
+    let given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    Some(if given {
+        format!("does not let us in with the header `Authorization` that it is given (HTTP status {status})")
+    } else {
+        format!(
+            "wants to know who calls (HTTP status {status}); logging in by OAuth is not there, so set a header from the \
+             environment: `\"headers\": {{\"Authorization\": \"Bearer ${{NAME}}\"}}`"
+        )
+    })
 }
 
 async fn open_with(
@@ -109,6 +139,7 @@ async fn open_with(
             watcher.serve_with_lifecycle(child, lifecycle).await
         }
         Way::Http { url, headers } => watcher.serve_with_lifecycle(http(url, headers)?, lifecycle).await,
+        Way::None => return Err("cannot be reached as the tools file stands".to_owned()),
     })
 }
 
@@ -118,7 +149,7 @@ fn spawn(
     folder: &PathBuf,
     environment: &[(String, String)],
     errors: &Tail,
-) -> Result<TokioChildProcess, String> {
+) -> Result<Child, String> {
     let mut command = CommandWrap::with_new(program, |command| {
         command.args(arguments).current_dir(folder).env_clear();
         for name in ENVIRONMENT {
@@ -132,16 +163,13 @@ fn spawn(
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
-    let spawned = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn();
-    let (child, said) = spawned.map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    let (child, said) =
+        Child::spawn(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
     said.into_iter().for_each(|said| errors.listen(said));
     Ok(child)
 }
 
-fn http(
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+fn http(url: &str, headers: &[(String, String)]) -> Result<StreamableHttpClientTransport<Client>, String> {
     // Once a process: a second provider would be refused, and the first one serves.
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
@@ -156,6 +184,9 @@ fn http(
         let name: http::HeaderName = name.parse().map_err(|_| bad.clone())?;
         named.insert(name, value.parse().map_err(|_| bad)?);
     }
-    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(named);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    // An event that is somewhat too long is to be seen, so that who waits for it is told.
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(named)
+        .max_sse_event_size(2 * MESSAGE);
+    Ok(StreamableHttpClientTransport::with_client(Client(client), config))
 }

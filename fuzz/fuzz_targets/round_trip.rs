@@ -1,0 +1,4 @@
+//! Throws bytes at [`ilo_fuzz::round_trip`].
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ilo_fuzz::round_trip(data));

@@ -1,0 +1,118 @@
+//! A program that calls tools, with arguments and answers made of bytes: values of any kind, of odd sizes and depths.
+
+use crate::drive::{Source, run};
+use crate::generate;
+use bumpalo::Bump;
+use ilo_asm::build::{Options, build};
+use ilo_vm::Datum;
+
+/// Bytes that make the program, where it is no example.
+const PROGRAM: usize = 96;
+/// Nesting of a value that is built item by item.
+const DEPTH: usize = 4;
+
+/// Names that the examples and generated programs read, and one that none does.
+const NAMES: [&str; 8] = ["a", "email", "verified", "level", "reservation-id", "name", "id", "nowhere"];
+
+/// Runs verified programs with any answers: the first byte picks an example or a generated program, the next bytes make
+/// that one, the rest is what it meets.
+///
+/// # Panics
+/// When a run does not end, or a suspended run goes on otherwise.
+pub fn answers(data: &[u8]) {
+    let Some((&pick, rest)) = data.split_first() else { return };
+    let arena = Bump::new();
+    let examples = crate::suspending();
+    if let Some(example) = examples.get(usize::from(pick)) {
+        return run(example, Bytes { left: rest, arena: &arena });
+    }
+    let (head, rest) = rest.split_at(rest.len().min(PROGRAM));
+    let options = Options { strip: true, ..Options::default() };
+    let program = build(&generate::case(head).source, &options).0.map(ilo_vm::Program::new);
+    if let Some(Ok(program)) = program {
+        run(&program, Bytes { left: rest, arena: &arena });
+    }
+}
+
+/// Values read off bytes; nil where they are used up.
+#[derive(Clone)]
+struct Bytes<'d> {
+    left: &'d [u8],
+    arena: &'d Bump,
+}
+
+impl<'d> Bytes<'d> {
+    fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.left.split_first() else { return 0 };
+        self.left = rest;
+        first
+    }
+
+    fn take(&mut self, count: usize) -> &'d [u8] {
+        let (head, rest) = self.left.split_at(count.min(self.left.len()));
+        self.left = rest;
+        head
+    }
+
+    fn value(&mut self, depth: usize) -> Datum<'d> {
+        match self.byte() % 16 {
+            0 => Datum::Nil,
+            1 => Datum::Bool(self.byte() > 127),
+            2 => Datum::Int(i64::from(self.byte())),
+            3 => {
+                let mut wide = [0; 8];
+                self.take(8).iter().zip(&mut wide).for_each(|(&from, to)| *to = from);
+                Datum::Int(i64::from_le_bytes(wide))
+            }
+            4 => {
+                let mut wide = [0; 8];
+                self.take(8).iter().zip(&mut wide).for_each(|(&from, to)| *to = from);
+                Datum::Double(f64::from_le_bytes(wide))
+            }
+            5 | 6 => {
+                let length = usize::from(self.byte() % 32);
+                Datum::Text(core::str::from_utf8(self.take(length)).unwrap_or("\u{fffd}"))
+            }
+            7 => {
+                // Long: near the limits of a run here.
+                let text = "x".repeat(usize::from(self.byte()) << 12);
+                Datum::Text(self.arena.alloc_str(&text))
+            }
+            8 => {
+                let mut value = Datum::Nil;
+                for _ in 0..self.byte() {
+                    value = Datum::List(self.arena.alloc_slice_copy(&[value]));
+                }
+                value
+            }
+            9 => {
+                let item = self.value(DEPTH);
+                Datum::List(self.arena.alloc_slice_fill_copy(usize::from(self.byte()) << 6, item))
+            }
+            _ if depth >= DEPTH => Datum::Bool(true),
+            10 | 11 => {
+                let count = self.byte() % 8;
+                let items: Vec<Datum<'d>> = (0..count).map(|_| self.value(depth + 1)).collect();
+                Datum::List(self.arena.alloc_slice_copy(&items))
+            }
+            _ => {
+                let count = self.byte() % 6;
+                // A name may stand twice, which is refused.
+                let fields: Vec<(&str, Datum<'d>)> = (0..count)
+                    .map(|_| (NAMES[usize::from(self.byte()) % NAMES.len()], self.value(depth + 1)))
+                    .collect();
+                Datum::Record(self.arena.alloc_slice_copy(&fields))
+            }
+        }
+    }
+}
+
+impl<'d> Source<'d> for Bytes<'d> {
+    fn next(&mut self) -> Datum<'d> {
+        self.value(0)
+    }
+
+    fn fails(&mut self) -> bool {
+        self.byte() % 4 == 3
+    }
+}

@@ -1,0 +1,140 @@
+//! Runs a program to its end with arguments and answers of a fuzzer's choosing, unbroken and from a snapshot at each
+//! call, and holds what every run promises: it ends, it says how, and a suspended run goes on as it would have.
+
+use ilo_spec::limits;
+use ilo_spec::operand::FunctionId;
+use ilo_spec::types::{Base, Type};
+use ilo_vm::{Datum, Limits, Run, Step};
+
+/// Fuel of a run here: enough to go through loops, little enough to be quick.
+const FUEL: u64 = 20_000;
+/// Memory of a run here, in bytes.
+const MEMORY: u64 = 1 << 20;
+
+/// The limits of a run here.
+pub(crate) fn limited() -> Limits {
+    Limits { fuel: FUEL, memory: MEMORY, ..Limits::default() }
+}
+
+/// Whether a code is that of a limit.
+pub(crate) fn is_limit(code: &str) -> bool {
+    LIMITS.contains(&code)
+}
+
+/// Codes of limits.
+const LIMITS: [&str; 5] = ["fuel", "memory", "depth", "too-many-calls", "too-large"];
+
+/// Where arguments and answers come from. A copy goes on with the same ones.
+pub(crate) trait Source<'d>: Clone {
+    /// The next value.
+    fn next(&mut self) -> Datum<'d>;
+    /// Whether the next answer is a failure.
+    fn fails(&mut self) -> bool;
+}
+
+/// Values in an order that follows from the input.
+#[derive(Clone)]
+pub(crate) struct Turns(usize);
+
+impl Turns {
+    pub(crate) fn new(seed: &[u8]) -> Turns {
+        Turns(seed.iter().fold(0, |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte))))
+    }
+
+    fn turn(&mut self) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+}
+
+impl Source<'static> for Turns {
+    fn next(&mut self) -> Datum<'static> {
+        DATA[self.turn() % DATA.len()]
+    }
+
+    fn fails(&mut self) -> bool {
+        self.turn().is_multiple_of(4)
+    }
+}
+
+pub(crate) const USER: [(&str, Datum<'_>); 3] =
+    [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true)), ("level", Datum::Text("gold"))];
+const LIST: [Datum<'_>; 3] = [Datum::Int(1), Datum::Double(2.5), Datum::Record(&USER)];
+/// One of each kind.
+pub(crate) const DATA: [Datum<'_>; 6] = [
+    Datum::Int(3),
+    Datum::Text("x"),
+    Datum::Record(&USER),
+    Datum::List(&LIST),
+    Datum::Bool(true),
+    Datum::Nil,
+];
+
+/// An argument of a parameter's type, where the type says which.
+pub(crate) fn fitting(ty: Type) -> Option<Datum<'static>> {
+    match ty {
+        Type::NUMBER => Some(DATA[0]),
+        Type::TEXT => Some(DATA[1]),
+        Type::BOOL => Some(DATA[4]),
+        Type::NIL => Some(DATA[5]),
+        Type { lists: 1, base: Base::Any } => Some(DATA[3]),
+        Type { lists: 1.., .. } => Some(Datum::List(&[])),
+        _ => None,
+    }
+}
+
+/// Runs every function of a program with what comes from `source`: unbroken, and from a snapshot at each call.
+pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
+    let mut run = Run::new(program, limited());
+    let functions = u16::try_from(program.spec().functions.len().min(4)).unwrap_or(0);
+    for function in (0..functions).map(FunctionId) {
+        let arguments: Vec<Datum<'_>> = program
+            .parameters(function)
+            .map(|(_, ty)| fitting(ty).unwrap_or_else(|| source.next()))
+            .collect();
+        if run.start(function, &arguments).is_err() {
+            continue;
+        }
+        let mut same = source.clone();
+        let outcome = drive(&mut run, &mut source, false);
+        assert!(matches!(run.step(), Step::Done(_)), "every run ends");
+        let (fuel, memory) = (run.fuel_used(), run.memory_used());
+        assert!(run.start(function, &arguments).is_ok(), "what started once starts again");
+        let broken = drive(&mut run, &mut same, true);
+        // Near its limits a run looks for room and measures what leaves it, which depends on what it has forgotten.
+        if memory < MEMORY / 4 && !LIMITS.iter().any(|code| outcome.contains(&format!("\"code\":\"{code}\"")))
+        {
+            assert_eq!(broken, outcome, "a suspended run goes on as it would have");
+            assert_eq!(run.fuel_used(), fuel, "and uses the same fuel: {outcome}");
+        }
+    }
+}
+
+/// Runs to the end; where `broken`, each call is answered to what its snapshot is restored to. Gives the outcome.
+pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: bool) -> String {
+    let mut bytes = Vec::new();
+    // The limit on tool calls ends a run that would go on calling.
+    for _ in 0..=limits::DEFAULT_TOOL_CALLS + 1 {
+        if let Step::Done(outcome) = run.step() {
+            let mut json = String::new();
+            let _ = outcome.write_json(&mut json);
+            assert!(json.starts_with("{\"status\":"), "an outcome is an object: {json}");
+            return json;
+        }
+        if broken {
+            assert_eq!(run.snapshot(&mut bytes), Ok(()), "a call waits");
+            // A new run, whose registers hold nothing of the old one's.
+            match Run::from_snapshot(run.program(), &bytes, limited()) {
+                Ok(restored) => *run = restored,
+                Err(error) => {
+                    assert!(is_limit(error.code().as_str()), "a snapshot is restored: {error}");
+                    return format!("{{\"code\":\"{}\"}}", error.code());
+                }
+            }
+        }
+        let Some(call) = run.pending() else { continue };
+        // What passes a limit has ended the run, which the next step tells.
+        let _ = if source.fails() { call.fail_with(source.next()) } else { call.answer(source.next()) };
+    }
+    String::new()
+}

@@ -1,0 +1,36 @@
+//! `--lock`: tools held against the definitions that were accepted before.
+
+use super::{Refused, output};
+use ilo_host::lock::{Held, Lock};
+use ilo_host::tools::Tools;
+use std::path::PathBuf;
+
+/// Where accepted definitions are kept.
+#[derive(clap::Args)]
+pub(super) struct LockArgs {
+    /// Hold the tools against the definitions in this file, which is written where it is not there
+    #[arg(long, value_name = "FILE", requires = "tools")]
+    lock: Option<PathBuf>,
+    /// Accept the tools as they are now, and write them to the file of `--lock`
+    #[arg(long, requires = "lock")]
+    update: bool,
+}
+
+impl LockArgs {
+    /// Holds these tools against the file, where one is given.
+    pub(super) fn hold<'n>(
+        &self,
+        tools: &Tools,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), Refused> {
+        let Some(path) = &self.lock else { return Ok(()) };
+        if let Held::Written(count, changes) = Lock::of(tools, names).hold(path, self.update)? {
+            for change in changes {
+                output::error(&format!("{}\n", output::plain(&change)));
+            }
+            let noun = if count == 1 { "tool" } else { "tools" };
+            output::error(&format!("locked {count} {noun} in {}\n", path.display()));
+        }
+        Ok(())
+    }
+}

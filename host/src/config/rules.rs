@@ -1,0 +1,65 @@
+//! The keys that say how a tool may be called: on an entry under `tools`, in a server's policy, and for a single tool
+//! there.
+
+use super::text::Step;
+use super::{Fields, Reading};
+use crate::data::Data;
+use crate::problem::shortened;
+use crate::tools::policy::{RETRIES, Rules};
+use std::time::Duration;
+
+/// The keys.
+pub(super) const RULES: &[&str] = &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary"];
+
+impl Reading {
+    /// What is said here.
+    pub(super) fn rules(&mut self, fields: &Fields) -> Rules {
+        Rules {
+            read_only: self.field(fields, "read_only", Reading::flag),
+            idempotent: self.field(fields, "idempotent", Reading::flag),
+            retries: self.field(fields, "retries", Reading::retries),
+            confirm: self.field(fields, "confirm", Reading::flag),
+            timeout: self
+                .field(fields, "timeout_ms", |this, data| this.count(data, 1))
+                .map(Duration::from_millis),
+            bytes: self.field(fields, "binary", Reading::binary),
+        }
+    }
+
+    /// What is said here of a single tool; it must agree with itself and with what is said around it.
+    pub(super) fn checked_rules(&mut self, fields: &Fields, around: &Rules) -> Rules {
+        let own = self.rules(fields);
+        let whole = own.within(around);
+        if own.retries.is_some_and(|count| count > 0) && whole.idempotent != Some(true) {
+            let message = "only calls of a tool that is marked `\"idempotent\": true` are made again";
+            self.inside(Step::Key("retries".to_owned()), |this| this.wrong(message));
+        }
+        if own.confirm == Some(true) && whole.read_only == Some(true) {
+            let message = "asking is for tools that change something, and this one is `read_only`";
+            self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
+        }
+        own
+    }
+
+    fn retries(&mut self, data: &Data) -> Option<u32> {
+        let count = self.count(data, 0)?;
+        let count = u32::try_from(count).ok().filter(|&count| count <= RETRIES);
+        if count.is_none() {
+            self.wrong(format!("expected at most {RETRIES}, found {}", shortened(&data.to_json(), 40)));
+        }
+        count
+    }
+
+    /// Whether the bytes of images and the like are wanted.
+    fn binary(&mut self, data: &Data) -> Option<bool> {
+        match data {
+            Data::Text(text) if text == "base64" => Some(true),
+            Data::Text(text) if text == "size" => Some(false),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected \"base64\" or \"size\", found {found}"));
+                None
+            }
+        }
+    }
+}

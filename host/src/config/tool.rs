@@ -1,0 +1,225 @@
+//! An entry under `tools`: a mock, a command, or another name for a server's tool.
+
+use super::rules::RULES;
+use super::text::Step;
+use super::{Fields, Reading};
+use crate::data::Data;
+use crate::problem::{did_you_mean, shortened};
+use crate::tools::command::Command;
+use crate::tools::mock::{Entry, Mock};
+use crate::tools::policy::Rules;
+use crate::tools::{Provider, Source, Tool, Tools};
+use ilo_asm::catalog::server_and_tool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// Keys that a tool may have, beside those that say how it may be called.
+const TOOL: &[&str] =
+    &["mock", "command", "mcp", "description", "input_schema", "output_schema", "env", "args"];
+/// What a tool can be.
+const KINDS: &[&str] = &["mock", "command", "mcp"];
+/// Keys of an answer of a mock.
+const ENTRY: &[&str] = &["when", "times", "delay_ms", "returns", "fails"];
+
+impl Reading {
+    pub(super) fn tool(&mut self, name: &str, data: &Data, tools: &Tools) -> Option<Tool> {
+        let fields = self.record(data)?;
+        self.keys(fields, &[TOOL, RULES].concat());
+        let has = |key: &str| fields.iter().any(|(name, _)| name == key);
+        let kinds: Vec<&str> = KINDS.iter().copied().filter(|kind| has(kind)).collect();
+        let tool = match kinds.as_slice() {
+            ["mock"] => self.field(fields, "mock", |this, data| this.mock(name, data)),
+            ["command"] => self.command(name, fields),
+            ["mcp"] => self.field(fields, "mcp", |this, data| this.short_name(name, data, tools)),
+            found => {
+                let found = if found.is_empty() { "none".to_owned() } else { found.join(" and ") };
+                self.wrong(format!("expected one of {}, found {found}", KINDS.join(", ")));
+                None
+            }
+        };
+        for (key, kind) in [("env", "command"), ("args", "mcp"), ("binary", "mcp")] {
+            if has(key) && !kinds.is_empty() && !kinds.contains(&kind) {
+                let message = match key {
+                    "args" if kinds == ["command"] => {
+                        "write the arguments into `command`, after the program".to_owned()
+                    }
+                    _ => format!("`{key}` belongs to an entry with `{kind}`"),
+                };
+                self.inside(Step::Key(key.to_owned()), |this| this.wrong(message));
+            }
+        }
+        let renames = kinds.contains(&"mcp").then(|| self.field(fields, "args", Reading::renames)).flatten();
+        let description = self.field(fields, "description", Reading::text).map(str::to_owned);
+        let input_schema = self.field(fields, "input_schema", Reading::schema);
+        let output_schema = self.field(fields, "output_schema", Reading::schema);
+        let around = fields.iter().find(|(key, _)| key == "mcp").map(|(_, target)| around(target, tools));
+        let around = around.unwrap_or_default();
+        let rules = self.checked_rules(fields, &around).within(&around);
+        let mut tool = tool?;
+        tool.renames = renames.unwrap_or_default();
+        (tool.description, tool.policy) = (description, rules.policy());
+        (tool.input_schema, tool.output_schema) = (input_schema, output_schema);
+        Some(tool)
+    }
+
+    fn mock(&mut self, name: &str, data: &Data) -> Option<Tool> {
+        let entries: Vec<Option<Entry>> = match data {
+            Data::List(items) if items.is_empty() => {
+                self.wrong("a mock without an answer; give it `returns` or `fails`");
+                return None;
+            }
+            Data::List(items) => {
+                let read = |(at, item)| self.inside(Step::Index(at), |this| this.entry(item));
+                items.iter().enumerate().map(read).collect()
+            }
+            Data::Record(_) => vec![self.entry(data)],
+            other => return self.expected("a record, or a list of records", other),
+        };
+        let entries = entries.into_iter().collect::<Option<Vec<Entry>>>()?;
+        Some(Tool::of(name.to_owned(), Source::Mock, Some(Box::new(Mock { entries }))))
+    }
+
+    fn entry(&mut self, data: &Data) -> Option<Entry> {
+        let fields = self.record(data)?;
+        self.keys(fields, ENTRY);
+        let when = self.field(fields, "when", |this, data| this.record(data).map(|_| data.clone()));
+        let times = self.field(fields, "times", |this, data| this.count(data, 1));
+        let delay = self.field(fields, "delay_ms", |this, data| this.count(data, 0));
+        let answer = match (data.get("returns"), data.get("fails")) {
+            (Some(value), None) => Some(Ok(value.clone())),
+            (None, Some(failure)) => Some(Err(failure.clone())),
+            (returns, _) => {
+                let found = if returns.is_some() { "both" } else { "neither" };
+                self.wrong(format!("expected `returns` or `fails`, found {found}"));
+                None
+            }
+        };
+        let delay = Duration::from_millis(delay.unwrap_or(0));
+        Some(Entry { when, left: times.map(AtomicU64::new), delay, answer: answer? })
+    }
+
+    fn command(&mut self, name: &str, fields: &Fields) -> Option<Tool> {
+        let environment = self.field(fields, "env", Reading::environment).unwrap_or_default();
+        self.field(fields, "command", |this, data| {
+            if let Data::Text(line) = data {
+                let words: Vec<Data> = line.split_whitespace().map(Data::from).collect();
+                let list = shortened(&Data::List(words).to_json(), 80);
+                this.wrong(format!("expected a list, the program first; write it as {list}"));
+                return None;
+            }
+            let words = this.texts(data)?;
+            let Some((program, arguments)) = words.split_first() else {
+                this.wrong("expected a program, found an empty list");
+                return None;
+            };
+            let source = Source::Command(words.join(" "));
+            let found = this.inside(Step::Index(0), |this| this.program(program, &environment));
+            let command = found.map(|program| Command {
+                program,
+                arguments: arguments.to_vec(),
+                folder: this.folder.clone(),
+                environment,
+            });
+            Some(Tool::of(
+                name.to_owned(),
+                source,
+                command.map(|command| Box::new(command) as Box<dyn Provider>),
+            ))
+        })
+    }
+
+    /// The file of a program: relative to the tools file where it has a slash, else from the search path. That there is
+    /// none is in the way only of programs that call it.
+    fn program(&mut self, name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
+        let own = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.into());
+        let found = if name.contains(std::path::is_separator) {
+            Some(self.folder.join(name)).filter(|file| is_program(file))
+        } else {
+            let search = own.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+            let name =
+                if cfg!(windows) && !name.contains('.') { format!("{name}.exe") } else { name.to_owned() };
+            std::env::split_paths(&search)
+                .map(|folder| self.folder.join(folder).join(&name))
+                .find(|file| is_program(file))
+        };
+        if found.is_none() {
+            let shown = shortened(name, 80);
+            let message = if !name.contains(std::path::is_separator) && is_program(&self.folder.join(name)) {
+                format!(
+                    "no program `{shown}` is in PATH; write `./{shown}` for the file beside the tools file"
+                )
+            } else if name.contains(std::path::is_separator) {
+                format!("no program `{shown}` that can be run, seen from the folder of the tools file")
+            } else {
+                format!("no program `{shown}` is in PATH")
+            };
+            self.lacks(message);
+        }
+        found
+    }
+
+    fn short_name(&mut self, name: &str, data: &Data, tools: &Tools) -> Option<Tool> {
+        let target = self.text(data)?;
+        let Some((server, tool)) = server_and_tool(target) else {
+            self.wrong(format!("expected `mcp://server/tool`, found `{}`", shortened(target, 80)));
+            return None;
+        };
+        let Some(policy) = tools.server_policy(server) else {
+            let near = did_you_mean(server, tools.servers());
+            self.wrong(format!("`mcpServers` has no `{server}`{near}"));
+            return None;
+        };
+        if !policy.allows(tool) {
+            self.wrong(format!(
+                "the policy of the server `{server}` does not allow `{}`",
+                shortened(tool, 80)
+            ));
+            return None;
+        }
+        Some(Tool::of(name.to_owned(), Source::Server(target.to_owned()), None))
+    }
+
+    fn renames(&mut self, data: &Data) -> Option<Vec<(String, String)>> {
+        let texts = self.named_texts(data)?;
+        for (at, (name, target)) in texts.iter().enumerate() {
+            if texts.iter().take(at).any(|(_, other)| other == target) {
+                let message = format!("a second argument that becomes `{}`", shortened(target, 80));
+                self.inside(Step::Key(name.clone()), |this| this.wrong(message));
+            }
+        }
+        Some(texts)
+    }
+
+    fn schema(&mut self, data: &Data) -> Option<Data> {
+        self.record(data)?;
+        let checked =
+            serde_json::from_str(&data.to_json()).map_err(|error| error.to_string()).and_then(|value| {
+                jsonschema::options().offline().build(&value).map_err(|error| error.to_string())
+            });
+        match checked {
+            Ok(_) => Some(data.clone()),
+            Err(error) => {
+                self.wrong(format!("no JSON Schema that can be used: {}", shortened(&error, 300)));
+                None
+            }
+        }
+    }
+}
+
+/// What the tools file says of a server's tool where the server stands.
+fn around(target: &Data, tools: &Tools) -> Rules {
+    let Data::Text(target) = target else { return Rules::default() };
+    let known = server_and_tool(target).and_then(|(server, tool)| Some((tools.server_policy(server)?, tool)));
+    known.map(|(policy, tool)| policy.rules(tool)).unwrap_or_default()
+}
+
+/// Whether a file is there that can be run.
+fn is_program(file: &Path) -> bool {
+    let Ok(meta) = file.metadata() else { return false };
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 == 0 {
+        return false;
+    }
+    meta.is_file()
+}

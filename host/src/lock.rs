@@ -1,0 +1,221 @@
+//! A lock: the definitions of tools as they were when somebody accepted them, in a file, and what has changed since.
+//!
+//! What is pinned of a tool is its name, description and schemas; of a server's tool as the server lists it, whatever the
+//! tools file calls it. The file holds the definitions themselves so that people can read a change of it, and a hash of
+//! each. It says nothing of what a tool does when it is called.
+
+mod changes;
+
+use crate::data::Data;
+use crate::data::read::{Bounds, read};
+use crate::file;
+use crate::problem::{MOST, Problem, shortened};
+use crate::tools::{Source, Tool, Tools};
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The form of the file.
+const VERSION: i64 = 1;
+/// Bytes of the file: ten thousand tools with long schemas.
+const FILE: usize = 64 << 20;
+/// Nesting of the file: that of a schema, and what is around it.
+const DEPTH: usize = ilo_spec::limits::VALUE_DEPTH + 4;
+
+/// Definitions of tools by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lock {
+    tools: BTreeMap<String, Data>,
+}
+
+/// What became of holding tools against a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// All are as they were accepted.
+    Same,
+    /// They were written: so many tools, and what changed for each that was there before.
+    Written(usize, Vec<String>),
+}
+
+impl Lock {
+    /// The definitions of these tools as they are.
+    pub fn of<'n>(tools: &Tools, names: impl IntoIterator<Item = &'n str>) -> Lock {
+        let found = names.into_iter().filter_map(|name| tools.get(name));
+        let own = found.map(|tool| match &tool.source {
+            Source::Server(target) => tools.get(target).unwrap_or(tool),
+            _ => tool,
+        });
+        Lock { tools: own.map(|tool| (tool.name.clone(), definition(tool))).collect() }
+    }
+
+    /// Holds these definitions against those of a file. Where there is no file it is written; where they are others,
+    /// that is an error, or with `update` they are written over what was there. Tools of the file that are not among
+    /// these stay.
+    ///
+    /// # Errors
+    /// Each tool that has changed or is new, with what has changed and how to accept it; a file that cannot be used.
+    pub fn hold(self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
+        let Some(old) = Lock::read(path).map_err(|problem| vec![problem])? else {
+            self.write(path).map_err(|problem| vec![problem])?;
+            return Ok(Held::Written(self.tools.len(), Vec::new()));
+        };
+        let changed: Vec<(&str, String)> = self
+            .tools
+            .iter()
+            .filter_map(|(name, now)| match old.tools.get(name) {
+                Some(then) if then == now => None,
+                Some(then) => Some((name.as_str(), changes::told(then, now))),
+                None => Some((name.as_str(), "it is not in the lock".to_owned())),
+            })
+            .collect();
+        if changed.is_empty() {
+            return Ok(Held::Same);
+        }
+        if !update {
+            let problem = |(name, what): &(&str, String)| {
+                let name = shortened(name, 200);
+                let message = format!("tool `{name}`: {what}; `--update` accepts it as it is now");
+                Problem::new(Code::ChangedTool, path.display().to_string(), message)
+            };
+            return Err(changed.iter().take(MOST).map(problem).collect());
+        }
+        let told =
+            changed.iter().map(|(name, what)| format!("tool `{}`: {what}", shortened(name, 200))).collect();
+        let mut all = old;
+        let count = changed.len();
+        all.tools.extend(self.tools);
+        all.write(path).map_err(|problem| vec![problem])?;
+        Ok(Held::Written(count, told))
+    }
+
+    /// Reads a file; nothing where there is none.
+    fn read(path: &Path) -> Result<Option<Lock>, Problem> {
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            _ => {}
+        }
+        let bytes = file::read(path, FILE)?;
+        let bad = |message: String| Problem::new(Code::BadUsage, path.display().to_string(), message);
+        let bounds = Bounds { bytes: FILE, depth: DEPTH, values: usize::MAX };
+        let data = read(&bytes, &bounds).map_err(|error| bad(format!("no lock: {error}")))?;
+        let version = data.get("version");
+        if version != Some(&Data::Number(Number::Int(VERSION))) {
+            let found = version.map_or_else(|| "none".to_owned(), |found| shortened(&found.to_json(), 40));
+            return Err(bad(format!("no lock: expected the version {VERSION}, found {found}")));
+        }
+        let Some(Data::Record(tools)) = data.get("tools") else {
+            return Err(bad("no lock: expected a record `tools`".to_owned()));
+        };
+        let mut lock = Lock::default();
+        for (name, pinned) in tools {
+            let Data::Record(fields) = pinned else {
+                return Err(bad(format!("no lock: the tool `{}` is no record", shortened(name, 200))));
+            };
+            let (hash, definition): (Vec<_>, Vec<_>) =
+                fields.iter().cloned().partition(|(key, _)| key == "hash");
+            let definition = sorted(&Data::Record(definition));
+            let given = hash.first().map(|(_, hash)| hash);
+            if given != Some(&Data::Text(self::hash(name, &definition))) {
+                let name = shortened(name, 200);
+                let why = format!(
+                    "the definition of the tool `{name}` and its hash do not go together; take the entry out, and \
+                     accept the tool with `--update`"
+                );
+                return Err(bad(why));
+            }
+            lock.tools.insert(name.clone(), definition);
+        }
+        Ok(Some(lock))
+    }
+
+    fn to_json(&self) -> String {
+        let pinned = self.tools.iter().map(|(name, definition)| {
+            let mut fields = vec![("hash".to_owned(), Data::Text(hash(name, definition)))];
+            if let Data::Record(definition) = definition {
+                fields.extend(definition.iter().cloned());
+            }
+            (name.clone(), Data::Record(fields))
+        });
+        let file = Data::Record(vec![
+            ("version".to_owned(), Data::Number(Number::Int(VERSION))),
+            ("tools".to_owned(), Data::Record(pinned.collect())),
+        ]);
+        let mut text = file.to_json_indented();
+        text.push('\n');
+        text
+    }
+
+    /// Writes the file whole or not at all: beside it first, then in its place.
+    fn write(&self, path: &Path) -> Result<(), Problem> {
+        let fails = |error: io::Error| {
+            Problem::new(Code::BadUsage, path.display().to_string(), format!("cannot be written: {error}"))
+        };
+        // A link stays, and what it leads to is written.
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let beside = beside(&target).ok_or_else(|| fails(io::ErrorKind::InvalidFilename.into()))?;
+        let written = File::create_new(&beside)
+            .and_then(|mut file| file.write_all(self.to_json().as_bytes()).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&beside, &target));
+        if written.is_err() {
+            drop(fs::remove_file(&beside));
+        }
+        written.map_err(fails)
+    }
+}
+
+/// A name for a file on its way to its place.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name()?);
+    name.push(format!(".{}.new", std::process::id()));
+    Some(path.with_file_name(name))
+}
+
+/// What is pinned of a tool.
+fn definition(tool: &Tool) -> Data {
+    let fields = [
+        ("description", tool.description.as_deref().map(Data::from)),
+        ("input_schema", tool.input_schema.clone()),
+        ("output_schema", tool.output_schema.clone()),
+    ];
+    let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    sorted(&Data::Record(given.collect()))
+}
+
+/// A value with the fields of records and the names that are required in order: servers list them as it comes.
+fn sorted(data: &Data) -> Data {
+    match data {
+        Data::Record(fields) => {
+            let mut fields: Vec<(String, Data)> = fields
+                .iter()
+                .map(|(name, value)| {
+                    let mut value = sorted(value);
+                    if let (Data::List(items), "required") = (&mut value, name.as_str()) {
+                        items.sort_by_cached_key(Data::to_json);
+                    }
+                    (name.clone(), value)
+                })
+                .collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            Data::Record(fields)
+        }
+        Data::List(items) => Data::List(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The hash of a definition with the tool's name.
+fn hash(name: &str, definition: &Data) -> String {
+    let whole = Data::List(vec![Data::from(name), definition.clone()]);
+    let mut text = "sha256:".to_owned();
+    for byte in Sha256::digest(whole.to_json().as_bytes()) {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,97 @@
+//! Asking a person before a call: what is asked, and what came of it. Who asks, and where, is the host's business.
+
+use crate::data::Data;
+use crate::interrupt::Interrupt;
+use std::fmt::{Debug, Write};
+use std::time::Instant;
+
+/// Asks a person whether a call may be made.
+pub trait Ask: Send + Sync + Debug {
+    /// Asks about one call and waits for the answer.
+    fn ask(&self, question: &Question<'_>) -> Consent;
+}
+
+/// A call that a person is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// The tool, with where it comes from where that says more.
+    pub tool: &'q str,
+    /// What it would be given.
+    pub arguments: &'q Data,
+    /// When the answer is too late.
+    pub deadline: Instant,
+    /// Asked for while waiting.
+    pub interrupt: &'q Interrupt,
+}
+
+/// What came of asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// The call may be made.
+    Given,
+    /// It may not, and why.
+    Refused(String),
+    /// Nobody answered before the deadline.
+    TimedOut,
+    /// The run was interrupted from outside.
+    Interrupted,
+}
+
+impl Question<'_> {
+    /// The tool's name, for people.
+    pub fn tool_shown(&self) -> String {
+        visible(self.tool).replace('\n', "\\u000a")
+    }
+
+    /// The arguments for people: all of them, a line each, with nothing in them that a screen would obey or hide.
+    pub fn arguments_shown(&self) -> String {
+        visible(&self.arguments.to_json_indented())
+    }
+}
+
+/// A text in which every character that is obeyed, invisible or turns the direction of others is written as an escape.
+/// Line breaks stay: in JSON they stand between values only.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !is_hidden(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    }
+    shown
+}
+
+/// Whether a character is a control, or of those that format and show nothing themselves.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}')
+        || matches!(c, '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+        || matches!(c, '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_screen_would_obey_is_written_out() {
+        let bad = "a\u{1b}[2Jb\u{202e}c\u{7f}d\u{9b}e\u{200b}f\u{e0041}g\rh\té😀";
+        let question = Question {
+            tool: "t\u{1b}\n",
+            arguments: &Data::Record(vec![(bad.to_owned(), Data::from("x\ny"))]),
+            deadline: Instant::now(),
+            interrupt: &Interrupt::default(),
+        };
+        assert_eq!(question.tool_shown(), "t\\u001b\\u000a");
+        let shown = question.arguments_shown();
+        let key = r#""a\u001b[2Jb\u202ec\u007fd\u009be\u200bf\udb40\udc41g\rh\té😀": "x\ny""#;
+        assert_eq!(shown, format!("{{\n  {key}\n}}"));
+    }
+}

@@ -1,0 +1,105 @@
+//! A server over HTTP: the library's client, with a look at each event of a stream.
+//!
+//! An answer that comes as plain JSON instead of a stream is read by the library alone; a body that is too long is an
+//! error there, and an integer beyond 64 bits arrives as the nearest double.
+
+use super::guard::passed;
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The client.
+#[derive(Clone)]
+pub(super) struct Client(pub(super) reqwest::Client);
+
+type Failed = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+fn guarded(events: Events) -> Events {
+    let pass = |event: Sse| Sse { data: event.data.map(passed), ..event };
+    events.map(move |event| event.map(pass)).boxed()
+}
+
+impl StreamableHttpClient for Client {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            token,
+            headers,
+            super::guard::MESSAGE,
+        )
+        .await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        most: usize,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        let answer =
+            self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, most).await?;
+        Ok(match answer {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(guarded(events), session)
+            }
+            other => other,
+        })
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failed> {
+        self.0.delete_session(uri, session, token, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<Events, Failed> {
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, super::guard::MESSAGE)
+            .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        most: usize,
+    ) -> Result<Events, Failed> {
+        self.0.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await.map(guarded)
+    }
+}

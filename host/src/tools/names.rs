@@ -1,0 +1,62 @@
+//! What is in the way of calling tools by their names, before anything runs.
+
+use super::{Source, Tool, Tools};
+use crate::problem::{MOST, Problem, did_you_mean};
+use ilo_asm::catalog::{Lookup, server_and_tool};
+use ilo_spec::error::Code;
+
+impl Tools {
+    /// What is in the way of calling these tools: names that lead to nothing, tools that lack their program, and tools of
+    /// servers not started. The first hundred are told.
+    pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
+        names.into_iter().flat_map(|name| self.problems_of(name)).take(MOST).collect()
+    }
+
+    /// What any of the tools and servers lack to be called, such as a program or a variable of the environment. It is in
+    /// the way only of programs that call them.
+    pub fn lacking(&self) -> impl Iterator<Item = &Problem> {
+        self.entries.values().flat_map(|tool| &tool.lacks).chain(self.servers.lacking())
+    }
+
+    fn problems_of(&self, name: &str) -> Vec<Problem> {
+        let place = format!("tool `{name}`");
+        let unknown = |why: String| vec![Problem::new(Code::UnknownTool, place.clone(), why)];
+        let later = |server: &str| {
+            let lacking: Vec<Problem> = self.servers.lacking_of(server).cloned().collect();
+            if !lacking.is_empty() {
+                return lacking;
+            }
+            let why = format!("the MCP server `{server}` would answer it, and is not started");
+            vec![Problem::new(Code::BadUsage, place.clone(), why)]
+        };
+        match self.catalog.lookup(name) {
+            Lookup::Found(tool) => match self.entries.get(&tool.name) {
+                Some(Tool { lacks, .. }) if !lacks.is_empty() => lacks.clone(),
+                Some(Tool { source: Source::Server(target), provider: None, .. }) => {
+                    later(server_and_tool(target).map_or(target, |(server, _)| server))
+                }
+                _ => Vec::new(),
+            },
+            Lookup::Unlisted => later(server_and_tool(name).map_or(name, |(server, _)| server)),
+            Lookup::Withheld(_) => {
+                unknown("its server has it, and the tools file does not allow it".to_owned())
+            }
+            Lookup::Ambiguous(several) => {
+                let names: Vec<&str> = several.iter().map(|tool| tool.name.as_str()).collect();
+                unknown(format!("several servers have it; write one of {}", names.join(", ")))
+            }
+            Lookup::Unknown => {
+                let hint = match server_and_tool(name) {
+                    Some((server, _)) => did_you_mean(server, self.servers()),
+                    None => String::new(),
+                };
+                let near = did_you_mean(name, self.entries.keys().map(String::as_str));
+                if self.entries.is_empty() && self.servers().next().is_none() {
+                    unknown("no tools are given; name a tools file with `--tools`".to_owned())
+                } else {
+                    unknown(format!("the tools file has no such tool{near}{hint}"))
+                }
+            }
+        }
+    }
+}

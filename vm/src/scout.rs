@@ -1,0 +1,199 @@
+//! A copy of a run that goes ahead of it while a call is under way, to find the calls that will follow.
+//!
+//! It answers calls with a value that is not known, which is moved, kept in lists and records, and passed on by what only
+//! computes; where the way itself depends on it (a condition, a switch, a loop over it) the scout ends. So whatever it
+//! finds the run will come to, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and
+//! the run does everything itself.
+//!
+//! It is restored from a snapshot, so that the loop and the heap know nothing of it, and what it costs follows what the
+//! run can still read.
+
+use crate::budget::Limits;
+use crate::call::Call;
+use crate::fault::Trap;
+use crate::frame::window;
+use crate::heap::Heap;
+use crate::interp::{self, Stop};
+use crate::ops::set;
+use crate::program::{Inner, Program};
+use crate::run::Run;
+use crate::small::SmallStack;
+use crate::value::{Tag, Value, at};
+use crate::view::View;
+use alloc::vec::Vec;
+use core::fmt;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::Out;
+
+/// What goes ahead of runs of one program; reusable.
+#[derive(Debug)]
+pub struct Scout {
+    run: Run,
+    snapshot: Vec<u8>,
+    /// Whether it can still go on.
+    going: bool,
+}
+
+/// A call that the run will come to, as far as the scout can see.
+#[derive(Debug)]
+pub struct Ahead<'s> {
+    call: Call<'s>,
+    known: bool,
+}
+
+impl Scout {
+    /// A scout that stands nowhere yet.
+    pub fn new(program: &Program) -> Scout {
+        Scout { run: Run::new(program, Limits::default()), snapshot: Vec::new(), going: false }
+    }
+
+    /// Goes to where a run of the same program waits for an answer; says whether it could. It does not where the run's
+    /// memory is larger than [`limits::SCOUTED_MEMORY`], since that is copied as far as it is still in use.
+    pub fn follow(&mut self, run: &Run) -> bool {
+        self.going = run.memory_used() <= limits::SCOUTED_MEMORY
+            && run.snapshot(&mut self.snapshot).is_ok()
+            && self.begin(run.limits());
+        self.going
+    }
+
+    fn begin(&mut self, limits: &Limits) -> bool {
+        let memory = limits.memory.min(2 * limits::SCOUTED_MEMORY);
+        self.run.set_limits(Limits { memory, ..limits.clone() });
+        if self.run.restore(&self.snapshot).is_err() {
+            return false;
+        }
+        let budget = &mut self.run.machine.heap.budget;
+        budget.fuel = budget.fuel.min(limits::SCOUT_FUEL);
+        true
+    }
+
+    /// Goes on to the next call, the one before answered by what is not known. Nothing where the way depends on that, at
+    /// the end, and past a limit; then the scout is at its end.
+    pub fn ahead(&mut self) -> Option<Ahead<'_>> {
+        self.going = self.going && self.run.go_blindly();
+        if !self.going {
+            return None;
+        }
+        let known = self.run.call_is_known();
+        self.run.pending().map(|call| Ahead { call, known })
+    }
+}
+
+impl Ahead<'_> {
+    /// The name of the tool.
+    pub fn tool(&self) -> &str {
+        self.call.tool()
+    }
+
+    /// Whether everything in the arguments is known; else there is only the tool to look at.
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+
+    /// Names and values of the arguments, in the order of the program; none where they are not known.
+    pub fn arguments(&self) -> impl Iterator<Item = (&str, View<'_>)> {
+        self.call.arguments().filter(|_| self.known)
+    }
+
+    /// Writes the arguments as [`Call::write_json`] does.
+    ///
+    /// # Errors
+    /// Those of the sink, and arguments that are not known.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        if self.known { self.call.write_json(out) } else { Err(fmt::Error) }
+    }
+}
+
+impl Run {
+    /// Answers the call that waits with what is not known, and goes on to the next; says whether there is one.
+    fn go_blindly(&mut self) -> bool {
+        if self.pending().is_none() || !interp::resume(&mut self.machine, Value::UNKNOWN, false) {
+            return false;
+        }
+        loop {
+            match interp::execute(&mut self.machine) {
+                (Stop::Call, None) => return self.pause().is_ok(),
+                (_, Some(trap)) if self.passes_on(&trap) => {}
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether an instruction that found something it cannot work with only computes; then its value is not known.
+    ///
+    /// Where it was no unknown operand but a wrong one, the run faults there, and nothing that is found behind it is used.
+    fn passes_on(&mut self, trap: &Trap) -> bool {
+        let machine = &mut self.machine;
+        let mistyped = matches!(trap.code(), Code::FaultTypeMismatch | Code::FaultConditionType);
+        let op = machine.pc.checked_sub(1).and_then(|pc| machine.program.inner().spec.code.get(pc));
+        let dst = op.filter(|_| mistyped).and_then(computed);
+        let (Some(dst), Some(w)) = (dst, window(&mut machine.stack, machine.base)) else { return false };
+        set(w, dst, Value::UNKNOWN);
+        true
+    }
+
+    /// Whether the arguments of the call that waits hold nothing unknown.
+    fn call_is_known(&mut self) -> bool {
+        let Some(Call { run, id, first }) = self.pending() else { return false };
+        let Run { machine, .. } = &*run;
+        let program = machine.program.inner();
+        let count = program.shape_len(program.spec.calls[usize::from(id.0)].shape);
+        run.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
+    }
+}
+
+/// The register that an instruction sets which does nothing else.
+fn computed(op: &Op) -> Option<Out> {
+    match *op {
+        Op::Add { dst, .. }
+        | Op::Sub { dst, .. }
+        | Op::Mul { dst, .. }
+        | Op::Div { dst, .. }
+        | Op::Mod { dst, .. }
+        | Op::AddC { dst, .. }
+        | Op::SubC { dst, .. }
+        | Op::MulC { dst, .. }
+        | Op::DivC { dst, .. }
+        | Op::ModC { dst, .. }
+        | Op::Eq { dst, .. }
+        | Op::Ne { dst, .. }
+        | Op::Lt { dst, .. }
+        | Op::Le { dst, .. }
+        | Op::Gt { dst, .. }
+        | Op::Ge { dst, .. }
+        | Op::Not { dst, .. }
+        | Op::Truth { dst, .. }
+        | Op::Concat { dst, .. }
+        | Op::Merge { dst, .. }
+        | Op::Field { dst, .. }
+        | Op::Has { dst, .. }
+        | Op::HasName { dst, .. }
+        | Op::Append { dst, .. }
+        | Op::At { dst, .. }
+        | Op::Len { dst, .. } => Some(dst),
+        _ => None,
+    }
+}
+
+/// Whether nothing in a value is unknown. What leaves a run was measured, so this is bounded as well.
+fn is_known(heap: &Heap, program: &Inner, value: Value) -> bool {
+    let mut open = SmallStack::new((Value::NIL, 0));
+    open.push((value, 0));
+    let mut known = value.tag != Tag::Unknown;
+    while known && let Some((parent, next)) = open.last() {
+        let (parent, place) = (*parent, *next);
+        if place == heap.len(program, parent) {
+            open.pop();
+            continue;
+        }
+        *next += 1;
+        let item = heap.value(at(parent.low()) + place);
+        known = item.tag != Tag::Unknown;
+        if item.is_container() {
+            open.push((item, 0));
+        }
+    }
+    known
+}
