@@ -147,9 +147,9 @@ impl<'a> Draft<'a> {
                         indent(out, column);
                     }
                     if super::reference::is_name(key) {
-                        out.push_str(key)
+                        out.push_str(key);
                     } else {
-                        quote(key, out)
+                        quote(key, out);
                     }
                     out.push(':');
                     if value.is_block(source) {

@@ -109,7 +109,7 @@ impl<'a> Reader<'_, 'a> {
             .sister_operation(list, true)
             .or_else(|| self.sister_assert(list))
             .or_else(|| self.sister_merge(list))
-            .or_else(|| self.record_of_step(list))
+            .or_else(|| Self::record_of_step(list))
             .or_else(|| self.conditioned(list))
             .or_else(|| self.looped(list))
             .or_else(|| self.called(list))
@@ -192,7 +192,7 @@ impl<'a> Reader<'_, 'a> {
         let named = get(list, &["let"]).filter(|_| step);
         let rest: Vec<Entry<'a>> =
             list.iter().filter(|entry| named.is_none() || entry.name() != Some("let")).copied().collect();
-        let (operator, operands) = self.operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
+        let (operator, operands) = Self::operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
         let sister =
             rest.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
         if sister && self.dialect.has(Key::Op) || !sister && !step {
@@ -251,7 +251,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A record under `if` or `match` that holds what belongs beside it.
-    fn record_of_step(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+    fn record_of_step(list: Entries<'a>) -> Option<Mended<'a>> {
         if let (Some(on), Some(_)) = (get(list, &["switch"]), get(list, &["cases"]))
             && !matches!(on.value.kind, Kind::List(_))
         {

@@ -2,7 +2,7 @@
 
 use super::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
 use super::keys::{Keyed, entries, first_of, shown};
-use super::reader::{Functions, Reader};
+use super::reader::{Doubts, Functions, Reader};
 use super::refer::inner;
 use super::scope::{Scope, Survey};
 use super::steps::{Item, Tail, named};
@@ -180,9 +180,7 @@ impl<'a> Top<'_, 'a> {
             step_end: 0,
             switched: None,
             statements: Vec::new(),
-            doubts: Vec::new(),
-            lists: Vec::new(),
-            in_doubt: false,
+            doubts: Doubts::default(),
         };
         let keys: &[Key] = if of_mcp { &TOP_OF_MCP } else { &TOP };
         let top = reader.keyed(program, keys, "a program");
@@ -205,7 +203,7 @@ impl<'a> Top<'_, 'a> {
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        reader.lists = lists.map(|parameter| parameter.name.text).collect();
+        reader.doubts.lists = lists.map(|parameter| parameter.name.text).collect();
         for parameter in parameters {
             // An input that is bound anew, and never read as an input, is a variable like any other.
             let name = parameter.name.text;
@@ -228,7 +226,7 @@ impl<'a> Top<'_, 'a> {
             slots: self.arena.alloc_slice_copy(reader.scope.slots()),
             allowed,
             body,
-            doubts: self.arena.alloc_slice_copy(&reader.doubts),
+            doubts: self.arena.alloc_slice_copy(&reader.doubts.places),
             calls: reader.calls,
             loops: reader.loops,
             notation: self.dialect.notation,
