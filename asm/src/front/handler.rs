@@ -367,6 +367,12 @@ impl<'a> Reader<'_, 'a> {
                 *at = only.key.span;
                 return Then::Fail(Some(&only.value));
             }
+            Kind::Record(list)
+                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
+            {
+                self.compensations(compensate);
+                return self.no_handler(node);
+            }
             Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
             _ => return self.no_handler(node),
         };
@@ -418,10 +424,12 @@ impl<'a> Reader<'_, 'a> {
         let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
         let wrong =
             Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
-        let steps = matches!(node.kind, Kind::List(_));
+        let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
         self.report(if steps && !self.dialect.is_yaml() {
             let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
-            let edits = vec![edit(node.span.start, "{\"then\": "), edit(node.span.end, "}")];
+            let list = matches!(node.kind, Kind::List(_));
+            let (open, close) = if list { ("{\"then\": ", "}") } else { ("{\"then\": [", "]}") };
+            let edits = vec![edit(node.span.start, open), edit(node.span.end, close)];
             wrong.fix(Fix { title: "write `{\"then\": […]}`".to_owned(), edits })
         } else {
             wrong.help("steps that run when the call fails stand under `then` in it")
