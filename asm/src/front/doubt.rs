@@ -189,7 +189,7 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of a `match` of a text itself.
     pub(super) fn constant_subject(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         if matches!(value.kind, ExprKind::Literal(Literal::Text(_)))
-            && !self.doubts.places.contains(&node.span)
+            && self.doubts.places.last() != Some(&node.span)
         {
             self.constant(node, "this matches");
         }
@@ -229,7 +229,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        if constant && matches!(node.kind, Kind::Text(_)) && !self.doubts.places.contains(&node.span) {
+        if constant && matches!(node.kind, Kind::Text(_)) && self.doubts.places.last() != Some(&node.span) {
             self.names_without_sigil(node, true);
         }
     }
@@ -238,7 +238,7 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>, read: &Expr<'a>) {
         let Kind::Text(text) = node.kind else { return };
         if !matches!(read.kind, ExprKind::Literal(Literal::Text(_)))
-            || self.doubts.places.contains(&node.span)
+            || self.doubts.places.last() == Some(&node.span)
         {
             return;
         }

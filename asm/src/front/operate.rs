@@ -208,7 +208,9 @@ impl<'a> Reader<'_, 'a> {
     /// Whether an addition has a text among its operands.
     fn joins(&self, makes: Makes, operands: &[Expr<'a>]) -> bool {
         let text = |operand: &Expr<'a>| match operand.kind {
-            ExprKind::Literal(Literal::Text(_)) => !self.doubts.places.contains(&operand.span),
+            ExprKind::Literal(Literal::Text(_)) => {
+                !self.doubts.places.iter().rev().take(operands.len()).any(|&doubt| doubt == operand.span)
+            }
             ExprKind::Binary(binary, ..) => binary == Binary::Concat,
             _ => false,
         };

@@ -3,6 +3,7 @@
 
 use super::dialect::Key;
 use super::doubt::Place;
+use super::draft::mendable;
 use super::keys::{entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::Reader;
@@ -82,11 +83,12 @@ impl<'a> Reader<'_, 'a> {
             Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
         };
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let mended =
-            slices.filter(|_| !self.dialect.is_yaml()).map(|slices| match (&slices[..], operator.makes) {
+        let mended = slices.filter(|_| !self.dialect.is_yaml() && mendable(node.span)).map(|slices| {
+            match (&slices[..], operator.makes) {
                 ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
                 _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
-            });
+            }
+        });
         let warning = match mended {
             Some(text) => {
                 let fix =
@@ -161,7 +163,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let form = format!("{before}…{after}");
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml());
+        let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml() && mendable(operand));
         let warning = match text {
             Some(text) => {
                 let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
@@ -181,7 +183,10 @@ impl<'a> Reader<'_, 'a> {
         );
         let constants = match entry.value.kind {
             Kind::List([subject, Node { kind: Kind::List(items), .. }])
-                if !items.is_empty() && items.len() <= 8 && !self.dialect.is_yaml() =>
+                if !items.is_empty()
+                    && items.len() <= 8
+                    && !self.dialect.is_yaml()
+                    && mendable(node.span) =>
             {
                 Some((subject, *items))
             }
