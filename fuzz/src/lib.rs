@@ -15,6 +15,7 @@ pub mod oracle;
 mod outside;
 pub mod seeds;
 pub mod shrink;
+pub mod sweep;
 pub mod world;
 
 pub use answers::answers;

@@ -162,6 +162,8 @@ pub fn dictionary(target: &str) -> String {
         (_, Some((notation, _))) => words.extend(said(notation)),
         _ => {}
     }
+    // A dictionary without a word is refused.
+    words.insert(vec![0]);
     let mut out = String::new();
     for word in words {
         out.push('"');

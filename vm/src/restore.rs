@@ -274,6 +274,8 @@ struct Object {
     /// Items that are there.
     filled: u32,
     whole: bool,
+    /// Whether a container holds it.
+    held: bool,
 }
 
 /// A container whose items are being read.
@@ -544,7 +546,8 @@ impl Values<'_, '_> {
         self.entry()?;
         self.entry()?;
         let object = narrow(self.tables.objects.len());
-        self.tables.objects.push(Object { value, filled: 0, whole: false });
+        let held = !self.tables.open.is_empty();
+        self.tables.objects.push(Object { value, filled: 0, whole: false, held });
         self.tables.open.push(Open { object, next: 0, count: narrow(count), depth: 1 });
         Ok(None)
     }
@@ -552,10 +555,14 @@ impl Values<'_, '_> {
     /// A container that was there before: whole, or of a list that grows what is there.
     fn again(&mut self) -> Result<Value> {
         let number = self.reader.varint32()?;
-        let Some(&Object { value, filled, whole }) = self.tables.objects.get(at(number)) else {
+        let Some(&Object { value, filled, whole, held }) = self.tables.objects.get(at(number)) else {
             return self.rule("the number of a list or record before", number.into());
         };
-        self.heap.nested = true;
+        // What two containers hold may be larger, written out, than the heap; what registers hold as well is not.
+        if !self.tables.open.is_empty() {
+            self.heap.nested |= held;
+            self.tables.objects[at(number)].held = true;
+        }
         if value.tag == Tag::List && value.is_growable() {
             let len = self.reader.varint32()?;
             if len == 0 || len > filled {

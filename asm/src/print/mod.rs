@@ -59,6 +59,8 @@ struct Printer<'p, 'a> {
     in_list: bool,
     /// Where the outermost of the loops around begins.
     loop_start: Option<u32>,
+    /// What is said already goes so far in the source.
+    said_until: u32,
     /// The slots of the failures of the handlers around, the nearest last; none where it has a name.
     failures: Vec<Option<Slot>>,
     diagnostics: &'p mut Diagnostics,

@@ -13,8 +13,8 @@ use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
-use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -163,15 +163,13 @@ fn spawn(
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
-    let (child, said) = Child::spawn(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    let (child, said) =
+        Child::spawn(command).map_err(|error| format!("cannot start `{program}`: {error}"))?;
     said.into_iter().for_each(|said| errors.listen(said));
     Ok(child)
 }
 
-fn http(
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+fn http(url: &str, headers: &[(String, String)]) -> Result<StreamableHttpClientTransport<Client>, String> {
     // Once a process: a second provider would be refused, and the first one serves.
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());

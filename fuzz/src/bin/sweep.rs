@@ -1,0 +1,29 @@
+//! Every single-byte change and every truncation of the bytecode of every program of the conformance corpus and the
+//! examples: `sweep [PART PARTS]`, all of it or one part of so many. Prints how many there were; a panic ends it.
+
+use ilo_fuzz::seeds::bytecodes;
+use ilo_fuzz::sweep::sweep;
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let arguments: Vec<Option<usize>> =
+        std::env::args().skip(1).map(|argument| argument.parse().ok()).collect();
+    let (part, parts) = match arguments[..] {
+        [] => (0, 1),
+        [Some(part), Some(parts)] if part < parts => (part, parts),
+        _ => {
+            eprintln!("usage: sweep [PART PARTS]");
+            return ExitCode::from(2);
+        }
+    };
+    let begun = Instant::now();
+    let programs: Vec<Vec<u8>> = bytecodes().into_iter().skip(part).step_by(parts).collect();
+    let tried: u64 = programs.iter().map(|bytes| sweep(bytes, |_| 0..=u8::MAX)).sum();
+    println!(
+        "{tried} changes and truncations of {} programs are refused or harmless, {:.0} s",
+        programs.len(),
+        begun.elapsed().as_secs_f64()
+    );
+    ExitCode::SUCCESS
+}
