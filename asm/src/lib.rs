@@ -25,3 +25,4 @@ mod pieces;
 pub mod print;
 pub mod prompt;
 pub mod span;
+mod wrapping;

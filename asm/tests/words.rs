@@ -146,7 +146,7 @@ fn what_other_languages_take_for_a_reference_is_noted() {
         let node = node(text, Style::Double);
         let template = template(&node, sigil, &arena, &mut diagnostics);
         let [foreign] = template.foreign else { panic!("{text}") };
-        let warning = foreign.warning(&node);
+        let warning = foreign.warning(&node, &format!("${{{}}}", foreign.reference));
         assert!(!warning.is_error() && diagnostics.as_slice().is_empty(), "{text}");
         assert_eq!(fix::apply(text, &[warning]).0, expected);
     }
@@ -225,7 +225,7 @@ fn infix_text_has_the_usual_precedence() {
     ];
     for (text, expected) in cases {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        let found = infix(&node(text, Style::Block), 32, &arena, &mut diagnostics);
+        let found = infix(&node(text, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
         assert!(diagnostics.as_slice().is_empty(), "{text}: {:?}", diagnostics.as_slice());
         assert_eq!(found.as_ref().map(tree).as_deref(), Some(expected), "{text}");
     }
@@ -253,11 +253,11 @@ fn words_of_other_languages_are_mended() {
     ];
     for (text, expected) in cases {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        infix(&node(text, Style::Block), 32, &arena, &mut diagnostics);
+        infix(&node(text, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
         assert!(diagnostics.has_errors(), "{text}");
         assert_eq!(fix::apply(text, diagnostics.as_slice()).0, expected, "{text}");
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        infix(&node(expected, Style::Block), 32, &arena, &mut diagnostics);
+        infix(&node(expected, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
         assert!(diagnostics.as_slice().is_empty(), "{expected}");
     }
 }
@@ -298,7 +298,7 @@ fn what_has_no_single_mend_is_one_error_that_helps() {
     ];
     for (text, code, help) in cases {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        infix(&node(text, Style::Block), 32, &arena, &mut diagnostics);
+        infix(&node(text, Style::Block), 32, &arena, &|_| None, &mut diagnostics);
         let [found] = diagnostics.as_slice() else { panic!("{text}: {diagnostics:?}") };
         assert_eq!(found.code.as_str(), code, "{text}");
         let said = found.help.as_deref().unwrap_or("");
@@ -310,7 +310,7 @@ fn what_has_no_single_mend_is_one_error_that_helps() {
 fn levels_are_counted() {
     let levels = |text: &str, nesting| {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        let found = infix(&node(text, Style::Block), nesting, &arena, &mut diagnostics);
+        let found = infix(&node(text, Style::Block), nesting, &arena, &|_| None, &mut diagnostics);
         assert_eq!(found.is_none(), diagnostics.has_errors());
         let last = diagnostics.as_slice().last();
         assert!(last.is_none_or(|found| found.code.as_str() == "too-deep"), "{last:?}");
@@ -391,7 +391,7 @@ fn long_texts_are_read_once() {
             });
             assert_eq!(covered.sum::<usize>(), text.len(), "{piece}");
             bare(&node, &arena);
-            infix(&node, 64, &arena, &mut diagnostics);
+            infix(&node, 64, &arena, &|_| None, &mut diagnostics);
             arithmetic(&node, sigil, false, 64, &arena);
         }
     }
@@ -473,7 +473,7 @@ proptest! {
     #[test]
     fn any_text_is_an_expression_or_an_error(text in words()) {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
-        let found = infix(&node(&text, Style::Double), 8, &arena, &mut diagnostics);
+        let found = infix(&node(&text, Style::Double), 8, &arena, &|_| None, &mut diagnostics);
         prop_assert!(found.is_some() || diagnostics.has_errors());
         for found in diagnostics.as_slice() {
             prop_assert!(text.get(found.span.range()).is_some());

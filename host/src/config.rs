@@ -63,7 +63,7 @@ pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools
     }
     for (path, message) in reading.lacks {
         if let [Step::Key(section), Step::Key(owner), ..] = path.clone().as_slice() {
-            tools.lack(section != "tools", owner, problem((path, message)));
+            tools.lack(section != "tools", owner, &problem((path, message)));
         }
     }
     Ok(tools)

@@ -84,7 +84,8 @@ impl Lock {
             };
             return Err(changed.iter().take(MOST).map(problem).collect());
         }
-        let told = changed.iter().map(|(name, what)| format!("tool `{}`: {what}", shortened(name, 200))).collect();
+        let told =
+            changed.iter().map(|(name, what)| format!("tool `{}`: {what}", shortened(name, 200))).collect();
         let mut all = old;
         let count = changed.len();
         all.tools.extend(self.tools);
@@ -115,7 +116,8 @@ impl Lock {
             let Data::Record(fields) = pinned else {
                 return Err(bad(format!("no lock: the tool `{}` is no record", shortened(name, 200))));
             };
-            let (hash, definition): (Vec<_>, Vec<_>) = fields.iter().cloned().partition(|(key, _)| key == "hash");
+            let (hash, definition): (Vec<_>, Vec<_>) =
+                fields.iter().cloned().partition(|(key, _)| key == "hash");
             let definition = sorted(&Data::Record(definition));
             let given = hash.first().map(|(_, hash)| hash);
             if given != Some(&Data::Text(self::hash(name, &definition))) {

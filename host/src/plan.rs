@@ -8,7 +8,7 @@ mod bound;
 mod names;
 
 use crate::problem::Problem;
-use crate::tools::Tools;
+use crate::tools::{Policy, Tools};
 use bound::Bound;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
@@ -37,12 +37,8 @@ pub struct Planned {
     pub tool: String,
     /// How often at most: `1`, or `≤ 2 × len(customers)`.
     pub most: String,
-    /// Whether it changes something, as far as the tools file says.
-    pub changes: bool,
-    /// Whether a person is asked before each call.
-    pub asks: bool,
-    /// How often a call that failed is made again; these are beyond `most`.
-    pub retries: u32,
+    /// How it may be called, as far as the tools file says; retries are beyond `most`.
+    pub policy: Policy,
     /// Whether a rollback can follow every call of it that is no rollback itself.
     pub rolled_back: bool,
     /// Whether every call of it is a rollback.
@@ -122,9 +118,7 @@ impl<'p> Planner<'p> {
             Some(Planned {
                 tool: name.to_owned(),
                 most: bound.shown(&parameters),
-                changes: !tools.is_read_only(name),
-                asks: tools.get(name).is_some_and(|tool| tool.policy.confirm),
-                retries: tools.get(name).map_or(0, |tool| tool.policy.retries),
+                policy: tools.get(name).map(|tool| tool.policy.clone()).unwrap_or_default(),
                 rolled_back: sites.forward && !sites.bare,
                 is_rollback: !sites.forward,
             })

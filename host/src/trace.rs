@@ -1,4 +1,8 @@
-//! The record of a run: a line of JSON for each tool call, written as it ends.
+//! The record of a run: a line of JSON for each tool call, written as it ends; and what it looks like as a timeline.
+
+mod picture;
+mod text;
+pub mod timeline;
 
 use crate::data::write::quote;
 use crate::run::{Ended, Observer};

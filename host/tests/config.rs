@@ -64,6 +64,13 @@ fn toml_of_the_same_shape_is_read() {
                 [tools.b]\nmock.fails = \"no\"\n";
     let tools = Tools::from_file(&folder.file("tools.toml", text)).unwrap();
     assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let text = "[mcpServers.m]\nurl = \"https://x/mcp\"\n[mcpServers.m.policy]\ndeny = [\"x\"]\nconfirm = true\n\
+                [mcpServers.m.policy.tools.get]\nread_only = true\nidempotent = true\nretries = 2\n\
+                [tools.get]\nmcp = \"mcp://m/get\"\nretries = 1\n[tools.set]\nmcp = \"mcp://m/set\"\n";
+    let tools = Tools::from_file(&folder.file("tools.toml", text)).unwrap();
+    let policy = |name: &str| tools.get(name).unwrap().policy.to_string();
+    assert_eq!(policy("get"), "reads only, idempotent, 1 retry");
+    assert_eq!(policy("set"), "may change something, asks first");
 }
 
 #[test]
@@ -190,15 +197,27 @@ fn every_contradiction_of_a_policy_is_reported_with_its_place() {
     let expected = [
         ("3:40", "mcpServers.a.policy.alow: unknown key `alow`; did you mean `allow`?"),
         ("3:83", "mcpServers.a.policy.retries: expected at most 10, found 11"),
-        ("4:12", "mcpServers.a.policy.confirm: asking is for tools that change something, and here all are `read_only`"),
+        (
+            "4:12",
+            "mcpServers.a.policy.confirm: asking is for tools that change something, and here all are `read_only`",
+        ),
         ("3:52", "mcpServers.a.policy.deny: `d` is both allowed and denied"),
         ("6:47", "mcpServers.b.policy.tools.r.retrie: unknown key `retrie`; did you mean `retries`?"),
-        ("6:30", "mcpServers.b.policy.tools.r.confirm: asking is for tools that change something, and this one is `read_only`"),
+        (
+            "6:30",
+            "mcpServers.b.policy.tools.r.confirm: asking is for tools that change something, and this one is `read_only`",
+        ),
         ("6:69", "mcpServers.b.policy.tools.w.binary: expected \"base64\" or \"size\", found \"hex\""),
-        ("6:62", "mcpServers.b.policy.tools.w: the policy does not allow this tool, so nothing else can hold for it"),
+        (
+            "6:62",
+            "mcpServers.b.policy.tools.w: the policy does not allow this tool, so nothing else can hold for it",
+        ),
         ("7:28", "mcpServers.c.allow: `allow` has no meaning here; write it as `\"policy\": {\"allow\": …}`"),
         ("7:41", "mcpServers.c.policies: `policies` has no meaning here; did you mean `policy`?"),
-        ("7:87", "mcpServers.c.policy.tools.t.retries: only calls of a tool that is marked `\"idempotent\": true` are made again"),
+        (
+            "7:87",
+            "mcpServers.c.policy.tools.t.retries: only calls of a tool that is marked `\"idempotent\": true` are made again",
+        ),
         ("11:38", "tools.m.binary: `binary` belongs to an entry with `mcp`"),
         ("11:58", "tools.m.confirm: asking is for tools that change something, and this one is `read_only`"),
         ("12:12", "tools.n.mcp: the policy of the server `d` does not allow `t`"),
@@ -242,28 +261,69 @@ fn what_a_tool_lacks_is_in_the_way_of_those_who_call_it() {
     assert_eq!(told(&mut tools.connect(["mcp://old/x"]).unwrap_err().iter().map(ToString::to_string)), [sse]);
     let all = told(&mut tools.lacking().map(ToString::to_string));
     assert_eq!(all.len(), 5, "{all:#?}");
-    assert!(all.iter().any(|told| told.ends_with("write `${NAME}` for `${input:token}`, and set it")), "{all:#?}");
-    assert!(all.iter().any(|told| told.contains("mcpServers.ask.envFile: files of variables are not read")), "{all:#?}");
+    assert!(
+        all.iter().any(|told| told.ends_with("write `${NAME}` for `${input:token}`, and set it")),
+        "{all:#?}"
+    );
+    assert!(
+        all.iter().any(|told| told.contains("mcpServers.ask.envFile: files of variables are not read")),
+        "{all:#?}"
+    );
+}
+
+#[test]
+fn the_files_that_the_page_on_mcp_prints_are_read() {
+    let page = include_str!("../MCP.md");
+    let blocks: Vec<&str> =
+        page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 3, "it has files");
+    for block in blocks {
+        assert_eq!(problems("tools.json", block), [""; 0], "{block}");
+    }
 }
 
 /// Files as other clients' pages print them: each is read, and leads to these servers and to this way of reaching the first.
 #[test]
 fn files_of_other_clients_are_read() {
     for (name, text) in [
-        ("Claude Desktop", r#"{"globalShortcut": "Ctrl+Space", "mcpServers": {"a": {"command": "npx",
-            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]}}}"#),
-        ("Claude Code", r#"{"mcpServers": {"a": {"type": "http", "url": "https://x.example/mcp",
-            "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN:-none}"}, "timeout": 60000}}}"#),
-        ("Cursor", r#"{"mcpServers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
-            "env": {"PATH_SEEN": "${env:PATH}", "AT": "${userHome}/x"}}}}"#),
-        ("VS Code", r#"{"inputs": [], "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
-            "dev": {"watch": "src"}}}}"#),
-        ("Windsurf", r#"{"mcpServers": {"a": {"serverUrl": "https://x.example/mcp", "headers": {"A": "b"},
-            "disabledTools": ["t"]}}}"#),
-        ("Gemini CLI", r#"{"theme": "x", "mcpServers": {"a": {"httpUrl": "https://x.example/mcp", "trust": true,
-            "excludeTools": ["t"], "includeTools": ["t", "u"], "timeout": 600000}}}"#),
-        ("Cline", r#"{"mcpServers": {"a": {"command": "npx", "args": [], "alwaysAllow": ["t"], "disabled": false}}}"#),
-        ("Copilot CLI", r#"{"mcpServers": {"a": {"type": "local", "command": "npx", "args": [], "tools": ["*"]}}}"#),
+        (
+            "Claude Desktop",
+            r#"{"globalShortcut": "Ctrl+Space", "mcpServers": {"a": {"command": "npx",
+            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp"]}}}"#,
+        ),
+        (
+            "Claude Code",
+            r#"{"mcpServers": {"a": {"type": "http", "url": "https://x.example/mcp",
+            "headers": {"Authorization": "Bearer ${NO_SUCH_TOKEN:-none}"}, "timeout": 60000}}}"#,
+        ),
+        (
+            "Cursor",
+            r#"{"mcpServers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
+            "env": {"PATH_SEEN": "${env:PATH}", "AT": "${userHome}/x"}}}}"#,
+        ),
+        (
+            "VS Code",
+            r#"{"inputs": [], "servers": {"a": {"type": "stdio", "command": "npx", "args": ["-y", "x"],
+            "dev": {"watch": "src"}}}}"#,
+        ),
+        (
+            "Windsurf",
+            r#"{"mcpServers": {"a": {"serverUrl": "https://x.example/mcp", "headers": {"A": "b"},
+            "disabledTools": ["t"]}}}"#,
+        ),
+        (
+            "Gemini CLI",
+            r#"{"theme": "x", "mcpServers": {"a": {"httpUrl": "https://x.example/mcp", "trust": true,
+            "excludeTools": ["t"], "includeTools": ["t", "u"], "timeout": 600000}}}"#,
+        ),
+        (
+            "Cline",
+            r#"{"mcpServers": {"a": {"command": "npx", "args": [], "alwaysAllow": ["t"], "disabled": false}}}"#,
+        ),
+        (
+            "Copilot CLI",
+            r#"{"mcpServers": {"a": {"type": "local", "command": "npx", "args": [], "tools": ["*"]}}}"#,
+        ),
     ] {
         let folder = Folder::new();
         let tools = Tools::from_file(&folder.file("tools.json", text));
@@ -272,8 +332,16 @@ fn files_of_other_clients_are_read() {
         assert_eq!(tools.lacking().count(), 0, "{name}");
     }
     for (name, text, expected) in [
-        ("Codex", "[mcp_servers.a]\ncommand = \"npx\"\n", "mcp_servers: unknown key `mcp_servers`; did you mean `mcpServers`?"),
-        ("Zed", r#"{"context_servers": {"a": {"command": "npx"}}}"#, "context_servers: unknown key `context_servers`"),
+        (
+            "Codex",
+            "[mcp_servers.a]\ncommand = \"npx\"\n",
+            "mcp_servers: unknown key `mcp_servers`; did you mean `mcpServers`?",
+        ),
+        (
+            "Zed",
+            r#"{"context_servers": {"a": {"command": "npx"}}}"#,
+            "context_servers: unknown key `context_servers`",
+        ),
     ] {
         let found = problems(if name == "Codex" { "t.toml" } else { "t.json" }, text);
         assert!(found[0].contains(expected), "{name}: {found:?}");

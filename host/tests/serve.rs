@@ -20,6 +20,7 @@ const ILO: &str = env!("CARGO_BIN_EXE_ilo-vm");
 const TOOLS: &str = r#"{"tools": {
     "get-user": {"description": "looks a user up", "mock": [
         {"when": {"user-id": "u1"}, "returns": {"email": "a@b.c"}}, {"fails": "no such user"}]},
+    "send": {"confirm": true, "mock": {"returns": "sent"}},
     "wait": {"mock": {"delay_ms": 200, "returns": 1}},
     "wait-long": {"mock": {"delay_ms": 3600000, "returns": 1}}
 }}"#;
@@ -207,6 +208,13 @@ struct Lines {
 
 impl Lines {
     fn start(folder: &TempDir, more: &[&str]) -> Lines {
+        let mut lines = Lines::unopened(folder, more);
+        lines.open("{}");
+        lines
+    }
+
+    /// A server that has heard nothing yet.
+    fn unopened(folder: &TempDir, more: &[&str]) -> Lines {
         let mut command = Command::new(ILO);
         command.arg("serve").arg("--tools").arg(folder.path().join("tools.json")).args(more);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -215,13 +223,16 @@ impl Lines {
         thread::spawn(move || {
             BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
-        let mut lines = Lines { child, from };
-        lines.say(
-            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
-        );
-        assert!(lines.hear().contains(r#""id":1"#));
-        lines.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        lines
+        Lines { child, from }
+    }
+
+    /// Begins as clients of the older protocol do, with these capabilities.
+    fn open(&mut self, capabilities: &str) {
+        self.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"t","version":"1"}}}}}}"#
+        ));
+        assert!(self.hear().contains(r#""id":1"#));
+        self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     }
 
     fn say(&mut self, line: &str) {
@@ -230,7 +241,7 @@ impl Lines {
 
     /// Runs a program that calls a tool; what it answers is heard later.
     fn run(&mut self, id: u32, tool: &str) {
-        let source = Data::from(format!("; fn f() -> number\n; Tools: 0={tool}\nRET CALL 0 0\n")).to_json();
+        let source = Data::from(format!("; fn f() -> any\n; Tools: 0={tool}\nRET CALL 0 0\n")).to_json();
         self.say(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"run_program","arguments":{{"source":{source}}},"_meta":{{"progressToken":"p{id}"}}}}}}"#
         ));
@@ -239,6 +250,16 @@ impl Lines {
     /// The next line; one that never comes fails the test.
     fn hear(&self) -> String {
         self.from.recv_timeout(Duration::from_mins(1)).expect("the server says something")
+    }
+
+    /// The next line with these words; others are passed over.
+    fn hear_with(&self, words: &str) -> String {
+        loop {
+            let heard = self.hear();
+            if heard.contains(words) {
+                return heard;
+            }
+        }
     }
 }
 
@@ -259,11 +280,89 @@ fn progress_is_told_and_a_cancelled_run_makes_room() {
     assert!(told.contains(r#""message":"wait-long""#), "{told}");
     lines.run(3, "wait");
     lines.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
-    loop {
-        let heard = lines.hear();
-        if heard.contains(r#""id":3"#) {
-            assert!(heard.contains(r#""status":"ok""#), "{heard}");
-            break;
-        }
+    let heard = lines.hear_with(r#""id":3,"#);
+    assert!(heard.contains(r#""status":"ok""#), "{heard}");
+}
+
+/// What a call of `send` came to, as the outcome says.
+fn outcome(heard: &str) -> String {
+    let heard = read(heard.as_bytes(), &Bounds::default()).unwrap();
+    at(&heard, &["result", "structuredContent", "outcome"])
+}
+
+const SENT: &str = r#"{"status":"ok","value":"sent"}"#;
+
+fn refused(why: &str) -> String {
+    let message = format!("tool `send` was not called: it needs a yes (`confirm`), and {why}");
+    format!(r#"{{"status":"fault","code":"tool-failed","message":"{message}""#)
+}
+
+#[test]
+fn a_person_is_asked_by_elicitation() {
+    let folder = folder();
+    let mut lines = Lines::unopened(&folder, &[]);
+    lines.open(r#"{"elicitation":{}}"#);
+    for (id, answer, expected) in [
+        (2, r#"{"action":"accept","content":{"call_it":true}}"#, SENT.to_owned()),
+        (3, r#"{"action":"accept","content":{"call_it":false}}"#, refused("the answer was no")),
+        (4, r#"{"action":"accept"}"#, refused("the answer was no")),
+        (5, r#"{"action":"decline"}"#, refused("the answer was no")),
+        (6, r#"{"action":"cancel"}"#, refused("the question was put away unanswered")),
+    ] {
+        lines.run(id, "send");
+        let question = lines.hear_with("elicitation/create");
+        let question = read(question.as_bytes(), &Bounds::default()).unwrap();
+        assert_eq!(at(&question, &["params", "message"]), r#""May `send` be called? Its arguments:\n{}""#);
+        assert_eq!(at(&question, &["params", "requestedSchema", "required"]), r#"["call_it"]"#);
+        lines.say(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{answer}}}"#, at(&question, &["id"])));
+        assert!(outcome(&lines.hear_with(&format!(r#""id":{id},"#))).starts_with(&expected), "{answer}");
     }
+}
+
+#[test]
+fn a_client_that_cannot_ask_is_told_so() {
+    let mut lines = Lines::start(&folder(), &[]);
+    lines.run(2, "send");
+    let heard = lines.hear_with(r#""id":2,"#);
+    assert!(
+        outcome(&heard).starts_with(&refused("this client offers no way to ask (no `elicitation`)")),
+        "{heard}"
+    );
+}
+
+/// In the newer protocol a server sends no requests: the call is answered by the question, and made again.
+#[test]
+fn a_person_is_asked_by_the_answer_to_the_call() {
+    let folder = folder();
+    let mut lines = Lines::unopened(&folder, &[]);
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},
+        "io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}"#.replace(['\n', ' '], "");
+    let source = Data::from("; fn f() -> any\n; Tools: 0=send\nRET CALL 0 0\n").to_json();
+    let mut id = 0;
+    let mut call = |lines: &mut Lines, more: &str| {
+        id += 1;
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"run_program","arguments":{{"source":{source}}},"_meta":{meta}{more}}}}}"#
+        ));
+        lines.hear()
+    };
+    for (answer, expected) in [
+        (r#","inputResponses":{"consent":{"action":"accept","content":{"call_it":true}}}"#, SENT.to_owned()),
+        (r#","inputResponses":{"consent":{"action":"decline"}}"#, refused("the answer was no")),
+        ("", refused("the client gave no answer")),
+    ] {
+        let question = call(&mut lines, "");
+        let data = read(question.as_bytes(), &Bounds::default()).unwrap();
+        assert_eq!(at(&data, &["result", "resultType"]), r#""input_required""#, "{question}");
+        let form = ["result", "inputRequests", "consent", "params", "message"];
+        assert!(at(&data, &form).contains("May `send` be called?"), "{question}");
+        let state = at(&data, &["result", "requestState"]);
+        let again = format!(r#","requestState":{state}{answer}"#);
+        let heard = call(&mut lines, &again);
+        assert!(outcome(&heard).starts_with(&expected), "{heard}");
+        let late = call(&mut lines, &again);
+        assert!(late.contains("no such run waits for an answer"), "{late}");
+    }
+    let guessed = call(&mut lines, r#","requestState":"0","inputResponses":{}"#);
+    assert!(guessed.contains("no such run waits for an answer"), "{guessed}");
 }

@@ -90,6 +90,7 @@ codes! {
     143 FailureField "failure-field" Warning "a field of what a tool failed with, which is a text";
     144 QuotedNull "quoted-null" Warning "`null` as a text, where a value is compared with it";
     145 RecordOperation "record-operation" Warning "a record that another language would compute or look up, but is data here";
+    146 DefaultCase "default-case" Warning "a case that reads as the default of another language, but is a case like any other";
 
     201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";

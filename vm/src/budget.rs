@@ -50,7 +50,7 @@ const WIDEST: usize = u32::MAX as usize;
 const MAPPED: u64 = 3;
 
 /// Bytes of so many items of an arena, and of the map that clearing it needs.
-fn room(items: usize, size: usize) -> u64 {
+pub(crate) const fn room(items: usize, size: usize) -> u64 {
     let items = items as u64;
     items.saturating_mul(size as u64).saturating_add(items.div_ceil(16).saturating_mul(MAPPED))
 }
@@ -117,13 +117,10 @@ impl Budget {
     /// Takes fuel.
     #[inline(always)]
     pub(crate) fn burn(&mut self, fuel: u64) -> Result<(), Trap> {
-        match self.fuel.checked_sub(fuel) {
-            Some(left) => {
-                self.fuel = left;
-                Ok(())
-            }
-            None => Err(self.no_fuel()),
-        }
+        // Taken in place: where there was too little, nothing is left anyway.
+        let (left, none) = self.fuel.overflowing_sub(fuel);
+        self.fuel = left;
+        if none { Err(self.no_fuel()) } else { Ok(()) }
     }
 
     #[cold]

@@ -20,9 +20,7 @@ pub struct Call<'r> {
 impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        let program = self.run.machine.program.inner();
-        let call = program.spec.calls[usize::from(self.id.0)];
-        program.string(program.spec.tools[usize::from(call.tool.0)].0)
+        self.run.machine.program.inner().tool_name(self.id)
     }
 
     /// Names and values of the arguments, in the order of the program.

@@ -64,32 +64,40 @@ impl From<()> for Datum<'_> {
 /// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copying::copy`] does
 /// it and says what is wrong. It charges what that charges, in the same order.
 #[inline(always)]
-pub(crate) fn flat(
-    heap: &mut Heap,
-    program: &Inner,
-    place: usize,
-    fields: &[(&str, Datum<'_>)],
-) -> Option<Value> {
-    let Heap { shapes, budget, .. } = &mut *heap;
-    let shape = shapes.guess(place);
-    let (known, bytes, longest) = shapes.own_shape(shape)?;
-    let nodes = 1 + fields.len();
-    if known.len() != fields.len() || fields.len() > budget.limits.items || nodes > budget.limits.result_nodes
+pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
+    let shape = heap.shapes.guess(place);
+    // There are less than 2^32 names, and where no text is longer than its limit, less than 2^32 bytes each.
+    let (mut texts, mut longest) = (0_usize, 0);
+    let (names, longest_name) = heap.shapes.own_named(
+        shape,
+        fields.iter().map(|&(name, datum)| {
+            if let Datum::Text(text) = datum {
+                texts = texts.wrapping_add(text.len());
+                longest = longest.max(text.len());
+            }
+            name
+        }),
+    )?;
+    let (nodes, bytes) = (1 + fields.len(), names.wrapping_add(texts));
+    let limits = &heap.budget.limits;
+    if fields.len() > limits.items
+        || nodes > limits.result_nodes
+        || bytes > limits.result_bytes
+        || longest > limits.text
     {
         return None;
     }
-    if !known.iter().zip(fields).all(|(&name, &(text, _))| shapes.is_named(program, name, text)) {
-        return None;
-    }
-    shapes.charge_whole(budget, shape).ok()?;
+    heap.shapes.charge_whole(&mut heap.budget, shape).ok()?;
     let start = heap.take(fields.len()).ok()?;
     let text = heap.text.len();
-    let sizes = fill(heap, start, fields, (bytes, longest));
-    if let Some((bytes, longest)) = sizes
+    if text + texts > heap.granted_text {
+        grant_texts(heap, fields)?;
+    }
+    if fill(heap, start, fields).is_some()
         && let Some(left) = heap.budget.fuel.checked_sub((nodes / 4 + bytes / 64) as u64)
     {
         heap.budget.fuel = left;
-        heap.longest = heap.longest.max(longest);
+        heap.longest = heap.longest.max(longest).max(longest_name);
         return Some(Value::record(narrow(start), shape, 1));
     }
     cold_path();
@@ -98,24 +106,31 @@ pub(crate) fn flat(
     None
 }
 
-/// Copies the values of fields to their places; gives the bytes of all and of the longest text, begun as they are given.
+/// Makes room for texts one by one, as if each were put there before the next.
+#[cold]
+#[inline(never)]
+fn grant_texts(heap: &mut Heap, fields: &[(&str, Datum<'_>)]) -> Option<()> {
+    let mut bytes = 0;
+    for (_, datum) in fields {
+        if let Datum::Text(text) = datum {
+            bytes += text.len();
+            heap.reserve_text(bytes).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// Copies the values of fields to their places, for whose texts there is room.
 #[inline(always)]
-fn fill(
-    heap: &mut Heap,
-    start: usize,
-    fields: &[(&str, Datum<'_>)],
-    (mut bytes, mut longest): (usize, usize),
-) -> Option<(usize, usize)> {
-    for (place, (_, datum)) in (start..).zip(fields) {
-        let value = match *datum {
+fn fill(heap: &mut Heap, start: usize, fields: &[(&str, Datum<'_>)]) -> Option<()> {
+    let Heap { values, text: arena, base, .. } = heap;
+    let places = values.get_mut(start..)?;
+    for (place, (_, datum)) in places.iter_mut().zip(fields) {
+        *place = match *datum {
             Datum::Text(text) => {
-                bytes = bytes.saturating_add(text.len());
-                longest = longest.max(text.len());
-                let limits = &heap.budget.limits;
-                if text.len() > limits.text || bytes > limits.result_bytes {
-                    return None;
-                }
-                heap.push_text(text).ok()?
+                let start = arena.len();
+                arena.push_str(text);
+                Value::text(narrow(*base + start), narrow(text.len()))
             }
             Datum::Nil => Value::NIL,
             Datum::Bool(value) => Value::bool(value),
@@ -123,9 +138,8 @@ fn fill(
             Datum::Double(value) if value.is_finite() => Value::double(value),
             Datum::Double(_) | Datum::List(_) | Datum::Record(_) => return None,
         };
-        *heap.values.get_mut(place)? = value;
     }
-    (bytes <= heap.budget.limits.result_bytes).then_some((bytes, longest))
+    Some(())
 }
 
 /// What may still come in.

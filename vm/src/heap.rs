@@ -5,7 +5,7 @@
 //! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
 //! places are used, and how many there are.
 
-use crate::budget::{Budget, Left, Limits};
+use crate::budget::{Budget, Left, Limits, room};
 use crate::compact::Maps;
 use crate::fault::Trap;
 use crate::program::Inner;
@@ -143,6 +143,13 @@ impl Heap {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, need: usize) -> Result<(), Trap> {
+        if self.granted == 0 && need <= FIRST_VALUES && self.values.len() >= FIRST_VALUES {
+            // As below, worked out beforehand: most runs that are used again need no more.
+            if self.budget.charge(const { room(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
+                self.granted = FIRST_VALUES;
+                return Ok(());
+            }
+        }
         if u32::try_from(need).is_err() {
             return Err(self.budget.no_memory(need as u64));
         }
@@ -179,15 +186,6 @@ impl Heap {
         let start = self.text.len();
         self.text.push_str(text);
         Ok(self.text_since(start))
-    }
-
-    /// As [`Heap::add_text`], for a text within its limit; what `longest` is, is up to the caller.
-    #[inline(always)]
-    pub(crate) fn push_text(&mut self, text: &str) -> Result<Value, Trap> {
-        let start = self.text.len();
-        self.reserve_text(text.len())?;
-        self.text.push_str(text);
-        Ok(Value::text(narrow(self.base + start), narrow(text.len())))
     }
 
     /// The value of the text that was written from `start` to the end of the arena.

@@ -371,8 +371,8 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
         (*pc, *base) = place;
         return handled;
     }
-    if let Some(w) = window(stack, *base) {
-        set(w, dst, value);
+    if let Some(place) = stack.get_mut(*base + usize::from(dst.0)) {
+        *place = value;
     }
     if failed {
         *pc += usize::from(on_fail.0);

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use ilo_spec::error::{Code, DecodeError};
 use ilo_spec::isa::NumberByte;
-use ilo_spec::operand::{FunctionId, MapId, NumberId, ShapeId, StringId};
+use ilo_spec::operand::{CallId, FunctionId, MapId, NumberId, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
 use ilo_spec::types::{Output, Type};
 use once_cell::race::OnceBox;
@@ -51,6 +51,15 @@ impl Constant {
     }
 }
 
+/// A tool as an instruction calls it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallFact {
+    /// Where its name begins and ends in the program's strings.
+    name: (u32, u32),
+    /// How many arguments there are.
+    pub(crate) arguments: u32,
+}
+
 /// The program and its tables.
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -70,6 +79,7 @@ pub(crate) struct Inner {
     text_cases: Vec<(u64, u16)>,
     /// Where those of each map begin and end.
     text_case_ranges: Vec<(u32, u32)>,
+    pub(crate) calls: Vec<CallFact>,
     shape_fields: Vec<u32>,
     shape_ends: Vec<u32>,
     lazy: OnceBox<Lazy>,
@@ -104,6 +114,7 @@ impl Inner {
             facts,
             text_cases: Vec::new(),
             text_case_ranges: Vec::with_capacity(spec.maps.len()),
+            calls: Vec::with_capacity(spec.calls.len()),
             shape_fields: Vec::new(),
             shape_ends: Vec::with_capacity(spec.shapes.len()),
             lazy: OnceBox::new(),
@@ -120,6 +131,13 @@ impl Inner {
             }
             let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
             inner.text_case_ranges.push((short(start), short(inner.text_cases.len())));
+        }
+        for call in &inner.spec.calls {
+            let name = inner.texts[at(inner.spec.tools[usize::from(call.tool.0)].0)];
+            // A shape has no more fields than 16 bits count.
+            let arguments =
+                u32::try_from(inner.spec.shapes[usize::from(call.shape.0)].len()).unwrap_or(u32::MAX);
+            inner.calls.push(CallFact { name: (name.low(), name.low() + name.high()), arguments });
         }
         for shape in &inner.spec.shapes {
             let from = inner.shape_fields.len();
@@ -170,14 +188,6 @@ impl Inner {
         u32::try_from(first + after).unwrap_or(u32::MAX)
     }
 
-    /// The bytes of a string.
-    #[inline(always)]
-    pub(crate) fn string_bytes(&self, id: u32) -> &[u8] {
-        let text = self.texts[at(id)];
-        let start = at(text.low());
-        self.spec.strings.bytes().as_bytes().get(start..start + at(text.high())).unwrap_or_default()
-    }
-
     /// The string of that number, where there is one.
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))
@@ -186,6 +196,19 @@ impl Inner {
     pub(crate) fn find_string(&self, text: &str) -> Option<u32> {
         let names = &self.facts.strings;
         names.find(names.hash_text(text), |id| self.string(id) == text)
+    }
+
+    /// What is known of a call.
+    #[inline(always)]
+    pub(crate) fn call(&self, id: CallId) -> &CallFact {
+        &self.calls[usize::from(id.0)]
+    }
+
+    /// The name of the tool that is called.
+    #[inline(always)]
+    pub(crate) fn tool_name(&self, id: CallId) -> &str {
+        let (start, end) = self.call(id).name;
+        self.spec.strings.bytes().get(at(start)..at(end)).unwrap_or_default()
     }
 
     /// Bytes of all strings.

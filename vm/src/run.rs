@@ -59,8 +59,8 @@ pub struct Run {
     state: State,
     fault: Option<Box<Fault>>,
     function: FunctionId,
-    /// Where the stack keeps the arguments, behind the last window; the heap once they were there; where the function
-    /// begins.
+    /// Where the stack keeps the arguments: behind the last window, or in their registers where the function leaves those
+    /// as they are; the heap once they were there; where the function begins.
     arguments: Range<usize>,
     mark: Mark,
     entry: Entry,
@@ -221,7 +221,8 @@ impl Run {
         let (extent, depth) = (at(self.entry.extent), at(self.entry.depth));
         let behind =
             frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))?;
-        self.arguments = behind..behind;
+        let first = if inner.facts.keeps[usize::from(function.0)] { 0 } else { behind };
+        self.arguments = first..first;
         Ok(found.parameters.len())
     }
 
@@ -235,7 +236,9 @@ impl Run {
     /// Goes to the first instruction, the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
-        self.machine.stack.copy_within(self.arguments.clone(), 0);
+        if self.arguments.start > 0 {
+            self.machine.stack.copy_within(self.arguments.clone(), 0);
+        }
         self.machine.base = 0;
         self.machine.pc = at(self.entry.start);
         self.state = State::Ready;
@@ -261,9 +264,10 @@ impl Run {
     /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
     pub fn step(&mut self) -> Step<'_> {
         if let State::Ready = self.state {
-            if !self.advance() {
-                return Step::Done(Outcome { run: self });
-            }
+            return match self.advance() {
+                Some((id, first)) => Step::Call(Call { run: self, id, first }),
+                None => Step::Done(Outcome { run: self }),
+            };
         } else if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
@@ -296,48 +300,53 @@ impl Run {
         Ok(())
     }
 
-    /// Runs the machine; says whether it maybe waits for an answer.
+    /// Runs the machine; gives the call that waits for an answer.
     #[inline]
-    fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> Option<(CallId, First)> {
         let (mut stop, mut trap) = interp::execute(&mut self.machine);
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
                 self.trap(found);
-                return false;
+                return None;
             }
             // The instruction that found no room is carried out again.
             self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
+            Stop::Call => self.pause().map(Some),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                heap.check_leaving(program.inner(), core::slice::from_ref(result))
+                heap.check_leaving(program.inner(), core::slice::from_ref(result)).map(|()| None)
             }
-            Stop::Call => self.pause(),
             Stop::Failed => {
                 self.failed();
-                return false;
+                return None;
             }
         };
-        if let Err(trap) = leaves {
+        leaves.unwrap_or_else(|trap| {
             self.trap(trap);
-        }
-        matches!(stop, Stop::Call)
+            None
+        })
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
     #[inline]
-    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
+    pub(crate) fn pause(&mut self) -> Result<(CallId, First), Trap> {
         let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
         let inner = program.inner();
-        let Op::Tool { call, first, .. } = inner.spec.code[*pc - 1] else { return Ok(()) };
+        let (call, first) = match inner.spec.code[*pc - 1] {
+            Op::Tool { call, first, .. } => (call, first),
+            // The machine stops for a call at nothing else.
+            _ => (CallId(0), First(0)),
+        };
         self.state = State::Pending(call, first);
         let start = *base + usize::from(first.0);
-        let count = inner.shape_len(inner.spec.calls[usize::from(call.0)].shape);
-        heap.check_leaving(inner, &stack[start..start + count])
+        let count = at(inner.call(call).arguments);
+        heap.check_leaving(inner, &stack[start..start + count])?;
+        Ok((call, first))
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -491,10 +500,9 @@ impl Run {
     #[inline(never)]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
         let place = self.place() + 1;
-        let Machine { program, heap, .. } = &mut self.machine;
         if let Datum::Record(fields) = datum
             && !failed
-            && let Some(value) = datum::flat(heap, program.inner(), place, fields)
+            && let Some(value) = datum::flat(&mut self.machine.heap, place, fields)
         {
             self.resume(value, false);
             return Ok(());

@@ -1,7 +1,7 @@
 //! A set of registers.
 
 /// A set of registers: one word where a function has no more than 64, as nearly all, else four.
-pub(crate) trait Set: Copy + Default {
+pub(crate) trait Set: Copy + Default + PartialEq {
     fn has(&self, register: u8) -> bool;
     /// Whether it has a register that a set of this width can have.
     fn has_low(&self, register: u8) -> bool;

@@ -36,13 +36,17 @@ pub(crate) struct Duplicate(pub(crate) u32);
 /// A shape that is no program's.
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    /// Where its names end in `fields`; they begin where those of the one before end.
-    end: u32,
-    /// Bytes of all its names, and of the longest.
+    /// Where its names begin in `fields`, and how many they are.
+    first: u32,
+    count: u32,
+    /// Where its names begin in `laid`, the bytes of all, and of the longest.
+    laid: u32,
     bytes: u32,
     longest: u32,
     /// How many of its names are no program's.
     names: u32,
+    /// What it is charged, beside such names.
+    price: u64,
     /// When it was charged last.
     stamp: u64,
 }
@@ -57,6 +61,9 @@ pub(crate) struct Shapes {
     first_shape: u32,
     first_name: u32,
     fields: Vec<u32>,
+    /// The length of each of these, and their bytes one after the other: what is compared lies in one piece.
+    lengths: Vec<u32>,
+    laid: String,
     own: Vec<Own>,
     index: Index,
     names: String,
@@ -83,6 +90,8 @@ impl Shapes {
             first_shape: 0,
             first_name: 0,
             fields: Vec::new(),
+            lengths: Vec::new(),
+            laid: String::new(),
             own: Vec::new(),
             index: Index::default(),
             names: String::new(),
@@ -142,7 +151,7 @@ impl Shapes {
     }
 
     fn is_large(&self) -> bool {
-        self.names.len() > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
+        self.names.len().max(self.laid.len()) > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
     }
 
     fn count(&mut self) {
@@ -153,7 +162,10 @@ impl Shapes {
     fn forget(&mut self, shapes: usize, names: usize) {
         if self.own.len() > shapes || self.name_ends.len() > names {
             self.own.truncate(shapes);
-            self.fields.truncate(self.own.last().map_or(0, |own| at(own.end)));
+            let last = self.own.last();
+            self.fields.truncate(last.map_or(0, |own| at(own.first) + at(own.count)));
+            self.lengths.truncate(self.fields.len());
+            self.laid.truncate(last.map_or(0, |own| at(own.laid) + at(own.bytes)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
             self.name_ends.truncate(names);
@@ -188,19 +200,6 @@ impl Shapes {
             None => program.string(name),
             Some(own) => self.own_name(own),
         }
-    }
-
-    /// Whether a name has that text; as bytes, which need no look at where characters begin.
-    #[inline(always)]
-    pub(crate) fn is_named(&self, program: &Inner, name: u32, text: &str) -> bool {
-        let known = match name.checked_sub(self.first_name) {
-            None => program.string_bytes(name),
-            Some(own) => {
-                let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
-                self.names.as_bytes().get(at(start)..at(self.name_ends[at(own)])).unwrap_or_default()
-            }
-        };
-        alike(known, text.as_bytes())
     }
 
     fn own_name(&self, own: u32) -> &str {
@@ -285,8 +284,7 @@ impl Shapes {
         let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
         let stamp = self.own[at(own)].stamp;
         if stamp != self.run && stamp != self.start {
-            let fields = slice(&self.fields, &self.own, own).len();
-            budget.charge(self.shape_size(fields))?;
+            budget.charge(self.own[at(own)].price)?;
             self.own[at(own)].stamp = self.run;
         }
         Ok(())
@@ -297,37 +295,54 @@ impl Shapes {
     pub(crate) fn charge_whole(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
         match self.own.get(place) {
-            Some(own) if own.stamp != self.run && own.stamp != self.start => self.charge_own(budget, place),
-            _ => Ok(()),
+            Some(own) if own.stamp == self.run || own.stamp == self.start => Ok(()),
+            Some(own) if own.names == 0 => {
+                budget.charge(own.price)?;
+                self.own[place].stamp = self.run;
+                Ok(())
+            }
+            Some(_) => self.charge_own(budget, place),
+            None => Ok(()),
         }
     }
 
     #[inline(never)]
     fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
-        let Own { end, names, .. } = self.own[place];
-        let start = place.checked_sub(1).map_or(0, |before| self.own[before].end);
-        if names > 0 {
-            for field in start..end {
-                self.charge_name(budget, self.fields[at(field)])?;
-            }
+        let Own { first, count, price, .. } = self.own[place];
+        for field in first..first + count {
+            self.charge_name(budget, self.fields[at(field)])?;
         }
-        budget.charge(self.shape_size(at(end - start)))?;
+        budget.charge(price)?;
         self.own[place].stamp = self.run;
         Ok(())
     }
 
-    /// The names of a shape that is no program's, the bytes of all and of the longest.
+    /// The bytes of all names of a shape that is no program's and of the longest, where these are its names.
     #[inline(always)]
-    pub(crate) fn own_shape(&self, shape: u32) -> Option<(&[u32], usize, usize)> {
-        let place = at(shape.checked_sub(self.first_shape)?);
-        let own = self.own.get(place)?;
-        let start = place.checked_sub(1).map_or(0, |before| self.own[before].end);
-        let names = self.fields.get(at(start)..at(own.end))?;
-        Some((names, at(own.bytes), at(own.longest)))
+    pub(crate) fn own_named<'n>(
+        &self,
+        shape: u32,
+        names: impl ExactSizeIterator<Item = &'n str>,
+    ) -> Option<(usize, usize)> {
+        let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
+        if names.len() != at(own.count) {
+            return None;
+        }
+        let lengths = self.lengths.get(at(own.first)..)?;
+        let mut laid = self.laid.as_bytes().get(at(own.laid)..)?;
+        for (name, &length) in names.zip(lengths) {
+            // As bytes, which need no look at where characters begin.
+            let (known, rest) = laid.split_at_checked(name.len())?;
+            if name.len() != at(length) || !alike(known, name.as_bytes()) {
+                return None;
+            }
+            laid = rest;
+        }
+        Some((at(own.bytes), at(own.longest)))
     }
 
-    fn shape_size(&self, fields: usize) -> u64 {
-        (ENTRY + 8 * fields + 2 * self.stride) as u64
+    fn shape_size(&self, fields: usize, bytes: usize) -> u64 {
+        (ENTRY + 16 * fields + 2 * bytes + 2 * self.stride) as u64
     }
 
     /// The shape of a list of names.
@@ -343,21 +358,37 @@ impl Shapes {
             self.charge_shape(budget, shape)?;
             return Ok(Ok(shape));
         }
-        budget.charge(self.shape_size(list.len()))?;
+        let sizes = || list.iter().map(|&name| self.name(program, name).len());
+        let bytes = sizes().sum();
+        let price = self.shape_size(list.len(), bytes);
+        budget.charge(price)?;
         if let Some(name) = duplicate(list) {
             return Ok(Err(Duplicate(name)));
         }
         let own = small(self.own.len());
         let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
-        let (Some(shape), Ok(end)) = (shape, u32::try_from(self.fields.len() + list.len())) else {
+        let ends = (
+            u32::try_from(self.fields.len() + list.len()),
+            u32::try_from(self.laid.len().saturating_add(bytes)),
+        );
+        let (Some(shape), (Ok(_), Ok(_))) = (shape, ends) else {
             return Err(budget.no_memory(list.len() as u64));
         };
-        let sizes = || list.iter().map(|&name| self.name(program, name).len());
-        // Names are of one buffer each of the program and of the run, whose ends are 32 bits wide.
-        let (bytes, longest) = (small(sizes().sum()), small(sizes().max().unwrap_or(0)));
+        let longest = small(sizes().max().unwrap_or(0));
         let names = small(list.iter().filter(|&&name| name >= self.first_name).count());
+        let (first, count) = (small(self.fields.len()), small(list.len()));
+        let (laid, bytes) = (small(self.laid.len()), small(bytes));
         self.fields.extend_from_slice(list);
-        self.own.push(Own { end, bytes, longest, names, stamp: self.run });
+        for &name in list {
+            // Apart meanwhile, since the text may be one of the run's own names.
+            let mut laid = core::mem::take(&mut self.laid);
+            let text = self.name(program, name);
+            let length = small(text.len());
+            laid.push_str(text);
+            self.laid = laid;
+            self.lengths.push(length);
+        }
+        self.own.push(Own { first, count, laid, bytes, longest, names, price, stamp: self.run });
         push_row(&mut self.matrix, self.stride, list);
         self.index_shape(own);
         debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
@@ -440,8 +471,8 @@ fn small(count: usize) -> u32 {
 }
 
 fn slice<'a>(fields: &'a [u32], shapes: &[Own], own: u32) -> &'a [u32] {
-    let start = own.checked_sub(1).map_or(0, |before| shapes[at(before)].end);
-    &fields[at(start)..at(shapes[at(own)].end)]
+    let Own { first, count, .. } = shapes[at(own)];
+    &fields[at(first)..at(first) + at(count)]
 }
 
 /// A name that stands twice in a list, the same one for the same list.

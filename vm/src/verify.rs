@@ -40,6 +40,8 @@ pub(crate) struct Facts {
     pub(crate) loops: Vec<u32>,
     /// What a call of each function needs.
     pub(crate) entries: Vec<Entry>,
+    /// Whether each function leaves its parameters as they were.
+    pub(crate) keeps: Vec<bool>,
     /// Whether another function calls it.
     pub(crate) called: Vec<bool>,
     /// For each map of many cases, its keys in order with their targets.

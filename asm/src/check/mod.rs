@@ -193,6 +193,8 @@ fn check_function<'a>(
         })
     };
     report.diagnostics.append(found);
+    // In the order of the file, so that the order of calls makes no difference to that of functions.
+    edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
 }
 

@@ -1,7 +1,8 @@
 //! `if`, `assert`, `switch` and `for`.
 
 use super::dialect::{ARM, Key};
-use super::keys::{Keyed, first_of, shown};
+use super::draft::{Draft, mendable};
+use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Loop, Reader, literal};
 use super::steps::{Step, Tail};
 use super::tree::{Entry, Kind, Node};
@@ -53,6 +54,7 @@ impl<'a> Reader<'_, 'a> {
                 }
                 self.branch(&then.value, tail_of_blocks, "then")
             }
+            (None, None) if step.faulty => Block { statements: &[] },
             (None, None) => {
                 let word =
                     self.dialect.word(if self.dialect.has(Key::Return) { Key::Return } else { Key::Ok });
@@ -120,6 +122,9 @@ impl<'a> Reader<'_, 'a> {
             return;
         };
         let by_name = step.target.is_some();
+        if !self.dialect.is_yaml() {
+            self.sister_switch(step, arms);
+        }
         let start = self.statements.len();
         let of_arms = if by_name { Tail::Value } else { tail };
         let before = self.switched;
@@ -142,6 +147,41 @@ impl<'a> Reader<'_, 'a> {
         if matches!(tail, Tail::Value | Tail::Yield) {
             self.push(StmtKind::Value(super::reader::of_slot(slot, name.span)), step.head());
         }
+    }
+
+    /// Warns of a switch where steps with `if` stand one behind the other.
+    fn sister_switch(&mut self, step: &Step<'_, 'a>, arms: &[Node<'a>]) {
+        let leaves = |node: &Node<'a>| {
+            entries(node)
+                .iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &LEAVES).is_some()))
+        };
+        let text = |node: &Node<'a>| {
+            let default = entries(node).iter().find(|entry| entry.name() == Some("default"));
+            match default {
+                None => leaves(node).then(|| self.source.get(node.span.range()))?.map(str::to_owned),
+                Some(default) if leaves(&default.value) => {
+                    self.source.get(default.value.span.range()).map(str::to_owned)
+                }
+                Some(default) if matches!(default.value.kind, Kind::Null) => {
+                    let rest = entries(node).iter().filter(|entry| entry.name() != Some("default"));
+                    let rest =
+                        rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
+                    leaves(node).then(|| Draft::Record(rest).text(self.source, self.dialect.is_bare()))
+                }
+                Some(_) => None,
+            }
+        };
+        let steps: Option<Vec<String>> = arms.iter().map(text).collect();
+        let steps =
+            steps.filter(|steps| !steps.is_empty() && step.target.is_none() && mendable(step.keyed.span));
+        let message = "`switch` is another notation's word for steps with `if`, and read as those";
+        let warning = Diagnostic::new(Code::SisterWord, step.place(), message)
+            .expected("a step with `if` for each arm, one behind the other", "`switch`");
+        self.report(match steps {
+            Some(steps) => warning.replace(step.keyed.span, steps.join(", ")),
+            None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
+        });
     }
 
     /// The arms of a switch, in order: those that end the function one behind the other, else each in the other branch

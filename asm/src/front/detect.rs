@@ -24,6 +24,7 @@ pub(crate) const BEGINNINGS: &str = "`; fn name(â€¦) -> type`, `{\"function\": â
 
 /// The notation of a source; `None` where it begins like none.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
+    let source = source.get(prose(source)..).unwrap_or(source);
     let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if start.is_empty() {
         return Some(Notation::Id);
@@ -40,6 +41,29 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
         return Some(Notation::Id);
     }
     keys.peek().is_some().then_some(Notation::Workflow)
+}
+
+/// How many bytes of a source are words of a conversation before the program: `Here is the program:`.
+pub(crate) fn prose(source: &str) -> usize {
+    /// How many lines are looked through for the program.
+    const LINES: usize = 64;
+    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let speaks = start.starts_with(char::is_alphabetic)
+        && !is_instruction(start)
+        && start.lines().next().is_some_and(|line| yaml_key(line).is_none() && line.contains(' '));
+    if !speaks {
+        return 0;
+    }
+    let mut at = source.len() - start.len();
+    for line in start.split_inclusive('\n').take(LINES) {
+        let json =
+            line.starts_with(['{', '[']) && line.trim_end().len() > 1 || matches!(line.trim_end(), "{" | "[");
+        if json || line.starts_with("```") || line.starts_with("; fn ") || line.starts_with("name:") {
+            return at;
+        }
+        at += line.len();
+    }
+    0
 }
 
 /// Whether the first word is one of instruction text, or stands before a comment that is.
@@ -62,18 +86,28 @@ fn yaml_key(line: &str) -> Option<&str> {
 fn json(start: &str) -> Option<Notation> {
     let mut scores = [0_usize; TOP.len()];
     let mut any = false;
-    for key in Keys::of_first_record(start) {
+    let mut keys = Keys::of_first_record(start);
+    // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
+    let mut named_steps = false;
+    let mut seen_name = false;
+    while let Some(key) = keys.next() {
         any = true;
+        let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
+        seen_name |= key == "name";
+        named_steps |= key == "steps" && value.starts_with('{');
         for ((_, words), score) in TOP.iter().zip(&mut scores) {
             if words.contains(&key) {
                 *score += if TELLING.contains(&key) { 16 } else { 1 };
             }
         }
     }
+    if let Some(workflow) = scores.last_mut().filter(|_| !named_steps) {
+        *workflow = 0;
+    }
     let best = scores.iter().copied().max().unwrap_or_default();
     let found = scores.iter().position(|&score| score == best && best > 0);
     let notation = found.and_then(|at| TOP.get(at)).map(|&(notation, _)| notation);
-    notation.or((!any).then_some(Notation::ToolCalling))
+    notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 
 /// The keys at the top of the first record of a text that looks like JSON, in quotes or without.
@@ -166,6 +200,10 @@ mod tests {
             ("# a note\n---\n\"name\" : f\n", Notation::Workflow),
             (r#"{"name": "f", "steps": {}}"#, Notation::Workflow),
             ("```json\n{\"fn\":\"f\"}\n```", Notation::Constrained),
+            (r#"{"name": "f", "parameters": {}, "steps": []}"#, Notation::ToolCalling),
+            ("Here is the program:\n\n```json\n{\"fn\":\"f\"}\n```\n", Notation::Constrained),
+            ("Sure! This does it.\nname: f\nsteps: {}", Notation::Workflow),
+            ("The program is this:\n; fn f() -> nil\n", Notation::Id),
         ];
         for (source, notation) in cases {
             assert_eq!(detect(source), Some(notation), "{source}");

@@ -3,15 +3,15 @@
 //! All of it is a warning with the mend, since a text is a text and a record a record. Each is noted as a doubt, of which
 //! checking assumes nothing: where it makes a type fail, the warning becomes that error, and nothing follows from it.
 
-use super::dialect::Key;
 use super::infix::{Infix, InfixKind, arithmetic, is_text, operators};
-use super::keys::{entries, first_of, rename, shown};
-use super::operator::{self, Makes, Operator};
+use super::keys::rename;
+use super::operator::{Makes, Operator};
 use super::reader::Reader;
 use super::reference::{Reference, Root, Step, bare};
-use super::tree::{Entry, Kind, Node, Text};
-use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Unary};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use super::template::Sigil;
+use super::tree::{Entry, Kind, Node, Style, Text};
+use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
+use crate::diagnostic::Diagnostic;
 use crate::id::shorten;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -23,14 +23,6 @@ const ENDINGS: [&str; 20] = [
 ];
 /// Texts that are null in other languages.
 const NULLS: [&str; 5] = ["null", "nil", "None", "undefined", "NULL"];
-/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
-const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
-const LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
-const PAIRS: [[&str; 2]; 6] =
-    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
-/// Keys of one-key records that refer in other languages.
-const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
-
 /// Where a text stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -42,9 +34,9 @@ pub(super) enum Place {
 
 impl<'a> Reader<'_, 'a> {
     /// Reports what was most likely meant otherwise; `whole` is the expression that it makes.
-    fn doubt(&mut self, whole: Span, warning: Diagnostic) {
-        if !self.in_doubt {
-            self.doubts.push(whole);
+    pub(super) fn doubt(&mut self, whole: Span, warning: Diagnostic) {
+        if !self.doubts.told {
+            self.doubts.places.push(whole);
             self.report(warning);
         }
     }
@@ -54,7 +46,7 @@ impl<'a> Reader<'_, 'a> {
         let formula = place == Place::Formula;
         if (!plain || self.dialect.is_bare() || formula)
             && let Some(meant) = arithmetic(node, self.dialect.sigil(), formula, self.nesting, self.arena)
-            && (!plain || self.all_known(&meant))
+            && (!(plain || formula) || self.all_known(&meant))
         {
             return self.reads_as_arithmetic(node, &meant);
         }
@@ -75,6 +67,16 @@ impl<'a> Reader<'_, 'a> {
             InfixKind::Unary(_, operand) => self.all_known(operand),
             InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
         }
+    }
+
+    /// The operation that a text means where something is computed.
+    pub(super) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
+        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
+        let node = Node { kind, span };
+        let meant = arithmetic(&node, Sigil::Dollar, true, self.nesting, self.arena)?;
+        let reference =
+            |reference: &Reference<'a>| self.own_form(&self.meant(reference).unwrap_or(*reference), false);
+        self.all_known(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }
 
     fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
@@ -121,6 +123,10 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
     fn reads_as_choice(&mut self, node: &Node<'a>) -> bool {
         let Some((condition, then, otherwise)) = node.text().and_then(choice) else { return false };
+        let first = condition.split([' ', '.']).next().unwrap_or("");
+        if !condition.contains('$') && self.named(first).is_none() && self.scope.input(first).is_none() {
+            return false;
+        }
         let (shown, form) = (
             shorten(node.text().unwrap_or("")),
             format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`"),
@@ -136,26 +142,21 @@ impl<'a> Reader<'_, 'a> {
         true
     }
 
-    /// How one of two values is written.
-    pub(super) fn choice_form(&self) -> &'static str {
-        if self.dialect.is_yaml() {
-            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps behind it"
-        } else if self.dialect.is_bare() {
-            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps behind it"
-        } else {
-            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
-        }
-    }
-
     /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone` says so.
     pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
         if self.dialect.is_bare() {
             return;
         }
-        let Some(reference) = bare(node, self.arena) else { return };
         let text = node.text().unwrap_or("");
-        let file = text.rsplit('.').next().is_some_and(|last| ENDINGS.contains(&last));
-        if reference.path.is_empty() && !alone || file && !alone {
+        // As `jq` has it, with a dot before.
+        let kind = Kind::Text(Text {
+            text: text.strip_prefix('.').unwrap_or(text),
+            style: Style::Block,
+            start: None,
+        });
+        let Some(reference) = bare(&Node { kind, span: node.span }, self.arena) else { return };
+        let file = is_file(text);
+        if !alone && (file || reference.path.is_empty()) {
             return;
         }
         let Some(meant) = self.meant(&reference) else { return };
@@ -185,6 +186,40 @@ impl<'a> Reader<'_, 'a> {
         value
     }
 
+    /// Warns of a `match` of a text itself.
+    pub(super) fn constant_subject(&mut self, node: &Node<'a>, value: &Expr<'a>) {
+        if matches!(value.kind, ExprKind::Literal(Literal::Text(_)))
+            && self.doubts.places.last() != Some(&node.span)
+        {
+            self.constant(node, "this matches");
+        }
+    }
+
+    /// Says that a text itself is what something is done with.
+    fn constant(&mut self, node: &Node<'a>, does: &str) {
+        let shown = shorten(node.text().unwrap_or(""));
+        let warning =
+            Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
+                .expected(self.names_in_scope(), format!("`{shown}`"))
+                .help("refer to a value by its name");
+        self.doubt(node.span, warning);
+    }
+
+    /// Warns of a case that is the default in other languages.
+    pub(super) fn doubtful_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+        if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
+            return;
+        }
+        let mut warning = Diagnostic::new(
+            Code::DefaultCase,
+            key.span,
+            format!("`{text}` is a case like any other: it meets that text alone"),
+        )
+        .expected("`default` for all other values", format!("`{text}`"));
+        warning.fix = rename(key, "default");
+        self.report(warning);
+    }
+
     /// A condition, which no text is.
     pub(super) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
         let value = self.formula(node);
@@ -194,7 +229,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        if constant && matches!(node.kind, Kind::Text(_)) && !self.doubts.contains(&node.span) {
+        if constant && matches!(node.kind, Kind::Text(_)) && self.doubts.places.last() != Some(&node.span) {
             self.names_without_sigil(node, true);
         }
     }
@@ -202,7 +237,9 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"` compared with.
     pub(super) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>, read: &Expr<'a>) {
         let Kind::Text(text) = node.kind else { return };
-        if !matches!(read.kind, ExprKind::Literal(Literal::Text(_))) || self.doubts.contains(&node.span) {
+        if !matches!(read.kind, ExprKind::Literal(Literal::Text(_)))
+            || self.doubts.places.last() == Some(&node.span)
+        {
             return;
         }
         if matches!(operator.spelling, "==" | "!=") {
@@ -218,14 +255,10 @@ impl<'a> Reader<'_, 'a> {
         if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=") {
             return;
         }
-        let before = self.doubts.len();
+        let before = self.doubts.places.len();
         self.names_without_sigil(node, true);
-        if before == self.doubts.len() && operator.makes == Makes::Unary(Unary::Len) {
-            let message = format!("this measures the text `{}` itself", shorten(text.text));
-            let warning = Diagnostic::new(Code::TextReference, node.span, message)
-                .expected(self.names_in_scope(), format!("`{}`", shorten(text.text)))
-                .help("refer to what is measured by its name");
-            self.doubt(node.span, warning);
+        if before == self.doubts.places.len() && operator.makes == Makes::Unary(Unary::Len) {
+            self.constant(node, "this measures");
         }
     }
 
@@ -242,224 +275,10 @@ impl<'a> Reader<'_, 'a> {
         self.doubt(tree.span, warning);
     }
 
-    /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
-    /// doubted any more.
-    pub(super) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place) -> &'a [Field<'a>] {
-        let before = self.doubts.len();
-        self.doubtful_record(node, place);
-        let outer = self.in_doubt;
-        self.in_doubt |= before < self.doubts.len();
-        let fields = self.fields(node);
-        self.in_doubt = outer;
-        fields
-    }
-
-    fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
-        let list = entries(node);
-        if let Some(found) = self.operation_by_keys(list) {
-            return self.meant_operation(node, &found.0, &found.1);
-        }
-        if let [only] = list
-            && let Some(name) = only.name()
-        {
-            return self.doubtful_entry(node, only, name, place);
-        }
-        let has = |name: &str| list.iter().any(|entry| entry.name() == Some(name));
-        let chooses = (has("if") || has("condition")) && has("then");
-        let loops = has("for") && has("in");
-        let calls = has("function") && (has("arguments") || has("args"));
-        if chooses || loops || calls {
-            self.step_as_data(node, chooses);
-        }
-    }
-
-    /// The operator and operands of `{"op": "+", "args": […]}` and its like.
-    pub(super) fn operation_by_keys(
-        &self,
-        list: &'a [Entry<'a>],
-    ) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
-        if !(2..=3).contains(&list.len()) {
-            return None;
-        }
-        let get = |name: &str| list.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
-        let spelling = OPERATOR_KEYS.iter().find_map(|key| get(key))?.text()?;
-        let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
-        let operands: Vec<&'a Node<'a>> = match (list.len(), LISTS.iter().find_map(|key| get(key))) {
-            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
-            (2, Some(only)) => vec![only],
-            (3, _) => PAIRS.iter().find_map(|[a, b]| Some(vec![get(a)?, get(b)?]))?,
-            (_, None) => PAIRS.iter().find_map(|[a, _]| Some(vec![get(a)?]))?,
-            _ => return None,
-        };
-        operator.takes(operands.len()).then_some((operator, operands))
-    }
-
-    fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
-        let slices: Option<Vec<&str>> =
-            operands.iter().map(|operand| self.source.get(operand.span.range())).collect();
-        let spelling = operator.spelling;
-        let form = match operator.makes {
-            Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
-            Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
-        };
-        let warning = self.data("this record is data, and computes nothing", node, &form);
-        let mended =
-            slices.filter(|_| !self.dialect.is_yaml()).map(|slices| match (&slices[..], operator.makes) {
-                ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
-                _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
-            });
-        let warning = match mended {
-            Some(text) => {
-                let fix =
-                    Fix { title: format!("write `{form}`"), edits: vec![Edit { span: node.span, text }] };
-                warning.fix(fix)
-            }
-            None => warning.help(format!("write `{form}`")),
-        };
-        self.doubt(node.span, warning);
-    }
-
-    fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
-        let marked = if self.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
-        Diagnostic::new(Code::RecordOperation, first_of(node), message)
-            .expected(format!("`{form}` for the result, or {marked} around it for the record"), "a record")
-    }
-
-    /// A record of one key that refers, computes or chooses in other languages.
-    fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
-        if REFERS.contains(&name)
-            && let Some(reference) = bare(&entry.value, self.arena)
-            && let Some(meant) = self.meant(&reference)
-        {
-            let mended = self.own_form(&meant, false);
-            let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
-            let warning = self.data("this record is data, and refers to nothing", node, &form);
-            let fix = Edit { span: node.span, text: form.clone() };
-            let flow = !self.dialect.is_yaml();
-            let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
-            let warning = if flow { warning.fix(fix) } else { warning.help(format!("write `{form}`")) };
-            return self.doubt(node.span, warning);
-        }
-        let word = name.strip_prefix('$').unwrap_or(name);
-        if matches!(word, "if" | "cond" | "ternary" | "case" | "switch" | "iif")
-            && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_))
-        {
-            return self.step_as_data(node, true);
-        }
-        if matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
-            && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_))
-        {
-            return self.step_as_data(node, false);
-        }
-        if place == Place::Formula
-            && let Some((before, after)) = operator::predicate(word)
-        {
-            return self.asks(node, entry, before, after);
-        }
-        let exact = operator::find(word).filter(|_| word != name);
-        let Some(meant) = exact.or_else(|| operator::meant(word)) else { return };
-        let operands = match entry.value.kind {
-            Kind::List(items) => items.len(),
-            _ => 1,
-        };
-        // A word may well be a field; it is doubted where something is computed, or where its value only fits so.
-        let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
-        let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
-        if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
-            let form = format!("{{\"{}\": …}}", meant.spelling);
-            let mut warning = self.data("this record is data, and computes nothing", node, &form);
-            warning.fix = rename(&entry.key, meant.spelling);
-            self.doubt(node.span, warning);
-        }
-    }
-
-    /// `{"is_null": x}` and its like.
-    fn asks(&mut self, node: &Node<'a>, entry: &Entry<'a>, before: &str, after: &str) {
-        let operand = match entry.value.kind {
-            Kind::List([only]) => only.span,
-            _ => entry.value.span,
-        };
-        let form = format!("{before}…{after}");
-        let warning = self.data("this record is data, and computes nothing", node, &form);
-        let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml());
-        let warning = match text {
-            Some(text) => {
-                let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
-                warning.fix(Fix { title: format!("write `{form}`"), edits })
-            }
-            None => warning.help(format!("write `{form}`")),
-        };
-        self.doubt(node.span, warning);
-    }
-
-    /// Reports `{"in": [x, [a, b]]}` and its like, which no operator is.
-    pub(super) fn membership(&mut self, node: &Node<'a>, entry: &Entry<'a>) {
-        let wrong = Diagnostic::new(
-            Code::UnknownOperator,
-            entry.key.span,
-            format!("there is no operator `{}`", shown(&entry.key)),
-        );
-        let constants = match entry.value.kind {
-            Kind::List([subject, Node { kind: Kind::List(items), .. }])
-                if !items.is_empty() && items.len() <= 8 && !self.dialect.is_yaml() =>
-            {
-                Some((subject, *items))
-            }
-            _ => None,
-        };
-        let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("");
-        let wrong = if let Some((subject, items)) = constants {
-            let equal = |item: &Node<'a>| format!("{{\"==\": [{}, {}]}}", slice(subject), slice(item));
-            let all: Vec<String> = items.iter().map(equal).collect();
-            let text = if let [only] = &all[..] {
-                only.clone()
-            } else {
-                format!("{{\"or\": [{}]}}", all.join(", "))
-            };
-            wrong
-                .expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)))
-                .replace(node.span, text)
-        } else {
-            wrong.expected(operator::LIST, format!("`{}`", shown(&entry.key))).help(
-                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
-                 true in an `if` inside; `has` asks a record for a field",
-            )
-        };
-        self.report(wrong);
-    }
-
-    /// Whether a text refers to an input that is declared as a list.
-    fn is_list_input(&self, node: &Node<'a>) -> bool {
-        let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        self.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
-    }
-
-    /// Warns of a step in the place of a value, where it is nothing but a record.
-    fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
-        let form = if chooses {
-            self.choice_form().to_owned()
-        } else {
-            format!("a step of its own before, with `let`, and a reference to it here: {}", self.loop_form())
-        };
-        let message = "this record is data: a step stands in no value";
-        let warning = self.data(message, node, "a reference").help(form);
-        self.doubt(node.span, warning);
-    }
-
-    fn loop_form(&self) -> String {
-        let (word, list) =
-            (self.dialect.word(Key::Body), if self.dialect.is_bare() { "list" } else { "$list" });
-        if self.dialect.is_yaml() {
-            format!("`for: x`, `in: ${{list}}`, `{word}: …`")
-        } else {
-            format!("`{{\"let\": \"v\", \"for\": \"x\", \"in\": \"{list}\", \"{word}\": […]}}`")
-        }
-    }
-
     /// The reference that a loosely written one stands for: an input without its root, a step under `steps`.
     pub(super) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        const INPUTS: [&str; 7] =
-            ["input", "inputs", "params", "parameters", "args", "arguments", "workflow"];
+        const INPUTS: [&str; 8] =
+            ["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"];
         const STEPS: [&str; 6] = ["steps", "vars", "variables", "outputs", "results", "context"];
         const OUTPUT: [&str; 4] = ["output", "outputs", "result", "value"];
         let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
@@ -505,11 +324,13 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
+/// Whether a dotted text is most likely the name of a file or host.
+pub(super) fn is_file(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
+}
+
 /// The condition and the two values of `c ? a : b` and `a if c else b`.
 fn choice(text: &str) -> Option<(&str, &str, &str)> {
-    if !text.contains('$') {
-        return None;
-    }
     if let Some((condition, rest)) = text.split_once(" ? ") {
         let (then, otherwise) = rest.split_once(" : ")?;
         return Some((condition.trim(), then.trim(), otherwise.trim()));

@@ -3,13 +3,15 @@
 //! A call as agents send it to a tool, a loop as a record, an assignment. Each is one slip however many keys it has, so
 //! that it is told once, mended in one piece, and read as if it were mended. Words alone are for [`super::keys`].
 
-use super::dialect::{Dialect, Key, Meant, begins_step};
-use super::draft::Draft;
+use super::dialect::{Dialect, Key, Meant, begins_step, instead};
+use super::doubt::Place;
+use super::draft::{Draft, mendable};
 use super::keys::{entries, first_of};
 use super::operator;
 use super::reader::Reader;
-use super::reference::is_name;
-use super::tree::{Entry, Kind, Node};
+use super::reference::{bare, is_name};
+use super::steps::{Item, Tail};
+use super::tree::{Entry, Kind, Node, Style, Text};
 use crate::diagnostic::Diagnostic;
 use ilo_spec::error::Code;
 
@@ -95,7 +97,9 @@ impl<'a> Reader<'_, 'a> {
             |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
         let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.is_own(name));
         if list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
-            && !(self.has_pair(list)
+            && !(get(list, &["if"]).is_some() && self.conditioned(list).is_some()
+                || self.has_pair(list)
+                || get(list, &["op"]).is_some() && get(list, &["a"]).is_none()
                 || get(list, &["switch"]).is_some()
                 || matches!(list, [only] if only.name() == Some("set")))
         {
@@ -105,21 +109,26 @@ impl<'a> Reader<'_, 'a> {
             .sister_operation(list, true)
             .or_else(|| self.sister_assert(list))
             .or_else(|| self.sister_merge(list))
-            .or_else(|| self.record_of_step(list))
+            .or_else(|| Self::record_of_step(list))
+            .or_else(|| self.conditioned(list))
             .or_else(|| self.looped(list))
             .or_else(|| self.called(list))
+            .or_else(|| self.loose_arguments(list))
             .or_else(|| self.tried(list))
             .or_else(|| self.assigned(list))?;
         Some(self.instead_of(node, mended))
     }
 
     /// The value that a record stands for in a sister notation.
-    pub(super) fn meant_value(&mut self, node: &Node<'a>) -> Option<&'a Node<'a>> {
+    pub(super) fn meant_value(&mut self, node: &Node<'a>, place: Place) -> Option<&'a Node<'a>> {
         let list = entries(node);
         if list.len() > 3 {
             return None;
         }
-        let mended = self.sister_operation(list, false).or_else(|| self.sister_merge(list))?;
+        let mended = self
+            .sister_operation(list, false)
+            .or_else(|| self.sister_merge(list))
+            .or_else(|| self.compared(list).filter(|_| place == Place::Formula))?;
         Some(self.instead_of(node, mended))
     }
 
@@ -140,6 +149,34 @@ impl<'a> Reader<'_, 'a> {
         self.arena.alloc(draft.node(place, self.arena))
     }
 
+    /// Reads `{"let": {"a": 1, "b": 2}}` as the steps that it should have been; whether it was that.
+    pub(super) fn assigns_several(&mut self, node: &Node<'a>) -> bool {
+        let [only] = entries(node) else { return false };
+        let inner = entries(&only.value);
+        if !only.name().is_some_and(|name| BINDERS.contains(&name)) || inner.len() < 2 {
+            return false;
+        }
+        let draft = |entry: &Entry<'a>| {
+            Some(Draft::Record(vec![("let", Draft::Word(entry.name()?)), ("expr", Draft::Kept(entry.value))]))
+        };
+        let drafts: Vec<Draft<'a>> = inner.iter().filter_map(draft).collect();
+        let written = !self.dialect.is_yaml() && mendable(node.span);
+        let wrong = Diagnostic::new(Code::BadStep, only.key.span, "a step binds one name")
+            .expected("a step with `let` and `expr` for each", format!("{} names in one", inner.len()));
+        self.report(if !written {
+            wrong.help("write a step for each, with its name and `expr`")
+        } else {
+            let texts: Vec<String> =
+                drafts.iter().map(|draft| draft.text(self.source, self.dialect.is_bare())).collect();
+            wrong.replace(node.span, texts.join(", "))
+        });
+        for draft in drafts {
+            let node = draft.node(only.key.span, self.arena);
+            self.steps(&[Item { name: None, node: &node }], Tail::Drop);
+        }
+        true
+    }
+
     /// Whether a merge has its two parts in the form of a sister.
     fn has_pair(&self, list: Entries<'a>) -> bool {
         let list_form = self.is_tool_calling();
@@ -156,7 +193,7 @@ impl<'a> Reader<'_, 'a> {
         let named = get(list, &["let"]).filter(|_| step);
         let rest: Vec<Entry<'a>> =
             list.iter().filter(|entry| named.is_none() || entry.name() != Some("let")).copied().collect();
-        let (operator, operands) = self.operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
+        let (operator, operands) = Self::operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
         let sister =
             rest.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
         if sister && self.dialect.has(Key::Op) || !sister && !step {
@@ -215,7 +252,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A record under `if` or `match` that holds what belongs beside it.
-    fn record_of_step(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+    fn record_of_step(list: Entries<'a>) -> Option<Mended<'a>> {
         if let (Some(on), Some(_)) = (get(list, &["switch"]), get(list, &["cases"]))
             && !matches!(on.value.kind, Kind::List(_))
         {
@@ -245,6 +282,30 @@ impl<'a> Reader<'_, 'a> {
         draft.extend(others(inner, &[head.name()?]));
         draft.extend(others(list, &[word, "let"]));
         Some(Mended { code: Code::BadStep, message, draft })
+    }
+
+    /// A condition beside a step of another kind, which belongs under its `then`.
+    fn conditioned(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+        let condition = get(list, &["if", "when", "condition"])?;
+        let ends = ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip"];
+        if get(list, &ends).is_some() {
+            return None;
+        }
+        let word = condition.name()?;
+        let inner: Vec<&Entry<'a>> = list
+            .iter()
+            .filter(|entry| !matches!(entry.name(), Some("else")) && entry.name() != Some(word))
+            .collect();
+        inner.iter().find(|entry| entry.name().is_some_and(begins_step))?;
+        let step = Draft::Record(inner.into_iter().filter_map(kept).collect());
+        let then = if self.dialect.is_yaml() { step } else { Draft::List(vec![step]) };
+        let mut draft = vec![("if", Draft::Kept(condition.value)), ("then", then)];
+        draft.extend(get(list, &["else"]).and_then(kept));
+        Some(Mended {
+            code: Code::BadStep,
+            message: "what a condition decides about stands under its `then`",
+            draft,
+        })
     }
 
     /// A loop whose element and list stand together, or under words of another language.
@@ -348,8 +409,70 @@ impl<'a> Reader<'_, 'a> {
             "server_name",
         ]);
         without.extend(MARKERS);
+        if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
+            without.push("method");
+        }
         draft.extend(others(list, &without));
         Some(Mended { code: Code::BadStep, message: "this is another language's form of a call", draft })
+    }
+
+    /// A call whose arguments stand beside it.
+    fn loose_arguments(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+        const CALL: [Key; 5] = [Key::Let, Key::Call, Key::Args, Key::Handler, Key::Compensate];
+        let call = get(list, &["call"])?;
+        call.value.text()?;
+        let has = |key: &Key| {
+            list.iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &[*key]).is_some()))
+        };
+        let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
+        let loose = |entry: &&Entry<'a>| {
+            entry.name().is_some_and(|name| {
+                self.dialect.nearest(name, &free).is_none()
+                    && instead(name, self.dialect).is_none()
+                    && !super::dialect::is_word(name)
+            })
+        };
+        if list
+            .iter()
+            .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &[Key::Args]).is_some()))
+        {
+            return None;
+        }
+        let arguments: Vec<(&'a str, Draft<'a>)> = list.iter().filter(loose).filter_map(kept).collect();
+        if arguments.is_empty() {
+            return None;
+        }
+        let mut draft: Vec<(&'a str, Draft<'a>)> = get(list, &["let"]).and_then(kept).into_iter().collect();
+        draft.push(("call", Draft::Kept(call.value)));
+        draft.push((self.dialect.word(Key::Args), Draft::Record(arguments)));
+        let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
+        draft.extend(rest.filter_map(kept));
+        Some(Mended {
+            code: Code::BadStep,
+            message: "the arguments of a call stand in a record of their own",
+            draft,
+        })
+    }
+
+    /// `{"n": {">": 3}}`, as some queries have a comparison.
+    fn compared(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+        let [outer] = list else { return None };
+        let [inner] = entries(&outer.value) else { return None };
+        let word = inner.name()?.trim_start_matches('$');
+        let operator = operator::find(word).or_else(|| operator::meant(word))?;
+        let scalar = !matches!(inner.value.kind, Kind::List(_) | Kind::Record(_));
+        if operator.least() != 2 || !scalar || operator::find(outer.name()?).is_some() {
+            return None;
+        }
+        let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+        let text = Text { text: self.arena.alloc_str(subject), style: Style::Double, start: None };
+        let node = Node { kind: Kind::Text(text), span: outer.key.span };
+        let meant = self.meant(&bare(&node, self.arena)?)?;
+        let form = self.arena.alloc_str(&self.own_form(&meant, false));
+        let operands = Draft::List(vec![Draft::Word(form), Draft::Kept(inner.value)]);
+        let message = "a comparison has its operator as the key of both operands";
+        Some(Mended { code: Code::BadShape, message, draft: vec![(operator.spelling, operands)] })
     }
 
     /// `try` around one call, with `catch`.

@@ -4,7 +4,7 @@
 //! so that the value stays in the slot of the call.
 
 use super::dialect::{HANDLER, Key};
-use super::keys::{Keyed, entries, first_of, shown};
+use super::keys::{Keyed, entries, first_of, shown, some_words};
 use super::reader::{Loop, Reader, literal, of_slot};
 use super::refer::inner;
 use super::steps::{Item, Step, Tail, named};
@@ -13,7 +13,7 @@ use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
     StmtKind, Unary,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -74,7 +74,9 @@ impl<'a> Reader<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), what)
             .expected("a record of names and values", node.kind_name());
         let json = node.text().filter(|text| {
-            text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+            let mut found = Diagnostics::default();
+            let read = super::json::read(text, self.arena, &crate::id::Options::default(), &mut found);
+            found.as_slice().is_empty() && matches!(read, [Node { kind: Kind::Record(_), .. }])
         });
         self.report(match json {
             Some(json) if !self.dialect.is_yaml() => wrong.replace(node.span, json.trim()),
@@ -95,6 +97,19 @@ impl<'a> Reader<'_, 'a> {
                     .expected("the name of a tool or function", format!("`{}`", shown(node)))
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
+        }
+        let after = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"]
+            .iter()
+            .find_map(|start| text.text.strip_prefix(start));
+        if let Some(after) = after.filter(|after| !after.starts_with('/')) {
+            let own = text.text.contains("self/");
+            let meant = format!("{}{after}", if own { SELF } else { "mcp://" });
+            let mut wrong =
+                Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
+                    .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
+            wrong.fix = super::keys::rename(node, &meant);
+            self.report(wrong);
+            return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
         }
         self.meant_function(Name { text: text.text, span: inner(node) }, true)
     }
@@ -341,23 +356,25 @@ impl<'a> Reader<'_, 'a> {
                 self.compensations(compensate);
                 return Then::Ignore;
             }
-            Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
-            _ => {
-                let word = self.dialect.word(Key::Handler);
-                self.report(
-                    Diagnostic::new(
-                        Code::BadShape,
-                        first_of(node),
-                        format!("`{word}` is a record that says what to do"),
-                    )
-                    .expected(
-                        "a record with `return`, `value`, `then`, `compensate`, `skip` or `ignore`",
-                        node.kind_name(),
-                    )
-                    .help("steps that run when the call fails stand under `then` in it"),
-                );
-                return Then::Ignore;
+            Kind::Record([only])
+                if !self.dialect.has(Key::Ok)
+                    && only
+                        .name()
+                        .is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some()) =>
+            {
+                self.compensations(compensate);
+                self.wrapped(only, Key::Message);
+                *at = only.key.span;
+                return Then::Fail(Some(&only.value));
             }
+            Kind::Record(list)
+                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
+            {
+                self.compensations(compensate);
+                return self.no_handler(node);
+            }
+            Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
+            _ => return self.no_handler(node),
         };
         self.compensations(compensate);
         self.compensations(keyed.get(Key::Compensate));
@@ -399,6 +416,25 @@ impl<'a> Reader<'_, 'a> {
             }
             Some((key, entry)) => Then::Leave(key, entry),
         }
+    }
+
+    /// Reports a handler that is none; steps are read as what it does.
+    fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Then<'d, 'a> {
+        let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
+        let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
+        let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
+        self.report(if steps && !self.dialect.is_yaml() {
+            let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
+            let list = matches!(node.kind, Kind::List(_));
+            let (open, close) = if list { ("{\"then\": ", "}") } else { ("{\"then\": [", "]}") };
+            let edits = vec![edit(node.span.start, open), edit(node.span.end, close)];
+            wrong.fix(Fix { title: "write `{\"then\": […]}`".to_owned(), edits })
+        } else {
+            wrong.help("steps that run when the call fails stand under `then` in it")
+        });
+        if steps { Then::Steps(node) } else { Then::Ignore }
     }
 
     /// `skip`, `ignore` and `continue`, each with `true`.
@@ -452,7 +488,12 @@ impl<'a> Reader<'_, 'a> {
                 vec![single]
             }
             _ => {
-                self.bad_shape(node, "`compensate`", "a list of calls");
+                let form = if self.dialect.is_yaml() {
+                    "`- call: tool`, with `args:`"
+                } else {
+                    "`[{\"call\": \"tool\", …}]`"
+                };
+                self.bad_shape(node, "`compensate`", &format!("a list of calls, {form}"));
                 return;
             }
         };

@@ -108,6 +108,8 @@ const FOREIGN: &[(&str, &str)] = &[
     ("×", "*"),
     ("÷", "/"),
     ("−", "-"),
+    ("+=", "+"),
+    ("-=", "-"),
     ("add", "+"),
     ("sub", "-"),
     ("subtract", "-"),
@@ -137,6 +139,61 @@ const FOREIGN: &[(&str, &str)] = &[
     ("++", "concat"),
     ("..", "concat"),
 ];
+
+/// Functions of other languages that no operator is.
+const FUNCTIONS: [&str; 34] = [
+    "sum",
+    "max",
+    "min",
+    "round",
+    "abs",
+    "floor",
+    "ceil",
+    "avg",
+    "upper",
+    "lower",
+    "trim",
+    "split",
+    "sort",
+    "reverse",
+    "unique",
+    "keys",
+    "values",
+    "first",
+    "last",
+    "slice",
+    "substring",
+    "replace",
+    "format",
+    "now",
+    "uuid",
+    "coalesce",
+    "parse",
+    "json",
+    "string",
+    "number",
+    "flatten",
+    "group",
+    "sqrt",
+    "pow",
+];
+
+/// What to do in place of a function of another language.
+pub(super) fn in_place_of(spelling: &str) -> Option<&'static str> {
+    let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
+    Some(match plain.as_str() {
+        "sum" | "max" | "min" | "avg" => {
+            "a loop, `for`, does it: bind a variable before it, and bind that again in each pass"
+        }
+        "first" => "the first item of a list is `{\"at\": [list, 0]}`",
+        "last" => "the last item of a list is `{\"at\": [list, {\"-\": [{\"len\": list}, 1]}]}`",
+        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`",
+        _ if FUNCTIONS.contains(&plain.as_str()) => {
+            "what no operator computes a tool does, in a step with `call`"
+        }
+        _ => return None,
+    })
+}
 
 /// What asks elsewhere whether a list holds a value, which no operator does.
 pub(super) const MEMBERSHIP: [&str; 7] =

@@ -50,11 +50,31 @@ impl<'a> Reader<'_, 'a> {
         self.text_of(node, &template, place)
     }
 
+    /// Mends `${.n + 1}`, where that is all of a text of JSON, with the operation.
+    fn computes_inside(&self, node: &Node<'a>, wrong: &mut Diagnostic) -> bool {
+        let text = node.text().unwrap_or("");
+        let Some(inside) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
+            return false;
+        };
+        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
+            return false;
+        }
+        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+        let Some(mended) = self.operation_of(self.arena.alloc_str(&inside), node.span) else { return false };
+        wrong.expected = Some(format!("`{mended}`"));
+        wrong.help = None;
+        wrong.fix = Some(replaced(node.span, mended));
+        true
+    }
+
     /// Puts the reference that is meant, in this notation's form, into what was said of broken ones.
     fn own_words(&mut self, node: &Node<'a>, before: Mark) {
         let whole = node.text().unwrap_or("").len();
         let mut list = core::mem::take(self.diagnostics);
         list.reword(before, |wrong| {
+            if wrong.fix.is_none() && self.computes_inside(node, wrong) {
+                return;
+            }
             let edit = wrong.fix.as_mut().and_then(|fix| fix.edits.first_mut());
             let Some(edit) = edit.filter(|edit| edit.text.starts_with("${")) else { return };
             let text = self.arena.alloc_str(&edit.text);
@@ -105,6 +125,13 @@ impl<'a> Reader<'_, 'a> {
             .nearest(near)
             .help("where it is meant as text, write `{\"text\": …}` around it");
         wrong.fix = near.and_then(|near| rename_part(name, near));
+        let text = node.text().unwrap_or("");
+        if near.is_none() && later.is_none() && super::doubt::is_file(text) {
+            wrong = wrong.replace(
+                node.span,
+                format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
+            );
+        }
         if let Some(span) = later {
             wrong = wrong.related(span, "bound here");
         }
@@ -115,9 +142,10 @@ impl<'a> Reader<'_, 'a> {
     /// Reports a bare reference under a root that there is none of.
     fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
         let mended = self.own_form(meant, false);
+        let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
         let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{mended}`"), format!("`{reference}`"));
+            .expected(format!("`{mended}`"), format!("`{}`", crate::id::shorten(written)));
         wrong.fix = Some(replaced(reference.span, mended));
         self.report(wrong);
     }
@@ -224,9 +252,11 @@ impl<'a> Reader<'_, 'a> {
             Notation::Constrained => true,
             Notation::Workflow => !input,
             Notation::Mcp => !input && (inside || !reference.path.is_empty()),
-            Notation::ToolCalling | Notation::Id => false,
+            Notation::ToolCalling | Notation::Id => inside,
         };
-        self.written(reference, if braces { '{' } else { '$' })
+        // An item of a list stands in braces on every page.
+        let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
+        self.written(reference, if braces || item { '{' } else { '$' })
     }
 
     /// Reports a reference in a sister's form, with the form that it has here.
@@ -373,11 +403,21 @@ impl<'a> Reader<'_, 'a> {
             Diagnostic::new(Code::UnknownReference, name.span, message)
                 .expected(self.names_in_scope(), found)
                 .help("bind what is needed outside in the handler")
-        } else if self.scope.has_left(name.text) {
-            let message = format!("`{}` was bound in a loop that has ended", name.text);
-            Diagnostic::new(Code::UnknownReference, name.span, message)
+        } else if let Some(in_loop) = self.scope.has_left(name.text) {
+            let (message, help) = if in_loop {
+                (
+                    "was bound in a loop that has ended",
+                    "what a loop yields is read under the name of the loop's own step",
+                )
+            } else {
+                (
+                    "names what a block gives",
+                    "what a block gives is read under the name of the block's own step",
+                )
+            };
+            Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
                 .expected(self.names_in_scope(), found)
-                .help("what a loop yields is read under the name of the loop's own step")
+                .help(help)
         } else if let Some(place) = self.survey.binding(name.text) {
             let message = format!("`{}` is bound only by a later step, or by this one", name.text);
             Diagnostic::new(Code::LaterReference, name.span, message)
@@ -402,7 +442,12 @@ impl<'a> Reader<'_, 'a> {
         let near = self.near_name(name.text);
         let mut wrong = wrong.nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
-        let help = "bind it in a step before; a plain dollar sign is written `$$`";
+        let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
+        let help = if behind.starts_with('(') {
+            "nothing is called in a text: name what is computed in a step of its own, and refer to that"
+        } else {
+            "bind it in a step before; a plain dollar sign is written `$$`"
+        };
         if near.is_none() { wrong.help(help) } else { wrong }
     }
 

@@ -373,6 +373,22 @@ impl<'n, 'a> Words<'n, 'a> {
 
     /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
     pub(super) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+        if self.byte(end) == Some(b'[')
+            && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
+        {
+            let close = self.get(end, self.text.len()).find(']').map_or(end + 1, |length| end + length + 1);
+            let shown = shorten(self.get(at, close));
+            let wrong =
+                Diagnostic::new(Code::BadReference, self.part(at, close), "a reference names one value")
+                    .expected(
+                        format!("`{}`, or an item such as `${{list.0}}`", self.get(at, end)),
+                        format!("`{shown}`"),
+                    )
+                    .help(
+                        "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
+                    );
+            return Some((wrong, close));
+        }
         // The rest of the path belongs into the braces, too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
         let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;

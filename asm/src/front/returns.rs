@@ -79,6 +79,13 @@ impl<'a> Reader<'_, 'a> {
     /// `{"ok": v}`, `{"error": m}`, or a plain value.
     fn return_of(&mut self, entry: &Entry<'a>) {
         let node = &entry.value;
+        if let [a, b] = entries(node)
+            && let Some(only) = self.says_both(node, a, b)
+        {
+            let value = self.returned(&only.value);
+            let kind = if self.is_result() { ReturnKind::Ok } else { ReturnKind::Plain };
+            return self.push(StmtKind::Return(kind, value), whole(only));
+        }
         let Some((only, key, meant)) = self.result_form(node) else {
             let value = self.returned(node);
             let bare = !self.dialect.has(Key::Return);
@@ -104,6 +111,30 @@ impl<'a> Reader<'_, 'a> {
         self.push(StmtKind::Return(kind, value), whole(only));
     }
 
+    /// Reports a return of both success and failure, which is read as the success that it holds.
+    fn says_both(&mut self, node: &Node<'a>, a: &'a Entry<'a>, b: &'a Entry<'a>) -> Option<&'a Entry<'a>> {
+        let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
+        let (ok, err) = match (a.name(), b.name()) {
+            (Some("ok"), _) if fails(b) => (a, b),
+            (_, Some("ok")) if fails(a) => (b, a),
+            _ => return None,
+        };
+        let (word, found) = (shown(&ok.key), shown(&err.key));
+        let message = format!("a return is `{word}` or `{found}`, not both");
+        let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
+        let value = self
+            .source
+            .get(ok.value.span.range())
+            .filter(|_| !self.dialect.is_yaml() && super::draft::mendable(node.span));
+        self.report(match value.filter(|_| matches!(err.value.kind, Kind::Null)) {
+            Some(value) => wrong.replace(node.span, format!("{{\"{word}\":{}{value}}}", self.blank())),
+            None => {
+                wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone"))
+            }
+        });
+        Some(ok)
+    }
+
     /// The one entry of a record that says success or failure.
     fn result_form(&self, node: &Node<'a>) -> Option<(&'a Entry<'a>, Key, Meant)> {
         let [only] = entries(node) else { return None };
@@ -117,7 +148,9 @@ impl<'a> Reader<'_, 'a> {
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
         // A text from a function that succeeds with nil and fails with text is meant as the failure.
         let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
-        let failure = !fits(self.output.ok.ty) && self.output.err.is_some_and(|err| fits(err.ty));
+        let handles = !self.failures.is_empty() && literal_type(value) == Some(Type::TEXT);
+        let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
+        let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
         let word = if failure { self.dialect.word(Key::Message) } else { "ok" };
         let form = self.return_form(word);
         let wrong =
@@ -203,7 +236,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Warns of a bare `ok` or `err` where the notation puts it into `return`.
-    fn wrapped(&mut self, entry: &Entry<'a>, key: Key) {
+    pub(super) fn wrapped(&mut self, entry: &Entry<'a>, key: Key) {
         if self.dialect.has(Key::Ok) {
             return;
         }

@@ -26,10 +26,11 @@ pub(super) struct Scope<'a> {
     parameters: HashMap<&'a str, Slot>,
     /// Names of steps that nothing refers to.
     unbound: Vec<&'a str>,
+    is_unbound: HashSet<&'a str>,
     /// Names of steps that could not be read: what refers to them is not wrong for that.
     lost: HashSet<&'a str>,
-    /// Names of the last steps of loops, which are what these yield.
-    passed: HashSet<&'a str>,
+    /// Names of the last steps of blocks, which are what these give, and whether the block is a loop's.
+    passed: HashMap<&'a str, bool>,
     slots: Vec<SlotInfo<'a>>,
     /// Names that became visible, with the opened scopes' starts among them.
     opened: Vec<&'a str>,
@@ -55,6 +56,7 @@ impl<'a> Scope<'a> {
     /// Notes the name of a step that nothing refers to.
     pub(super) fn unbound(&mut self, name: &'a str) {
         self.unbound.push(name);
+        self.is_unbound.insert(name);
     }
 
     /// Notes the name of a step that could not be read.
@@ -68,7 +70,7 @@ impl<'a> Scope<'a> {
 
     /// Whether a name was bound, or stands over a step that was.
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.find(name).is_some() || self.unbound.contains(&name)
+        self.find(name).is_some() || self.is_unbound.contains(name)
     }
 
     fn slot(&mut self, name: Option<&'a str>) -> Slot {
@@ -108,14 +110,15 @@ impl<'a> Scope<'a> {
         self.names.get(name).filter(|named| named.visible).map(|named| named.slot)
     }
 
-    /// Whether a name was bound in a loop that has ended.
-    pub(super) fn has_left(&self, name: &str) -> bool {
-        self.names.get(name).is_some_and(|named| !named.visible) || self.passed.contains(name)
+    /// Whether a name was bound in a loop that has ended (true), or names the value of a block.
+    pub(super) fn has_left(&self, name: &str) -> Option<bool> {
+        let hidden = self.names.get(name).is_some_and(|named| !named.visible);
+        if hidden { Some(true) } else { self.passed.get(name).copied() }
     }
 
-    /// Notes a name at the end of a loop's body, which nothing there could read any more.
-    pub(super) fn pass(&mut self, name: &'a str) {
-        self.passed.insert(name);
+    /// Notes a name at the end of a block, which nothing there could read any more.
+    pub(super) fn pass(&mut self, name: &'a str, in_loop: bool) {
+        self.passed.insert(name, in_loop);
     }
 
     /// Binds a name; it takes the slot of the parameter of that name where `whole` says that nothing tells them apart.

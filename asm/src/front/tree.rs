@@ -7,7 +7,6 @@
 pub(super) mod tests;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::id;
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
@@ -282,7 +281,7 @@ fn number_meant(text: &str) -> Option<String> {
 /// The part of a source that is not a byte order mark or a Markdown fence around it; a fence is reported.
 pub(super) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
     let (mut start, mut end) = (if source.starts_with('\u{feff}') { 3 } else { 0 }, source.len());
-    if let Some(fence) = id::fenced(source, what) {
+    if let Some(fence) = crate::wrapping::fenced(source, what) {
         if let Some([open, rest @ ..]) = fence.fix.as_ref().map(|fix| fix.edits.as_slice()) {
             start = open.span.end as usize;
             end = rest.first().map_or(end, |close| close.span.start as usize);

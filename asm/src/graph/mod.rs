@@ -17,6 +17,9 @@ mod svg;
 mod text;
 mod walk;
 
+pub use svg::escape;
+pub use text::{clean, columns};
+
 use crate::ast::File;
 use std::fmt;
 use std::str::FromStr;

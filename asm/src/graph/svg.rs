@@ -413,7 +413,7 @@ fn rounded(points: &[(i64, i64)]) -> String {
 }
 
 /// Text in XML, in content and in attributes.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

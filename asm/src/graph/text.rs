@@ -63,13 +63,13 @@ fn hidden(c: char) -> bool {
 }
 
 /// How many columns of a fixed-width font a text takes, rather too many than too few.
-pub(super) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     let wide = |c: char| c >= '\u{1100}' && !('\u{1e00}'..'\u{2e80}').contains(&c);
     text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
 }
 
-/// A name or text cut to a room.
-pub(super) fn clean(text: &str, room: usize) -> String {
+/// A name or text made visible, and cut to a room of so many columns.
+pub fn clean(text: &str, room: usize) -> String {
     let mut line = Line::new(room);
     line.push(text);
     line.done()

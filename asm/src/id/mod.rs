@@ -18,7 +18,6 @@ mod pieces;
 mod registry;
 mod text;
 mod types;
-mod wrapping;
 
 pub use format::format;
 pub(crate) use format::{name, parameter_name};
@@ -27,7 +26,6 @@ pub(crate) use parser::shorten;
 pub(crate) use pieces::Pieces;
 pub(crate) use text::{decode, escape, quote};
 pub(crate) use types::{output_of, type_of};
-pub(crate) use wrapping::fenced;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -65,7 +63,7 @@ pub fn parse<'a>(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    if let Some(whole) = wrapping::wrapped(source) {
+    if let Some(whole) = crate::wrapping::wrapped(source) {
         diagnostics.push(whole);
         return File { functions: &[] };
     }

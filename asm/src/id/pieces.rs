@@ -2,13 +2,14 @@
 //!
 //! Only for sources that nothing is to be said of: what is wrong with one is found by reading it whole.
 
+use super::Options;
 use super::header::{self, Header};
 use super::lexer::{self, Lexed};
 use super::parser::{self, Parser};
-use super::{Options, wrapping};
 use crate::ast::{Block, Function};
 use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
+use crate::wrapping;
 use bumpalo::Bump;
 
 /// A source in tokens, with the heads of its functions.

@@ -34,10 +34,10 @@ where
         return None;
     }
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
-    let alias = node
-        .err
-        .as_ref()
-        .is_some_and(|err| !err.body.completes() && !err.body.touches(into) && !err.body.binds(err.bind));
+    let alias = node.err.as_ref().is_some_and(|err| {
+        let free = err.bind == into || !err.body.touches(into);
+        free && !err.body.completes() && !err.body.binds(err.bind)
+    });
     Some(Matched { call, node, bound, into, only_binds, alias })
 }
 

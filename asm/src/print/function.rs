@@ -32,6 +32,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             literal: false,
             in_list: false,
             loop_start: None,
+            said_until: 0,
             failures: Vec::new(),
             diagnostics,
         };

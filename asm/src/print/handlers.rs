@@ -3,7 +3,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::steps::{Step, Tail, last_read};
+use super::steps::{Step, Tail, last_read, nothing};
 use super::twins;
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::front::Key;
@@ -53,10 +53,12 @@ impl<'a> Printer<'_, 'a> {
         };
         if let Some(arm) = &node.err {
             let skips = matches!(said, Said::Skips(_));
-            entries.extend(self.failure(arm, |printer| match said {
+            entries.extend(self.failure(node, arm, |printer| match said {
                 _ if skips => vec![("skip".into(), Doc::Bool(true))],
                 Said::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
                 Said::GoesOn => printer.replacement(arm, None, Tail::Drop),
+                // Whoever reads it back looks for a value there.
+                _ if slot.is_some() || here.is_read() => printer.leaving(arm, Tail::Bind),
                 _ => printer.leaving(arm, Tail::Drop),
             }));
         }
@@ -77,16 +79,24 @@ impl<'a> Printer<'_, 'a> {
             _ => out.push(step),
         }
         if let Some(ok) = &node.ok {
+            let behind = node.err.as_ref().map_or(0, |err| self.uses.end(err));
+            let outer = self.said_until;
+            self.said_until = outer.max(behind);
             match matched.bound {
-                Some(bound) => self.bind_last(&ok.body, bound, out),
+                Some(bound) => self.bind_last(&ok.body, bound, here, out),
                 None => self.steps(ok.body.statements, here, out),
             }
+            self.said_until = outer;
         }
         true
     }
 
-    /// A step that returns nil, at the end of a function that gives nothing.
+    /// A step that gives nothing, at the end of a function that gives nothing.
     pub(super) fn done(&mut self) -> Step<'a> {
+        if self.in_list {
+            // In a block inside the function a return would be one more instruction.
+            return nothing();
+        }
         let nil = Expr { kind: ExprKind::Literal(Literal::Nil), span: Span::default() };
         let kind = if self.function.output.err.is_some() { ReturnKind::Ok } else { ReturnKind::Plain };
         Step::of(None, "done", self.returns(kind, &nil))
@@ -103,7 +113,7 @@ impl<'a> Printer<'_, 'a> {
         self.rebound.extend(slot);
         slot.into_iter().for_each(|slot| self.names.bind(slot));
         let last = slot.and_then(|slot| self.uses.named_last(slot));
-        let from = self.loop_start.unwrap_or(end);
+        let from = self.loop_start.unwrap_or(end).max(self.said_until);
         let says_so = last.is_some_and(|last| last < from);
         Step { says_so, ..Step::of(slot, label, entries) }
     }
@@ -203,7 +213,7 @@ impl<'a> Printer<'_, 'a> {
         let mut entries = vec![("match".into(), Doc::word(reference))];
         let tail = tail.of_branch();
         let err = node.err.as_ref().map(|arm| {
-            self.failure(arm, |printer| {
+            self.failure(node, arm, |printer| {
                 if arm.body.completes() {
                     printer.replacement(arm, None, tail)
                 } else {
@@ -239,17 +249,27 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The handler of an arm, with the name of the failure where it has one.
-    fn failure(&mut self, arm: &Arm<'a>, inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>) -> Vec<Entry<'a>> {
-        let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
+    fn failure(
+        &mut self,
+        node: &Match<'a>,
+        arm: &Arm<'a>,
+        inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>,
+    ) -> Vec<Entry<'a>> {
+        let (slot, alias) = (arm.bind, self.uses.alias(arm));
         let input = (slot.0 as usize) < self.function.parameters.len();
-        // Something else that is bound to the slot may tell its type.
-        let unnamed = if alias {
-            !input && self.uses.bindings(slot) == 0
-        } else {
-            (!input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm))
-                || self.uses.named_last(slot).is_none()
+        let named = match alias {
+            // What else is bound to the slot may tell its type, or hide it.
+            Some(called) => {
+                let call = slot == node.slot && !self.is_own(called);
+                let ok = node.ok.is_some_and(|ok| ok.bind == slot);
+                input || self.uses.bindings(slot) != u32::from(call) + u32::from(call && ok)
+            }
+            None => {
+                let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
+                !once && self.uses.named_last(slot).is_some()
+            }
         };
-        let unnamed = unnamed && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
+        let unnamed = !named && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {
@@ -260,7 +280,7 @@ impl<'a> Printer<'_, 'a> {
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();
-        if alias && !known {
+        if alias.is_some() && !known {
             // Behind the arm the name is the input's again.
             self.rebound.remove(&slot);
         }
@@ -356,7 +376,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A block whose last value is bound.
-    fn bind_last(&mut self, block: &Block<'a>, slot: Slot, out: &mut Vec<Step<'a>>) {
+    fn bind_last(&mut self, block: &Block<'a>, slot: Slot, tail: Tail, out: &mut Vec<Step<'a>>) {
         let mut statements = block.statements.to_vec();
         if let Some(last) = statements.last_mut() {
             let value = match last.kind {
@@ -368,6 +388,6 @@ impl<'a> Printer<'_, 'a> {
                 last.kind = StmtKind::Let { slot, slot_span: last.span, value };
             }
         }
-        self.steps(&statements, Tail::Drop, out);
+        self.steps(&statements, tail, out);
     }
 }

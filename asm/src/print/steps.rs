@@ -128,7 +128,9 @@ impl<'a> Printer<'_, 'a> {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let named = self.function.slots.get(slot.0 as usize).is_some_and(|info| info.name.is_some());
-                let unnamed = self.uses.named_last(*slot).is_none() && (!named || tail.is_pass());
+                let last =
+                    tail.is_pass() || (tail == Tail::Function && self.words.notation == Notation::Workflow);
+                let unnamed = self.uses.named_last(*slot).is_none() && (!named || last);
                 if unnamed && !self.must_not_give(statement, tail) {
                     let entries = self.given(value, Tail::Drop);
                     return out.push(Step::of(None, label(value), entries));
@@ -424,7 +426,7 @@ impl<'a> Printer<'_, 'a> {
 }
 
 /// A step that does nothing and gives nothing.
-fn nothing<'a>() -> Step<'a> {
+pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 

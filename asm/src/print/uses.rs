@@ -20,10 +20,12 @@ pub(super) struct Uses<'a> {
     binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
-    /// How often the slot of each ERR arm is read in the arm.
-    inside: HashMap<Span, u32>,
-    /// Where ERR arms name a failure that is no slot's.
-    aliases: HashSet<Span>,
+    /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
+    inside: HashMap<Span, (u32, u32)>,
+    /// Where ERR arms name a failure that is no slot's, each with what was called.
+    aliases: HashMap<Span, &'a str>,
+    /// Their slots, but for those of their own calls.
+    aliased: HashSet<Slot>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
     /// The name of what each call calls, in the order of the source.
@@ -52,14 +54,19 @@ impl<'a> Uses<'a> {
         self.named.get(&slot).copied()
     }
 
-    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
-    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
-        self.aliases.contains(&arm.bind_span)
+    /// What failed, where the slot of an ERR arm is the failure, whatever else it is used for.
+    pub(super) fn alias(&self, arm: &Arm<'_>) -> Option<&'a str> {
+        self.aliases.get(&arm.bind_span).copied()
     }
 
     /// Whether the slot of an ERR arm is read in that arm alone.
     pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
-        self.inside.get(&arm.bind_span).copied().unwrap_or_default() == self.count(arm.bind)
+        self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
+    }
+
+    /// Behind what an ERR arm, and all before it, reads last.
+    pub(super) fn end(&self, arm: &Arm<'_>) -> u32 {
+        self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
     }
 
     /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
@@ -67,6 +74,7 @@ impl<'a> Uses<'a> {
         call == bind
             || (self.bindings(bind) == 1
                 && !self.matched.contains(&bind)
+                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
                 && self.bindings(call) == 1
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
@@ -86,7 +94,12 @@ impl<'a> Uses<'a> {
         for statement in block.statements {
             let matched = before.and_then(|before| matched_call(before, Some(statement)));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
-            self.aliases.extend(alias.map(|arm| arm.bind_span));
+            if let (Some(arm), Some(matched)) = (alias, matched) {
+                self.aliases.insert(arm.bind_span, matched.call.tool.text);
+                if arm.bind != matched.node.slot {
+                    self.aliased.insert(arm.bind);
+                }
+            }
             self.statement(statement);
             before = Some(statement);
         }
@@ -121,7 +134,7 @@ impl<'a> Uses<'a> {
                 self.matched.insert(node.slot);
                 self.name(node.slot, node.slot_span.start);
                 if let Some(arm) = &node.err {
-                    let alias = self.is_alias(arm);
+                    let alias = self.alias(arm).is_some();
                     if alias {
                         self.failures.push(arm.bind);
                     } else {
@@ -129,7 +142,8 @@ impl<'a> Uses<'a> {
                     }
                     let before = self.count(arm.bind);
                     self.block(&arm.body);
-                    self.inside.insert(arm.bind_span, self.count(arm.bind) - before);
+                    let inside = (self.count(arm.bind) - before, self.furthest);
+                    self.inside.insert(arm.bind_span, inside);
                     if alias {
                         self.failures.pop();
                     }

@@ -25,9 +25,11 @@ impl LockArgs {
     ) -> Result<(), Refused> {
         let Some(path) = &self.lock else { return Ok(()) };
         if let Held::Written(count, changes) = Lock::of(tools, names).hold(path, self.update)? {
-            let lines: String = changes.iter().map(|change| format!("{}\n", output::plain(change))).collect();
+            for change in changes {
+                output::error(&format!("{}\n", output::plain(&change)));
+            }
             let noun = if count == 1 { "tool" } else { "tools" };
-            output::error(&format!("{lines}locked {count} {noun} in {}\n", path.display()));
+            output::error(&format!("locked {count} {noun} in {}\n", path.display()));
         }
         Ok(())
     }

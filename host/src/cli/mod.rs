@@ -3,6 +3,7 @@
 mod check;
 mod load;
 mod lock;
+mod orphans;
 mod output;
 mod plan;
 mod progress;
@@ -11,6 +12,7 @@ mod serve;
 mod signal;
 mod terminal;
 mod tools;
+mod trace;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +41,8 @@ enum Verb {
     Plan(plan::Args),
     /// List the tools of a tools file.
     Tools(tools::Args),
+    /// Show the calls of a run over time.
+    Trace(trace::Args),
     /// Offer programs to agents, as an MCP server.
     Serve(serve::Args),
 }
@@ -80,14 +84,20 @@ impl From<Problem> for Refused {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let result = match Cli::parse().verb {
+    let verb = Cli::parse().verb;
+    if !matches!(verb, Verb::Serve(_)) {
+        orphans::adopt();
+    }
+    let result = match verb {
         Verb::Run(args) => run::run(&args),
         Verb::Check(args) => check::run(&args),
         Verb::Verify(args) => verify::run(&args),
         Verb::Plan(args) => plan::run(&args),
         Verb::Tools(args) => tools::run(&args),
+        Verb::Trace(args) => trace::run(&args),
         Verb::Serve(args) => serve::run(&args),
     };
+    orphans::end();
     match result {
         Ok(exit) => exit.into(),
         Err(Refused::Shown) => Exit::Invalid.into(),

@@ -3,7 +3,7 @@
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::entry;
 use ilo_host::plan::{Planned, plan};
-use ilo_host::tools::Tools;
+use ilo_host::tools::{Policy, Tools};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -44,14 +44,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 fn row(call: &Planned, tools: &Tools) -> Vec<String> {
     let rollback = match call {
         Planned { is_rollback: true, .. } => "is one",
-        Planned { changes: false, .. } => "needs none",
+        Planned { policy: Policy { read_only: true, .. }, .. } => "needs none",
         Planned { rolled_back: true, .. } => "yes",
         _ => "none after it",
     };
     let from = tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string());
-    let changes = if call.changes { "yes" } else { "no" };
-    let asks = if call.asks { "yes" } else { "no" };
-    let retries = match call.retries {
+    let changes = if call.policy.read_only { "no" } else { "yes" };
+    let asks = if call.policy.confirm { "yes" } else { "no" };
+    let retries = match call.policy.retries {
         0 => "none".to_owned(),
         count => format!("≤ {count} a call"),
     };

@@ -1,6 +1,6 @@
 //! Ctrl-C and its like: what runs is ended with the program, and the person is told what was under way.
 
-use super::{Exit, output};
+use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,7 @@ impl Signal {
             heard.interrupt.set();
             if tool.is_none() && !heard.ahead.load(Ordering::Relaxed) {
                 output::error("interrupted; no tool call was under way\n");
+                orphans::end();
                 std::process::exit(i32::from(Exit::Interrupted as u8));
             }
         };

@@ -73,14 +73,13 @@ impl Terminal {
             self.show(&format!("{}\n", page.join("\n")))?;
             if at + 1 < pages.len() {
                 let (page, all) = (at + 1, pages.len());
-                self.show(&format!("page {page} of {all}; Enter shows the next, n refuses: "))?;
-                if is_no(&self.line(question, lines)?) {
+                let prompt = format!("page {page} of {all}; Enter shows the next, n refuses: ");
+                if is_no(&self.line(&prompt, question, lines)?) {
                     return Ok(false);
                 }
             }
         }
-        self.show(&format!("call `{tool}`? [y/N] "))?;
-        let answer = self.line(question, lines)?;
+        let answer = self.line(&format!("call `{tool}`? [y/N] "), question, lines)?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
@@ -88,10 +87,16 @@ impl Terminal {
         (&self.screen).write_all(text.as_bytes()).map_err(|_| Unanswered::Closed)
     }
 
-    /// The next line that is typed from now on.
-    fn line(&self, question: &Question<'_>, lines: &Receiver<String>) -> Result<String, Unanswered> {
+    /// The line that answers a prompt: nothing that was typed before it stood there.
+    fn line(
+        &self,
+        prompt: &str,
+        question: &Question<'_>,
+        lines: &Receiver<String>,
+    ) -> Result<String, Unanswered> {
         discard(&self.screen);
         while lines.try_recv().is_ok() {}
+        self.show(prompt)?;
         loop {
             let left = question.deadline.saturating_duration_since(Instant::now());
             match lines.recv_timeout(left.min(PAUSE)) {

@@ -8,8 +8,9 @@ use crate::interrupt::Interrupt;
 use crate::tools::consent::{Ask, Consent, Question};
 use rmcp::RoleServer;
 use rmcp::model::{
-    BooleanSchema, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition, ProtocolVersion,
+    BooleanSchema, CallToolResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, InputRequest, InputRequiredResult, InputResponses, PrimitiveSchemaDefinition,
+    ProtocolVersion,
 };
 use rmcp::service::{Peer, RequestContext};
 use std::collections::{BTreeMap, HashMap};
@@ -97,7 +98,8 @@ impl Way {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Way {
         let offered = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
         let forms = offered.is_some_and(|offered| offered.form.is_some() || offered.url.is_none());
-        let newer = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let newer =
+            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         match (forms, newer) {
             (false, _) => Way::None,
             (true, false) => Way::Request(context.peer.clone()),
@@ -136,7 +138,8 @@ impl Asked {
 }
 
 fn understood(result: &ElicitResult) -> Consent {
-    let yes = result.content.as_ref().and_then(|content| content.get(YES)).and_then(serde_json::Value::as_bool);
+    let yes =
+        result.content.as_ref().and_then(|content| content.get(YES)).and_then(serde_json::Value::as_bool);
     match (&result.action, yes) {
         (ElicitationAction::Accept, Some(true)) => Consent::Given,
         (ElicitationAction::Cancel, _) => Consent::Refused("the question was put away unanswered".to_owned()),

@@ -185,7 +185,7 @@ impl Running {
         loop {
             let now = Instant::now();
             if ended.is_none() {
-                let status = self.child.try_wait();
+                let status = self.status();
                 let status = status.map_err(|error| Failure::text(format!("cannot wait for it: {error}")))?;
                 ended = status.map(|status| (status, now + GRACE));
             }
@@ -223,6 +223,12 @@ impl Running {
         }
     }
 
+    /// How the program ended, if it has. Only itself is asked for: what it left in its group may be a child of ours as
+    /// well by then, and who waits for the whole group can lose the one status that counts.
+    fn status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.inner_mut().try_wait()
+    }
+
     /// Ends the group, and the program itself should it have left the group.
     fn kill(&mut self) {
         drop(self.child.start_kill());
@@ -238,7 +244,7 @@ impl Drop for Running {
         }
         self.kill();
         let until = Instant::now() + REAP;
-        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+        while Instant::now() < until && matches!(self.status(), Ok(None)) {
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -19,6 +19,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 
 /// How a tool may be called.
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the tools file")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// Whether it changes nothing; what is not said to be so is taken to change something.

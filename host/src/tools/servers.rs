@@ -99,7 +99,7 @@ impl Tools {
     }
 
     /// Says what an entry, or else a server, lacks to be called.
-    pub(crate) fn lack(&mut self, server: bool, name: &str, problem: Problem) {
+    pub(crate) fn lack(&mut self, server: bool, name: &str, problem: &Problem) {
         let lacks = if server {
             self.servers.known.get_mut(name).map(|server| &mut server.lacks)
         } else {

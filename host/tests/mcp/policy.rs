@@ -91,8 +91,12 @@ pub(super) fn only_an_idempotent_tool_is_called_again() {
         let expected = expected.map(Data::from).map_err(Failure::text);
         assert_eq!(found, expected, "{scenario} {policy}");
     }
-    let wrong = file("several", r#"{"retries": 2}"#, r#"{"get": {"mock": {"returns": 1}, "retries": 1}}"#).unwrap_err();
-    assert!(wrong[0].contains("mcpServers.h.policy.retries: only calls of tools that are marked"), "{wrong:?}");
+    let wrong = file("several", r#"{"retries": 2}"#, r#"{"get": {"mock": {"returns": 1}, "retries": 1}}"#)
+        .unwrap_err();
+    assert!(
+        wrong[0].contains("mcpServers.h.policy.retries: only calls of tools that are marked"),
+        "{wrong:?}"
+    );
     assert!(wrong[1].contains("tools.get.retries: only calls of a tool that is marked"), "{wrong:?}");
 }
 
@@ -172,7 +176,9 @@ pub(super) fn a_lock_tells_what_changed_and_is_written_whole() {
     let file = || std::fs::read_to_string(&path).unwrap();
     assert_eq!(hold("several", false, &["get", "write"]), Ok(Held::Written(2, vec![])));
     let first = file();
-    assert!(first.starts_with("{\n  \"version\": 1,\n  \"tools\": {\n    \"mcp://h/read\": {\n      \"hash\": \"sha256:"));
+    assert!(first.starts_with(
+        "{\n  \"version\": 1,\n  \"tools\": {\n    \"mcp://h/read\": {\n      \"hash\": \"sha256:"
+    ));
     assert!(!first.contains("our words"), "it is the server's definition that is held: {first}");
     assert_eq!(hold("several", false, &["mcp://h/read"]), Ok(Held::Same));
     let place = format!("error[changed-tool]: {}: tool `mcp://h", path.display());
@@ -181,20 +187,32 @@ pub(super) fn a_lock_tells_what_changed_and_is_written_whole() {
         the argument `mode` (string, required) is new; the argument `text` was string, and is number";
     assert_eq!(
         hold("several-changed", false, &["get", "write", "delete"]),
-        Err(vec![format!("{place}/delete`: it is not in the lock{accept}"), format!("{place}/read`: {changes}{accept}")])
+        Err(vec![
+            format!("{place}/delete`: it is not in the lock{accept}"),
+            format!("{place}/read`: {changes}{accept}")
+        ])
     );
     assert_eq!(file(), first, "nothing is written where something changed");
-    let told = vec!["tool `mcp://h/delete`: it is not in the lock".to_owned(), format!("tool `mcp://h/read`: {changes}")];
+    let told = vec![
+        "tool `mcp://h/delete`: it is not in the lock".to_owned(),
+        format!("tool `mcp://h/read`: {changes}"),
+    ];
     assert_eq!(hold("several-changed", true, &["get", "delete"]), Ok(Held::Written(2, told)));
     assert!(file().contains("mcp://h/write"), "what is not named stays");
     assert_eq!(hold("several-changed", false, &["get", "write", "delete"]), Ok(Held::Same));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
     std::fs::write(&path, file().replace("reads a text", "reads any text")).unwrap();
     let refused = hold("several-changed", true, &["get"]).unwrap_err();
-    assert!(refused[0].contains("the definition of the tool `mcp://h/read` and its hash do not go together"), "{refused:?}");
+    assert!(
+        refused[0].contains("the definition of the tool `mcp://h/read` and its hash do not go together"),
+        "{refused:?}"
+    );
     for bad in ["", "{}", r#"{"version": 2, "tools": {}}"#, r#"{"version": 1, "tools": {"a": 1}}"#, "[[[["] {
         std::fs::write(&path, bad).unwrap();
         let refused = hold("several", false, &["get"]).unwrap_err();
-        assert!(refused[0].starts_with("error[bad-usage]") && refused[0].contains("no lock"), "{bad}: {refused:?}");
+        assert!(
+            refused[0].starts_with("error[bad-usage]") && refused[0].contains("no lock"),
+            "{bad}: {refused:?}"
+        );
     }
 }

@@ -81,6 +81,8 @@ pub(super) struct Flow<'p, S> {
     pub(super) cost: u64,
     extent: u32,
     depth: u32,
+    /// The lowest register that a loop or the frame of a callee overwrites.
+    overwritten: u8,
 }
 
 /// No `next`, no jump: there are fewer instructions.
@@ -93,6 +95,7 @@ type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
     facts.entries.reserve_exact(program.functions.len());
+    facts.keeps.reserve_exact(program.functions.len());
     let (mut few, mut many) = (Areas::<u64>::default(), Areas::<[u64; 4]>::default());
     let mut place = Place { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
@@ -141,6 +144,7 @@ impl<'p, S: Set> Flow<'p, S> {
             cost: 0,
             extent: function.registers.into(),
             depth: 0,
+            overwritten: u8::MAX,
         }
     }
 
@@ -159,8 +163,9 @@ impl<'p, S: Set> Flow<'p, S> {
         // What every instruction changes stays out of `self`, and so in registers of the machine.
         let mut look = Look::new(self.program, function, self.place.caller);
         look.take(self);
-        for (place, (pc, op)) in (function.start..).zip(code).enumerate() {
+        for (pc, op) in (function.start..).zip(code) {
             self.pc = pc;
+            let place = at(pc - function.start);
             if self.areas.merges[place].from != NOWHERE {
                 look.give(self);
                 self.arrive(place)?;
@@ -196,6 +201,9 @@ impl<'p, S: Set> Flow<'p, S> {
         }
         self.place.fields = self.place.fields.max(look.fields);
         let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
+        let parameters = function.parameters.len();
+        let written = look.written.with(&S::first(parameters), |a, b| a & b);
+        self.facts.keeps.push(written == S::default() && parameters <= usize::from(self.overwritten));
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
     }
@@ -378,6 +386,7 @@ impl<'p, S: Set> Flow<'p, S> {
         let Entry { extent, depth, .. } = self.facts.entries[usize::from(function)];
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
+        self.overwritten = self.overwritten.min(first);
         // No more than there are functions.
         self.depth = self.depth.max(1 + depth);
         for register in (first..=255).take(at(extent)) {
@@ -410,6 +419,7 @@ impl<'p, S: Set> Flow<'p, S> {
             self.locked.add(register);
             self.state.remove(register);
         }
+        self.overwritten = self.overwritten.min(base).min(item);
         self.register(item, 1)?;
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });

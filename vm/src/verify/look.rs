@@ -16,6 +16,8 @@ pub(super) struct Look<'p, S> {
     registers: u16,
     /// Registers that may be written.
     free: S,
+    /// Registers that an instruction itself writes, so far.
+    pub(super) written: S,
     /// Registers that are set before the instruction, and behind it.
     pub(super) before: S,
     pub(super) state: S,
@@ -45,6 +47,7 @@ impl<'p, S: Set> Look<'p, S> {
             caller,
             registers: function.registers,
             free: S::default(),
+            written: S::default(),
             before: S::default(),
             state: S::default(),
             live: true,
@@ -106,6 +109,7 @@ impl<S: Set> Visitor for Look<'_, S> {
             Role::Write(register) => {
                 self.named |= register;
                 self.state = self.state.and_low(register);
+                self.written = self.written.and_low(register);
                 self.free.has_low(register)
             }
             Role::Forward(by) => {

@@ -27,7 +27,7 @@ pub fn arithmetic<'a>(
 ) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
     let refers = words.text.contains('$');
-    let bare = sigil == Sigil::Braces || (formula && !refers);
+    let bare = sigil == Sigil::Braces || formula;
     let computes = words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '(']);
     let logical = || words.text.contains([' ', '!', '&', '|']);
     if !(bare || refers) || !(computes || (formula && logical())) {

@@ -88,7 +88,7 @@ fn mends_are_single_and_lead_to_json() {
         ("{\"a\":[{}\n{\"b\":1}", "bad-json", "{\"a\":[{}]}\n{\"b\":1}"),
         ("{\"a\":\"b,\n\"c\":\"d\"}", "bad-string", "{\"a\":\"b\",\n\"c\":\"d\"}"),
         ("```json\n{\"a\":1}\n```\n", "bad-character", "{\"a\":1}\n"),
-        ("Here it is:\n{\"a\":1}", "unexpected-text", "\n{\"a\":1}"),
+        ("Here it is:\n{\"a\":1}", "unexpected-text", "{\"a\":1}"),
         ("{\"a\":1}\nI hope that helps!", "unexpected-text", "{\"a\":1}\n"),
         ("[1\u{a0}]", "bad-character", "[1 ]"),
         ("[1\0]", "bad-character", "[1]"),

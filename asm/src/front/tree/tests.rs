@@ -37,11 +37,11 @@ pub(in crate::front) fn json_value() -> impl Strategy<Value = Value> {
 /// What `read` makes of a source, as serde's values, and what it reports.
 pub(in crate::front) fn read_with(
     source: &str,
-    read: for<'a> fn(&'a str, &'a Bump, &id::Options, &mut Diagnostics) -> &'a [Node<'a>],
+    read: for<'a> fn(&'a str, &'a Bump, &crate::id::Options, &mut Diagnostics) -> &'a [Node<'a>],
 ) -> (Vec<Value>, Vec<Diagnostic>) {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let options = id::Options { source: usize::MAX, line: 80, nesting: 128 };
+    let options = crate::id::Options { source: usize::MAX, line: 80, nesting: 128 };
     let documents = read(source, &arena, &options, &mut diagnostics);
     documents.iter().for_each(|document| check_places(source, document));
     (documents.iter().map(value).collect(), diagnostics.as_slice().to_vec())

@@ -255,23 +255,22 @@ impl<'a, 'd> Reader<'a, 'd> {
                 let start = self.last + u32::try_from(at).ok()?;
                 Some(Span::new(start, start + u32::try_from(length).ok()?))
             });
-            let written = found.and_then(|found| self.source.get(found.range())).unwrap_or("");
-            if let (Some(negated), Some(found)) =
-                (written.strip_prefix('!').filter(|rest| rest.starts_with('$')), found)
-            {
+            let place = found.unwrap_or(span);
+            let written = self.source.get(place.range()).unwrap_or("").trim_end();
+            if let Some(negated) = written.strip_prefix('!').filter(|rest| rest.starts_with('$')) {
                 let instead = format!("not {negated}");
                 self.diagnostics.push(
                     Diagnostic::new(
                         Code::YamlFeature,
-                        found,
+                        place,
                         "YAML takes `!` for a tag, and `not` negates here",
                     )
                     .expected(format!("`{instead}`"), format!("`{written}`"))
-                    .replace(found, instead),
+                    .replace(place, instead),
                 );
                 continue;
             }
-            self.refuse(found.unwrap_or(span), what, "leave it out, or put quotes around the text");
+            self.refuse(place, what, "leave it out, or put quotes around the text");
         }
     }
 

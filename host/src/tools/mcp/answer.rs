@@ -128,8 +128,12 @@ fn length(block: &ContentBlock, bytes: bool) -> usize {
 fn block(block: &ContentBlock, bytes: bool) -> Result<Data, Failure> {
     Ok(match block {
         ContentBlock::Text(text) => Data::Text(text.text.clone()),
-        ContentBlock::Image(image) => binary(named("image", None, Some(&image.mime_type)), &image.data, bytes)?,
-        ContentBlock::Audio(audio) => binary(named("audio", None, Some(&audio.mime_type)), &audio.data, bytes)?,
+        ContentBlock::Image(image) => {
+            binary(named("image", None, Some(&image.mime_type)), &image.data, bytes)?
+        }
+        ContentBlock::Audio(audio) => {
+            binary(named("audio", None, Some(&audio.mime_type)), &audio.data, bytes)?
+        }
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
                 let mut fields = named("resource", Some(uri), mime_type.as_deref());

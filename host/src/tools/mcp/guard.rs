@@ -43,7 +43,31 @@ pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
 pub(super) fn passed(message: String) -> String {
     let mut scan = Scan::default();
     scan.feed(message.as_bytes());
-    scan.instead().map_or(message, |instead| instead.unwrap_or_else(|| "{}".to_owned()))
+    match scan.verdict() {
+        Verdict::Passes => message,
+        Verdict::AnswersNobody => "{}".to_owned(),
+        Verdict::Instead(error) => error,
+    }
+}
+
+/// What becomes of a message.
+enum Verdict {
+    Passes,
+    /// It must not pass, and nobody waits for it.
+    AnswersNobody,
+    /// This passes instead.
+    Instead(String),
+}
+
+/// Where in a message a byte stands.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Place {
+    #[default]
+    Outside,
+    /// In a text.
+    Text,
+    /// In a text, behind a backslash.
+    Escaped,
 }
 
 /// Messages, a line each, as they may pass on.
@@ -79,11 +103,11 @@ impl Lines {
 
     /// Puts an error in the place of a message that must not pass; whether the message is done with.
     fn answer(&mut self, out: &mut Vec<u8>) -> bool {
-        match self.scan.instead() {
-            None => false,
+        match self.scan.verdict() {
+            Verdict::Passes => false,
             // It may say yet whom it answers.
-            Some(None) => self.scan.ended,
-            Some(Some(error)) => {
+            Verdict::AnswersNobody => self.scan.ended,
+            Verdict::Instead(error) => {
                 out.extend_from_slice(error.as_bytes());
                 out.push(b'\n');
                 true
@@ -98,8 +122,7 @@ struct Scan {
     length: usize,
     depth: usize,
     deepest: usize,
-    in_text: bool,
-    escaped: bool,
+    place: Place,
     /// Whether its line or whole has ended.
     ended: bool,
     /// The text that was read last, a name perhaps, and the name at depth 1 and 2 whose value is being read.
@@ -121,14 +144,16 @@ impl Scan {
 
     fn byte(&mut self, byte: u8) {
         let names_id = self.depth == 1 && self.names[0] == b"id" && self.id.len() <= KEPT;
-        if names_id && (self.in_text || !matches!(byte, b',' | b'}' | b' ' | b'\r' | b'\n' | b'\t')) {
+        if names_id
+            && (self.place != Place::Outside || !matches!(byte, b',' | b'}' | b' ' | b'\r' | b'\n' | b'\t'))
+        {
             self.id.push(byte);
         }
-        if self.in_text {
+        if self.place != Place::Outside {
             match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' => self.escaped = true,
-                b'"' => self.in_text = false,
+                _ if self.place == Place::Escaped => self.place = Place::Text,
+                b'\\' => self.place = Place::Escaped,
+                b'"' => self.place = Place::Outside,
                 _ if self.text.len() < KEPT => self.text.push(byte),
                 _ => {}
             }
@@ -143,7 +168,7 @@ impl Scan {
         self.end_number();
         match byte {
             b'"' => {
-                self.in_text = true;
+                self.place = Place::Text;
                 self.text.clear();
             }
             b'{' | b'[' => {
@@ -184,21 +209,25 @@ impl Scan {
         self.number.clear();
     }
 
-    /// Nothing where the message may pass; else the error in its place, or none where it answers nobody.
-    fn instead(&self) -> Option<Option<String>> {
+    /// What becomes of the message, as far as it is known.
+    fn verdict(&self) -> Verdict {
         let (code, message) = if self.length > MESSAGE {
             (TOO_LONG, format!("an answer of more than {MESSAGE} bytes"))
         } else if self.deepest > DEPTH {
             (TOO_DEEP, format!("an answer nested more than {DEPTH} deep"))
+        } else if let Some(number) = &self.large {
+            (TOO_LARGE_NUMBER, number.clone())
         } else {
-            (TOO_LARGE_NUMBER, self.large.clone()?)
+            return Verdict::Passes;
         };
         let id: Option<serde_json::Value> = serde_json::from_slice(&self.id).ok();
-        let id = id.filter(|id| !self.is_request && (id.is_string() || id.is_number()));
-        Some(id.map(|id| {
-            let error = serde_json::json!({"code": code, "message": message});
-            serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()
-        }))
+        match id.filter(|id| !self.is_request && (id.is_string() || id.is_number())) {
+            None => Verdict::AnswersNobody,
+            Some(id) => {
+                let error = serde_json::json!({"code": code, "message": message});
+                Verdict::Instead(serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
+            }
+        }
     }
 }
 
@@ -246,7 +275,8 @@ mod tests {
                 assert_eq!(code(&found), TOO_LARGE_NUMBER);
             }
         }
-        let elsewhere = "{\"result\":{\"_meta\":{\"n\":18446744073709551616},\"content\":[]},\"id\":7}".to_owned();
+        let elsewhere =
+            "{\"result\":{\"_meta\":{\"n\":18446744073709551616},\"content\":[]},\"id\":7}".to_owned();
         assert_eq!(passed(elsewhere.clone()), elsewhere);
     }
 
@@ -267,7 +297,8 @@ mod tests {
     #[test]
     fn length_holds_at_n_and_not_at_n_plus_1() {
         let frame = "{\"result\":\"\",\"id\":7}\n";
-        let message = |length: usize| frame.replace("\"\"", &format!("\"{}\"", "x".repeat(length - frame.len())));
+        let message =
+            |length: usize| frame.replace("\"\"", &format!("\"{}\"", "x".repeat(length - frame.len())));
         assert_eq!(lines(&[message(MESSAGE).as_bytes()])[0].len(), MESSAGE - 1);
         let long = message(MESSAGE + 1);
         assert_eq!(code(&lines(&[long.as_bytes(), b"{\"a\":1}\n"])[0]), TOO_LONG);

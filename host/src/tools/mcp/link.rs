@@ -92,7 +92,8 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refu
     let (service, listed, changed) = match tokio::time::timeout(server.timeout, opening).await {
         Err(_) => {
             let limit = server.timeout.as_millis();
-            let why = format!("did not start and list its tools within {limit} ms (`timeout`, in milliseconds)");
+            let why =
+                format!("did not start and list its tools within {limit} ms (`timeout`, in milliseconds)");
             return Err(Refusal { why, errors });
         }
         Ok(Err(why)) => return Err(Refusal { why, errors }),
@@ -290,7 +291,9 @@ impl Provider for ServerTool {
         let sent = async move { peer.call_tool_once(params).await };
         let response = self.link.wait(sent, request.deadline, request.interrupt)?;
         match response.map_err(|error| self.link.failure(&error))? {
-            CallToolResponse::Complete(result) => answer::read(result, &self.definition, &request.bounds, request.bytes),
+            CallToolResponse::Complete(result) => {
+                answer::read(result, &self.definition, &request.bounds, request.bytes)
+            }
             CallToolResponse::InputRequired(_) => {
                 Err(Failure::text("the server asks for input, which a program cannot give"))
             }

@@ -39,8 +39,15 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, super::guard::MESSAGE)
-            .await
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            token,
+            headers,
+            super::guard::MESSAGE,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -52,10 +59,8 @@ impl StreamableHttpClient for Client {
         headers: Headers,
         most: usize,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        let answer = self
-            .0
-            .post_message_with_max_sse_event_size(uri, message, session, token, headers, most)
-            .await?;
+        let answer =
+            self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, most).await?;
         Ok(match answer {
             StreamableHttpPostResponse::Sse(events, session) => {
                 StreamableHttpPostResponse::Sse(guarded(events), session)
@@ -82,7 +87,8 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Failed> {
-        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, super::guard::MESSAGE).await
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, super::guard::MESSAGE)
+            .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -94,9 +100,6 @@ impl StreamableHttpClient for Client {
         headers: Headers,
         most: usize,
     ) -> Result<Events, Failed> {
-        self.0
-            .get_stream_with_max_sse_event_size(uri, session, last, token, headers, most)
-            .await
-            .map(guarded)
+        self.0.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await.map(guarded)
     }
 }

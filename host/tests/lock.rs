@@ -1,0 +1,154 @@
+//! `ilo-vm` with tools that changed, that lack something here, or whose policy says something: before anything runs.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const PROGRAM: &str = "; fn f(id: text) -> any\n; Tools: 0=get\n; Fields: 0=id\nRET CALL 0 1 0 REF 0\n";
+
+/// A tools file with the schema of `get`, and what else is in it.
+fn tools(schema: &str, more: &str) -> String {
+    format!(r#"{{"tools": {{"get": {{"mock": {{"returns": 1}}, "input_schema": {schema}}}{more}}}}}"#)
+}
+
+const TEXT: &str = r#"{"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}"#;
+const MORE: &str = r#"{"type": "object", "properties": {"id": {"type": "string"}, "deep": {"type": "boolean"}}, "required": ["id"]}"#;
+
+struct Case(TempDir);
+
+impl Case {
+    fn new(tools: &str) -> Case {
+        let case = Case(TempDir::new().unwrap());
+        case.file("p.ilo", PROGRAM);
+        case.file("tools.json", tools);
+        case
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        std::fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.0.path().join(name)).ok()
+    }
+
+    /// Exit code, standard output and standard error.
+    fn ilo(&self, line: &str) -> (Option<i32>, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ilo-vm"));
+        command.args(line.split(' ')).current_dir(self.0.path()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+}
+
+const RUN: &str = "run p.ilo --tools tools.json --arg id=x";
+const OK: &str = "{\"status\":\"ok\",\"value\":1}\n";
+
+fn ended(code: i32, out: &str, err: &str) -> (Option<i32>, String, String) {
+    (Some(code), out.to_owned(), err.to_owned())
+}
+
+#[test]
+fn a_changed_tool_is_refused_before_anything_runs() {
+    let case = Case::new(&tools(TEXT, ""));
+    let locked = format!("{RUN} --lock tools.lock");
+    assert_eq!(case.ilo(&locked), ended(0, OK, "locked 1 tool in tools.lock\n"));
+    let first = case.read("tools.lock").unwrap();
+    assert_eq!(case.ilo(&locked), ended(0, OK, ""));
+    case.file("tools.json", &tools(MORE, ""));
+    let changed = "tool `get`: the argument `deep` (boolean) is new";
+    let refused = format!("error[changed-tool]: tools.lock: {changed}; `--update` accepts it as it is now\n");
+    assert_eq!(case.ilo(&format!("{locked} --trace t.jsonl")), ended(2, "", &refused));
+    assert_eq!(case.read("t.jsonl"), None, "not even the trace was begun");
+    let check = "check p.ilo --tools tools.json --lock tools.lock";
+    assert_eq!(case.ilo(check), ended(2, "", &refused));
+    let (code, out, err) = case.ilo(&format!("{check} --json"));
+    assert_eq!((code, err.as_str()), (Some(2), ""));
+    assert!(
+        out.contains(r#""code":"changed-tool""#) && out.contains("the argument `deep` (boolean) is new"),
+        "{out}"
+    );
+    let serve = "serve --tools tools.json --lock tools.lock";
+    assert_eq!(case.ilo(serve), ended(2, "", &refused));
+    assert_eq!(case.read("tools.lock").unwrap(), first);
+    let accepted = format!("{changed}\nlocked 1 tool in tools.lock\n");
+    assert_eq!(case.ilo(&format!("{check} --update")), ended(0, "", &accepted));
+    assert_eq!(case.ilo(&locked), ended(0, OK, ""));
+}
+
+#[test]
+fn no_lock_is_written_for_what_is_not_right() {
+    let case = Case::new(&tools(r#"{"type": "object", "properties": {"nr": {"type": "string"}}}"#, ""));
+    let (code, _, _) = case.ilo("check p.ilo --tools tools.json --lock tools.lock");
+    assert_eq!((code, case.read("tools.lock")), (Some(2), None));
+    let (code, _, err) = case.ilo("run p.ilo --arg id=x --lock tools.lock");
+    assert!(code == Some(2) && err.contains("--tools"), "{err}");
+    case.file("tools.json", &tools(TEXT, ""));
+    let (code, _, err) = case.ilo(&format!("{RUN} --lock no/such/folder/tools.lock"));
+    assert!(code == Some(2) && err.contains("no/such/folder/tools.lock: cannot be written"), "{err}");
+    let (code, _, err) = case.ilo(&format!("{RUN} --lock p.ilo --update"));
+    assert!(code == Some(2) && err.contains("p.ilo: no lock: "), "{err}");
+    assert_eq!(case.read("p.ilo").unwrap(), PROGRAM, "another file is not written over");
+}
+
+#[test]
+fn what_is_lacking_stops_those_who_need_it() {
+    let lacking = r#", "gone": {"command": ["./missing.sh"]}"#;
+    let case = Case::new(&tools(TEXT, lacking));
+    let told = |kind: &str, column: usize| {
+        format!(
+            "{kind}[bad-tools-file]: tools.json:1:{column}: tools.gone.command[0]: no program `./missing.sh` that can be run, \
+             seen from the folder of the tools file\n"
+        )
+    };
+    let column = case.read("tools.json").unwrap().find("\"./missing.sh\"").unwrap() + 1;
+    assert_eq!(case.ilo(RUN), ended(0, OK, ""));
+    assert_eq!(case.ilo("check p.ilo --tools tools.json"), ended(0, "", &told("warning", column)));
+    let (code, out, err) = case.ilo("tools --tools tools.json");
+    assert_eq!((code, err), (Some(0), told("warning", column)));
+    assert!(out.contains("gone  any") && out.contains("command: ./missing.sh"), "{out}");
+    case.file("p.ilo", &PROGRAM.replace("0=get", "0=gone"));
+    assert_eq!(case.ilo(RUN), ended(2, "", &told("error", column)));
+}
+
+#[test]
+fn a_plan_shows_the_policies() {
+    let policies = r#", "set": {"mock": {"returns": 1}, "confirm": true}, "put": {"mock": {"returns": 1}, "idempotent": true,
+        "retries": 3, "timeout_ms": 50}"#;
+    let case = Case::new(
+        &tools(TEXT, policies).replace("\"input_schema\"", "\"read_only\": true, \"input_schema\""),
+    );
+    case.file("p.ilo", "; fn f(id: text) -> any\n; Tools: 0=get 1=set 2=put\n; Fields: 0=id\nCALL 0 1 0 REF 0\nCALL 1 0\nRET CALL 2 0\n");
+    let expected = "\
+        tool  calls  changes something  asks first  retries     rollback       from\n\
+        get   1      no                 no          none        needs none     mock\n\
+        set   1      yes                yes         none        none after it  mock\n\
+        put   1      yes                no          ≤ 3 a call  none after it  mock\n";
+    assert_eq!(case.ilo("plan p.ilo --tools tools.json"), ended(0, expected, ""));
+    let expected = "\
+        tool  arguments   policy                                             from\n\
+        get   id: string  reads only                                         mock\n\
+        put   any         may change something, idempotent, 3 retries, 50 ms  mock\n\
+        set   any         may change something, asks first                   mock\n";
+    let (code, out, _) = case.ilo("tools --tools tools.json");
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((code, squeezed(&out)), (Some(0), squeezed(expected)));
+    let (_, out, _) = case.ilo("tools --tools tools.json --json");
+    assert!(out.contains(r#""policy":{"idempotent":true,"retries":3,"timeout_ms":50}"#), "{out}");
+}
+
+/// A process in a session of its own is out of reach of its group; on Linux it is ended with the run all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_leaves_in_another_session_ends_with_the_run() {
+    let leave = "setsid sleep 1000 > /dev/null 2>&1 < /dev/null & echo $!";
+    let case = Case::new(&format!(r#"{{"tools": {{"get": {{"command": ["sh", "-c", "{leave}"]}}}}}}"#));
+    let (code, out, err) = case.ilo(RUN);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let pid = out.trim_start_matches(|c: char| !c.is_ascii_digit()).trim_end_matches("}\n");
+    let process = std::path::Path::new("/proc").join(pid);
+    assert!(pid.parse::<u32>().is_ok() && std::path::Path::new("/proc/1").exists(), "{out}");
+    assert!(!process.exists(), "process {pid} is still there");
+}
