@@ -185,7 +185,7 @@ fn code_is_read_alike_the_short_way_and_the_long() {
     assert_eq!(code(&[3, 0, 2, 0x78, 0]).unwrap(), [int(0, 1), ret]);
     // An operand of two bytes; and the same instructions where more bytes follow than a word has.
     assert_eq!(code(&[3, 0, 0x80, 1, 0x78, 0]).unwrap(), [int(0, 64), ret]);
-    let long = [vec![3, 1, 1].repeat(9), vec![3, 2, 0xff, 1, 0x78, 0]].concat();
+    let long = [[3, 1, 1].repeat(9), [3, 2, 0xff, 1, 0x78, 0].to_vec()].concat();
     let expected = [vec![int(1, -1); 9], vec![int(2, -128), ret]].concat();
     assert_eq!(code(&long).unwrap(), expected);
     for padding in [0, 8] {
