@@ -11,15 +11,15 @@ if [ $# = 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi
 for target in "${targets[@]}"; do
-    [ -d "$folder/work/$target" ] || continue
+    [ -d "$folder/inputs/$target" ] || continue
     first=$folder/first/$target found=$folder/found/$target
     rm -rf "$first" "$found"
     mkdir -p "$first" "$found" "fuzz/corpus/$target"
-    cp "$folder/work/$target"/seed-* "$first" 2>/dev/null || true
+    cp "$folder/inputs/$target"/seed-* "$first" 2>/dev/null || true
     # What the seeds reach goes first, so that only what reaches more is taken on top of it.
     cp -r "$first/." "$found"
     before=$(find "$found" -type f | wc -l)
-    "$built/$target" -set_cover_merge=1 -timeout=20 -rss_limit_mb=2048 "$found" "$folder/work/$target" >"$folder/$target-keep.log" 2>&1
+    "$built/$target" -set_cover_merge=1 -timeout=20 -rss_limit_mb=2048 "$found" "$folder/inputs/$target" >"$folder/$target-keep.log" 2>&1
     size=0 files=0
     while read -r bytes path; do
         case $(basename "$path") in seed-*) continue ;; esac

@@ -2,7 +2,7 @@
 # Searches with the fuzz targets: fuzz/run.sh [SECONDS [TARGET...]], 60 seconds for each target where nothing is said.
 # It builds them (a nightly toolchain, cargo-fuzz), begins with what `seeds` makes and the committed corpora, and prints a
 # table of what was run: edges after an eighth, a quarter, a half and all of the time, features at the end. What is found
-# stays in fuzz/work below the target directory, so that the next search goes on there; an input that breaks a promise
+# stays in fuzz/inputs below the target directory, so that the next search goes on there; an input that breaks a promise
 # goes to fuzz/artifacts there, and the script then ends with 1.
 #   FUZZ_SANITIZER=address   with a sanitizer (else without: no unsafe code is ours)
 #   FUZZ_BUILT=1             takes the targets as they were built last
@@ -45,7 +45,7 @@ echo '| target | seconds | executions | edges at 1/8 | 1/4 | 1/2 | all | feature
 echo '|---|---|---|---|---|---|---|---|---|'
 failed=0
 for target in "${targets[@]}"; do
-    work=$folder/work/$target
+    work=$folder/inputs/$target
     log=$folder/$target.log
     "$seeds" "$target" "$work" "$folder/$target.dict"
     # A time before every line, for the curve.

@@ -154,6 +154,25 @@ fn a_run_with_much_memory_is_not_followed() {
     assert!(!follows(300_000));
 }
 
+/// A loop in a loop stands between two calls; each pass burns the fuel of a loop's end and of what is in it.
+#[test]
+fn a_scout_looks_no_further_than_its_fuel() {
+    let between = "FOR 2 REF 0 1\n  FOR 3 REF 0 1\n    LET 4 LIT 1 1";
+    let program = program(&format!("LET 1 CALL 0 1 0 LIT 1 1\n{between}\nLET 5 CALL 0 1 0 LIT 1 2\nREF 5"));
+    let finds = |items: usize| {
+        let mut run = Run::new(&program, Limits::default());
+        let items = vec![Datum::Int(1); items];
+        run.start(program.entry().unwrap(), &[Datum::List(&items)]).unwrap();
+        assert!(matches!(run.step(), Step::Call(_)));
+        let mut scout = Scout::new(&program);
+        assert!(scout.follow(&run));
+        scout.ahead().is_some()
+    };
+    // Two or three for a pass.
+    assert!((100 * 100 * 4) < ilo_spec::limits::SCOUT_FUEL && finds(100));
+    assert!((300 * 300 * 2) > ilo_spec::limits::SCOUT_FUEL && !finds(300));
+}
+
 /// Tools that are functions of the test; `get` is read-only.
 struct Own<F>(F);
 
@@ -265,7 +284,7 @@ fn most_at_once(body: &str, calls: usize, most: usize) -> usize {
 fn as_many_reads_as_may_be_are_under_way_in_a_row_and_all_along_a_loop() {
     let row = (0..20).map(|n| format!("LET {} CALL 0 1 0 LIT 1 {n}\n", n + 1)).collect::<Vec<_>>().concat();
     let over = "FOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  LIST 1 REF 2";
-    for most in [1, 2, 7, 16] {
+    for most in [1, 2, 7, ilo_spec::limits::DEFAULT_CALLS_UNDER_WAY] {
         assert_eq!(most_at_once(&format!("{row}LIST 2 REF 1 REF 20"), 20, most), most);
         assert_eq!(most_at_once(over, 1_000, most), most);
     }

@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{FieldId, FunctionId, MapId};
+use ilo_spec::operand::{FieldId, FunctionId, MapId, StringId};
 use ilo_spec::program::{Function, Key};
 use ilo_vm::{Datum, Limits, Program, Rule, Run};
 
@@ -139,6 +139,14 @@ fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
         let read = Op::Field { dst: Out(0), src: In(0), field: FieldId(field) };
         let (place, rule) = verdict(functions(&[(1, &[read, RETURN])])).unwrap_err();
         assert_eq!((place, rule.starts_with("Index")), (Some(0), true), "field {field}");
+    }
+    for far in [2, 9, u16::MAX] {
+        let text = Op::Text { dst: Out(0), text: StringId(far.into()) };
+        let switch = Op::Switch { src: In(0), map: MapId(far.into()) };
+        for (op, rule) in [(text, "Index"), (switch, "Index"), (invoke(far, 0, 0), "Order")] {
+            let (place, found) = verdict(functions(&[(1, &[op, RETURN])])).unwrap_err();
+            assert_eq!((place, found.starts_with(rule)), (Some(0), true), "{op:?} {found}");
+        }
     }
     for (base, registers, fits) in [(1, 5, true), (1, 3, false), (2, 5, true), (3, 5, false), (5, 7, false)] {
         let code = [each(base, 0), next(base, 0, 1), RETURN];
