@@ -22,7 +22,8 @@ packages=(-p ilo-spec -p ilo-asm -p ilo-vm -p ilo-fuzz --no-default-features)
 cargo test --locked --quiet "${packages[@]}" --lib --tests --no-run
 cargo build --locked --quiet -p ilo-fuzz --no-default-features --bin oracle
 rm -f "$profiles"/*
-LLVM_PROFILE_FILE=$profiles/test-%p-%m.raw cargo test --locked --quiet "${packages[@]}" --lib --tests >"$profiles/tests.txt" 2>&1
+LLVM_PROFILE_FILE=$profiles/test-%p-%m.raw cargo test --locked --quiet --no-fail-fast \
+    "${packages[@]}" --lib --tests >"$profiles/tests.txt" 2>&1 || true
 LLVM_PROFILE_FILE=$profiles/oracle-%p.raw "$CARGO_TARGET_DIR/debug/oracle" "$programs" >"$profiles/oracle.txt" 2>&1
 
 objects=()
@@ -33,33 +34,26 @@ done
 "$llvm/llvm-profdata" merge -sparse -o "$profiles/tests.data" "$profiles"/test-*.raw
 "$llvm/llvm-profdata" merge -sparse -o "$profiles/oracle.data" "$profiles"/oracle-*.raw
 
-# Branches of source lines as lcov has them, each side that no test took: missed DATA OBJECTS... -- FILES...
-summary() {
-    local data=$1
-    shift
-    "$llvm/llvm-cov" export -format=lcov -instr-profile="$data" "$@" |
-        awk -v root="$PWD/" '
-            /^SF:/ { file = substr($0, 4); sub(root, "", file) }
-            /^BRDA:/ {
-                split(substr($0, 6), part, ",")
-                key = file "\t" part[1] "\t" part[2] "." part[3]
-                seen[key] = 1
-                if (part[4] != "-" && part[4] > 0) taken[key] = 1
-            }
-            END { for (key in seen) print key "\t" (key in taken) }' | sort -t "$(printf '\t')" -k1,1 -k2,2n
-}
-summary "$profiles/tests.data" "${objects[@]}" >"$profiles/tests.txt.branches"
-summary "$profiles/oracle.data" -object "$CARGO_TARGET_DIR/debug/oracle" >"$profiles/oracle.txt.branches"
-
-table() {
-    awk -F '\t' -v file="$2" '
-        index($1, file) == 1 { all++; if (!$4) { missed++; lines = lines " " $2 } }
-        END { printf "| `%s` | %d | %d |%s |\n", file, all, all - missed, lines == "" ? " none" : lines }' "$1"
+# A row for a file: of each condition, both ways, in whichever instance of a generic function; lines of those not taken.
+row() {
+    local data=$1 file=$2
+    shift 2
+    "$llvm/llvm-cov" export -skip-functions -instr-profile="$data" "$@" -sources "$PWD/$file" 2>/dev/null |
+        grep -oE '\[[0-9]+(,[0-9]+){8}\]' | tr -d '[]' |
+        awk -F, -v file="$file" '
+            { key = $1 " " $2 " " $3 " " $4; line[key] = $1; yes[key] += $5; no[key] += $6 }
+            END {
+                for (key in line) {
+                    all += 2; taken += (yes[key] > 0) + (no[key] > 0)
+                    if (!yes[key] || !no[key]) lines = lines " " line[key]
+                }
+                printf "| `%s` | %d | %d |%s |\n", file, all, taken, lines == "" ? " none" : lines
+            }'
 }
 echo '| file | branches | taken by tests | lines with one that was not |'
 echo '|---|---|---|---|'
-for file in "${checked[@]}"; do table "$profiles/tests.txt.branches" "$file"; done
+for file in "${checked[@]}"; do row "$profiles/tests.data" "$file" "${objects[@]}"; done
 echo
 echo "| file | branches | taken by $programs generated programs | lines with one that was not |"
 echo '|---|---|---|---|'
-for file in asm/src/lower/*.rs; do table "$profiles/oracle.txt.branches" "$file"; done
+for file in asm/src/lower/*.rs; do row "$profiles/oracle.data" "$file" "$CARGO_TARGET_DIR/debug/oracle"; done
