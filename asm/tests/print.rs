@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, read_and_check};
+use ilo_asm::build::{Notation, Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::print;
 use ilo_spec::error::Code;
+use ilo_spec::program::Program;
 
 /// The example in instruction text; names of slots and tools are those of the notation that it is printed in.
 const NOTIFY: &str = r#"; fn notify(user-id: text, message: text) -> result nil, text
@@ -119,9 +120,29 @@ RET REF 3
 ",
 ];
 
+fn stripped(source: &str, from: Notation) -> Program {
+    let (program, diagnostics) =
+        build(source, &Options { from: Some(from), strip: true, ..Options::default() });
+    program.unwrap_or_else(|| panic!("{source}{:?}", diagnostics.as_slice()))
+}
+
 #[test]
-fn an_arm_without_words_is_told() {
+fn arms_that_both_go_on_come_back() {
     for source in GOES_ON {
+        for (notation, name) in Notation::ALL {
+            let text = printed(source, notation);
+            assert!(stripped(&text, notation) == stripped(source, Notation::Id), "{name}\n{source}{text}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_words_is_told() {
+    let cases = [
+        ("; fn f() -> any\n; Tools: 0=\"${x}\"\nRET CALL 0 0\n", "CALL"),
+        ("; fn f() -> any\n; Tools: 0=\"\"\nRET CALL 0 0\n", "CALL"),
+    ];
+    for (source, place) in cases {
         let arena = Bump::new();
         let mut diagnostics = Diagnostics::default();
         let options = Options { from: Some(Notation::Id), ..Options::default() };
@@ -130,11 +151,9 @@ fn an_arm_without_words_is_told() {
         for (notation, name) in Notation::ALL.into_iter().filter(|(notation, _)| *notation != Notation::Id) {
             let mut unsaid = Diagnostics::default();
             let text = print::print(&file, notation, &mut unsaid);
-            let told = unsaid.as_slice().iter().any(|found| {
-                found.code == Code::NotExpressible
-                    && source.get(found.span.range()).unwrap().starts_with("MATCH")
-            });
-            assert!(told, "{name}\n{source}{text}");
+            let [told] = unsaid.as_slice() else { panic!("{name}\n{source}{text}") };
+            assert_eq!(told.code, Code::NotExpressible);
+            assert!(source.get(told.span.range()).unwrap().starts_with(place), "{name}\n{source}{told:?}");
         }
     }
 }

@@ -255,17 +255,21 @@ impl<'a> Printer<'_, 'a> {
         arm: &Arm<'a>,
         inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>,
     ) -> Vec<Entry<'a>> {
-        let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
+        let (slot, alias) = (arm.bind, self.uses.alias(arm));
         let input = (slot.0 as usize) < self.function.parameters.len();
-        // Something else that is bound to the slot may tell its type.
-        let unnamed = if alias {
-            let own = u32::from(slot == node.slot) + u32::from(node.ok.is_some_and(|ok| ok.bind == slot));
-            !input && self.uses.bindings(slot) == own
-        } else {
-            (!input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm))
-                || self.uses.named_last(slot).is_none()
+        let named = match alias {
+            // What else is bound to the slot may tell its type, or hide it.
+            Some(called) => {
+                let call = slot == node.slot && !self.is_own(called);
+                let ok = node.ok.is_some_and(|ok| ok.bind == slot);
+                input || self.uses.bindings(slot) != u32::from(call) + u32::from(call && ok)
+            }
+            None => {
+                let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
+                !once && self.uses.named_last(slot).is_some()
+            }
         };
-        let unnamed = unnamed && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
+        let unnamed = !named && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {
@@ -276,7 +280,7 @@ impl<'a> Printer<'_, 'a> {
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();
-        if alias && !known {
+        if alias.is_some() && !known {
             // Behind the arm the name is the input's again.
             self.rebound.remove(&slot);
         }

@@ -25,7 +25,6 @@ use crate::ast::{File, Function, Slot};
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
-use doc::Doc;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use names::Names;
@@ -67,13 +66,12 @@ struct Printer<'p, 'a> {
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// Reports what cannot be said, and what stands for it.
-    fn refuse(&mut self, span: Span, what: &str, way_out: &str) -> Doc<'a> {
+    /// Reports what cannot be said.
+    fn refuse(&mut self, span: Span, what: &str, way_out: &str) {
         let notation = self.words.notation;
         self.diagnostics.push_with(Code::NotExpressible, || {
             let message = format!("the notation `{notation}` has no words for {what}");
             Diagnostic::new(Code::NotExpressible, span, message).help(way_out)
         });
-        Doc::Null
     }
 }

@@ -1,9 +1,7 @@
 //! Calls with the MATCH right behind them, and which slots are one name in a notation where a handler belongs to its call.
 
 use super::uses::Uses;
-use crate::ast::{
-    Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
-};
+use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
 use crate::lower::matched::{Matched, matched_call};
 
 /// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.

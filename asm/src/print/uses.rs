@@ -22,8 +22,8 @@ pub(super) struct Uses<'a> {
     pub(super) matched: HashSet<Slot>,
     /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
     inside: HashMap<Span, (u32, u32)>,
-    /// Where ERR arms name a failure that is no slot's.
-    aliases: HashSet<Span>,
+    /// Where ERR arms name a failure that is no slot's, each with what was called.
+    aliases: HashMap<Span, &'a str>,
     /// Their slots, but for those of their own calls.
     aliased: HashSet<Slot>,
     /// The slots of the ERR arms around that are the failure, and no name.
@@ -54,9 +54,9 @@ impl<'a> Uses<'a> {
         self.named.get(&slot).copied()
     }
 
-    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
-    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
-        self.aliases.contains(&arm.bind_span)
+    /// What failed, where the slot of an ERR arm is the failure, whatever else it is used for.
+    pub(super) fn alias(&self, arm: &Arm<'_>) -> Option<&'a str> {
+        self.aliases.get(&arm.bind_span).copied()
     }
 
     /// Whether the slot of an ERR arm is read in that arm alone.
@@ -95,7 +95,7 @@ impl<'a> Uses<'a> {
             let matched = before.and_then(|before| matched_call(before, Some(statement)));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
             if let (Some(arm), Some(matched)) = (alias, matched) {
-                self.aliases.insert(arm.bind_span);
+                self.aliases.insert(arm.bind_span, matched.call.tool.text);
                 if arm.bind != matched.node.slot {
                     self.aliased.insert(arm.bind);
                 }
@@ -134,7 +134,7 @@ impl<'a> Uses<'a> {
                 self.matched.insert(node.slot);
                 self.name(node.slot, node.slot_span.start);
                 if let Some(arm) = &node.err {
-                    let alias = self.is_alias(arm);
+                    let alias = self.alias(arm).is_some();
                     if alias {
                         self.failures.push(arm.bind);
                     } else {

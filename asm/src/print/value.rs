@@ -263,11 +263,23 @@ impl<'a> Printer<'_, 'a> {
 
     /// `call` and its arguments.
     pub(super) fn call(&mut self, call: &Call<'a>) -> Vec<Entry<'a>> {
+        if call.tool.text.is_empty() || call.tool.text.contains("${") {
+            self.refuse(
+                call.span,
+                "a tool whose name is empty or has `${` in it",
+                "give the tool another name in the tools file",
+            );
+        }
         let mut entries = vec![("call".into(), Doc::word(self.tool(call.tool.text)))];
         if !call.arguments.is_empty() {
             entries.push((self.words.word(Key::Args).into(), self.fields(call.arguments)));
         }
         entries
+    }
+
+    /// Whether a call of this name goes to a function of the file.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.functions.contains(name.strip_prefix("mcp://self/").unwrap_or(name))
     }
 
     /// What a call calls.
