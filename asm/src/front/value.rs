@@ -246,12 +246,6 @@ impl<'a> Reader<'_, 'a> {
         for operand in operands {
             read.push(self.operand(operator, operand, texts));
         }
-        if let [record, key] = operands
-            && operator.spelling == "at"
-            && let Some(field) = self.field_by_at(node, record, key, &read)
-        {
-            return field;
-        }
         let makes = self.makes(operator, &entry.key, &read);
         match (makes, &read[..]) {
             (Makes::Unary(unary), [operand]) => {
@@ -271,48 +265,6 @@ impl<'a> Reader<'_, 'a> {
         }
         self.doubtful_operand(operator, node, &value);
         value
-    }
-
-    /// `{"at": ["$user", "email"]}`: a field is read by a reference, and this is read as one.
-    fn field_by_at(
-        &mut self,
-        whole: &Node<'a>,
-        record: &Node<'a>,
-        key: &Node<'a>,
-        read: &[Expr<'a>],
-    ) -> Option<Expr<'a>> {
-        let (Some(first), Some(ExprKind::Literal(Literal::Text(name)))) =
-            (read.first(), read.get(1).map(|read| read.kind))
-        else {
-            return None;
-        };
-        let wrong = Diagnostic::new(
-            Code::TypeMismatch,
-            key.span,
-            "`at` takes a number: a field is read by a reference",
-        )
-        .expected("number", "text");
-        let sigil = self.dialect.sigil();
-        let found = if self.dialect.is_bare() {
-            super::reference::bare(record, self.arena)
-        } else {
-            super::template::template(record, sigil, self.arena, &mut Diagnostics::default()).whole()
-        };
-        let field = found.map(|found| {
-            let step = super::reference::Step::Field(Name { text: name, span: key.span });
-            let path: Vec<_> = found.path.iter().copied().chain([step]).collect();
-            self.own_form(&Reference { path: &path, ..found }, false)
-        });
-        self.report(match field.filter(|_| !self.dialect.is_yaml()) {
-            Some(field) => {
-                let mut text = String::new();
-                crate::id::quote(&field, &mut text);
-                wrong.replace(whole.span, text)
-            }
-            None => wrong.help("name the record in a step of its own, and refer to its field"),
-        });
-        let kind = ExprKind::Field(self.alloc(*first), Name { text: name, span: key.span });
-        Some(Expr { kind, span: whole.span })
     }
 
     /// A number in quotes where one is computed with: read as the number that it should be.
