@@ -42,7 +42,10 @@ fn run(file: &Path, input: &str, folder: &Path) -> (String, String) {
         .output()
         .unwrap();
     assert!(output.stderr.is_empty(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
-    let mut trace = fs::read_to_string(trace).unwrap();
+    let trace = fs::read_to_string(trace).unwrap();
+    // How long calls took is never the same.
+    let call = |line: &str| line.split_once(r#","start_ms""#).unwrap().0.to_owned();
+    let mut trace = trace.lines().map(call).collect::<Vec<_>>().join("\n");
     for server in ["users", "mail", "shop"] {
         trace = trace.replace(&format!("mcp://{server}/"), "");
     }

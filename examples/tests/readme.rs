@@ -1,4 +1,4 @@
-//! What the READMEs print is what their commands print.
+//! What the READMEs and the page on MCP print is what their commands print.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,7 +49,8 @@ fn commands(block: &str) -> Vec<(String, String)> {
 fn their_commands_print_what_they_say() {
     let first = include_str!("../../README.md");
     let examples = include_str!("../README.md");
-    for (readme, least) in [(first, 8), (examples, 6)] {
+    let mcp = include_str!("../../host/MCP.md");
+    for (readme, least) in [(first, 8), (examples, 9), (mcp, 1)] {
         assert!(runs_as_printed(readme) >= least, "it has commands");
     }
 }

@@ -20,6 +20,47 @@
 //! # }
 //! ```
 
+//! Calls of tools whose [`Policy::read_only`](tools::Policy) is set are started before their turn where their arguments
+//! are known, and nothing but time tells; [`run::CallSlots`] bounds how many at once. So a host with tools of its own, which
+//! may wait for whatever they wait for, says of each whether it changes something:
+//!
+//! ```
+//! use ilo_host::data::Data;
+//! use ilo_host::run::{CallSlots, Options};
+//! use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
+//!
+//! struct Prices;
+//!
+//! impl Provider for Prices {
+//!     fn call(&self, _request: &Request<'_>) -> Result<Data, Failure> {
+//!         std::thread::sleep(std::time::Duration::from_millis(10));
+//!         Ok(Data::from("12.50"))
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let source = "; fn prices(items: list text) -> list text\n; Tools: 0=price\n; Fields: 0=item\n\
+//!     FOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  CONCAT REF 1 CONCAT LIT 0 \": \" REF 2\n";
+//! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
+//! let program = ilo_vm::Program::new(program)?;
+//! let mut tools = Tools::new();
+//! let mut price = Tool::new("price", Box::new(Prices));
+//! price.policy.read_only = true;
+//! tools.add(price);
+//! let items = Data::List(vec!["lamp".into(), "desk".into(), "rug".into()]);
+//! let input = Data::Record(vec![("items".into(), items)]);
+//! let options = Options { slots: CallSlots::new(8), ..Options::default() };
+//! let function = program.function("prices").ok_or("no such function")?;
+//! let mut finished = ilo_host::run(&program, function, &input, &tools, &options, &mut ())
+//!     .map_err(|problems| problems[0].clone())?;
+//! let outcome = finished.outcome().ok_or("interrupted")?.to_string();
+//! assert_eq!(outcome, r#"{"status":"ok","value":["lamp: 12.50","desk: 12.50","rug: 12.50"]}"#);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example `ahead`.
+
 pub(crate) mod config;
 pub mod data;
 pub mod entry;

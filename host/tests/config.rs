@@ -64,6 +64,13 @@ fn toml_of_the_same_shape_is_read() {
                 [tools.b]\nmock.fails = \"no\"\n";
     let tools = Tools::from_file(&folder.file("tools.toml", text)).unwrap();
     assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    let text = "[mcpServers.m]\nurl = \"https://x/mcp\"\n[mcpServers.m.policy]\ndeny = [\"x\"]\nconfirm = true\n\
+                [mcpServers.m.policy.tools.get]\nread_only = true\nidempotent = true\nretries = 2\n\
+                [tools.get]\nmcp = \"mcp://m/get\"\nretries = 1\n[tools.set]\nmcp = \"mcp://m/set\"\n";
+    let tools = Tools::from_file(&folder.file("tools.toml", text)).unwrap();
+    let policy = |name: &str| tools.get(name).unwrap().policy.to_string();
+    assert_eq!(policy("get"), "reads only, idempotent, 1 retry");
+    assert_eq!(policy("set"), "may change something, asks first");
 }
 
 #[test]
@@ -262,6 +269,17 @@ fn what_a_tool_lacks_is_in_the_way_of_those_who_call_it() {
         all.iter().any(|told| told.contains("mcpServers.ask.envFile: files of variables are not read")),
         "{all:#?}"
     );
+}
+
+#[test]
+fn the_files_that_the_page_on_mcp_prints_are_read() {
+    let page = include_str!("../MCP.md");
+    let blocks: Vec<&str> =
+        page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() >= 3, "it has files");
+    for block in blocks {
+        assert_eq!(problems("tools.json", block), [""; 0], "{block}");
+    }
 }
 
 /// Files as other clients' pages print them: each is read, and leads to these servers and to this way of reaching the first.

@@ -231,13 +231,17 @@ fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> 
 /// Reads instructions to the end. Most have operands of a byte each and are read from one word.
 fn code(code: &mut Vec<Op>, r: &mut Reader<'_>) -> Result<()> {
     while r.left() > 0 {
-        let rest = r.bytes.get(r.at..).unwrap_or_default();
-        match rest.first_chunk().and_then(|word| Op::short(*word)) {
-            Some((op, length)) => {
-                r.at += length;
-                code.push(op);
-            }
-            None => code.push(Op::decode(r)?),
+        // In a register while it goes from word to word.
+        let mut at = r.at;
+        while let Some(word) = r.bytes.get(at..).and_then(|rest| rest.first_chunk())
+            && let Some((op, length)) = Op::short(*word)
+        {
+            at += length;
+            code.push(op);
+        }
+        r.at = at;
+        if r.left() > 0 {
+            code.push(Op::decode(r)?);
         }
     }
     Ok(())

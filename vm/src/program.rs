@@ -135,7 +135,8 @@ impl Inner {
         for call in &inner.spec.calls {
             let name = inner.texts[at(inner.spec.tools[usize::from(call.tool.0)].0)];
             // A shape has no more fields than 16 bits count.
-            let arguments = u32::try_from(inner.spec.shapes[usize::from(call.shape.0)].len()).unwrap_or(u32::MAX);
+            let arguments =
+                u32::try_from(inner.spec.shapes[usize::from(call.shape.0)].len()).unwrap_or(u32::MAX);
             inner.calls.push(CallFact { name: (name.low(), name.low() + name.high()), arguments });
         }
         for shape in &inner.spec.shapes {

@@ -198,6 +198,11 @@ impl<'a> Arena<'a> {
         Arena { heap, program, start }
     }
 
+    /// Bytes of text that there are.
+    pub(crate) fn len(&self) -> usize {
+        self.heap.text.len()
+    }
+
     #[inline]
     fn reserve(&mut self, bytes: usize) -> Result<(), Trap> {
         self.heap.budget.check_text(self.heap.text.len() - self.start + bytes)?;

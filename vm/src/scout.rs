@@ -172,6 +172,7 @@ fn computed(op: &Op) -> Option<Out> {
         | Op::HasName { dst, .. }
         | Op::Append { dst, .. }
         | Op::At { dst, .. }
+        | Op::Select { dst, .. }
         | Op::Len { dst, .. } => Some(dst),
         _ => None,
     }

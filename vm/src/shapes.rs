@@ -219,6 +219,11 @@ impl Shapes {
         self.fields(program, shape).iter().position(|&field| field == name)
     }
 
+    /// Whether the matrix says where a field is, or that it is not there; else all fields are looked through.
+    pub(crate) fn is_told(&self, shape: u32, name: u32) -> bool {
+        at(name) < self.stride && self.matrix[at(shape) * self.stride + at(name)] != FAR
+    }
+
     /// The number of a name that is known.
     pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
@@ -375,11 +380,13 @@ impl Shapes {
         let (laid, bytes) = (small(self.laid.len()), small(bytes));
         self.fields.extend_from_slice(list);
         for &name in list {
+            // Apart meanwhile, since the text may be one of the run's own names.
             let mut laid = core::mem::take(&mut self.laid);
             let text = self.name(program, name);
-            laid.push_str(text);
             let length = small(text.len());
-            (self.laid, _) = (laid, self.lengths.push(length));
+            laid.push_str(text);
+            self.laid = laid;
+            self.lengths.push(length);
         }
         self.own.push(Own { first, count, laid, bytes, longest, names, price, stamp: self.run });
         push_row(&mut self.matrix, self.stride, list);

@@ -11,43 +11,6 @@ use ilo_vm::Datum;
 
 type Rows<'t> = &'t [(Datum<'t>, Datum<'t>, &'t str)];
 
-const NIL: Datum<'static> = Datum::Nil;
-const TRUE: Datum<'static> = Datum::Bool(true);
-const FALSE: Datum<'static> = Datum::Bool(false);
-const MIN: Datum<'static> = Datum::Int(i64::MIN);
-const MAX: Datum<'static> = Datum::Int(i64::MAX);
-
-const fn i(value: i64) -> Datum<'static> {
-    Datum::Int(value)
-}
-const fn d(value: f64) -> Datum<'static> {
-    Datum::Double(value)
-}
-const fn t(value: &str) -> Datum<'_> {
-    Datum::Text(value)
-}
-const fn l<'a>(items: &'a [Datum<'a>]) -> Datum<'a> {
-    Datum::List(items)
-}
-const fn r<'a>(fields: &'a [(&'a str, Datum<'a>)]) -> Datum<'a> {
-    Datum::Record(fields)
-}
-
-/// The value as JSON, or the code of the fault.
-fn short(outcome: &str) -> String {
-    let value = outcome.strip_prefix(r#"{"status":"ok","value":"#).and_then(|rest| rest.strip_suffix('}'));
-    let fault = outcome.strip_prefix(r#"{"status":"fault","code":""#).and_then(|rest| rest.split('"').next());
-    value.or(fault).unwrap_or(outcome).to_string()
-}
-
-/// Runs a function of the parameters a and b, of six registers.
-fn run(code: &[Op], a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> String {
-    let mut asm = Asm::new(&["a", "b", "c"]);
-    tables(&mut asm);
-    asm.function("f", &["a", "b"], PLAIN, 8, code);
-    outcome(asm, &[a, b], NO_TOOLS)
-}
-
 /// The instruction's result, returned.
 fn value_of(op: Op, a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> String {
     short(&run(&[op, Op::Return { src: In(2) }], a, b, tables))
@@ -79,8 +42,6 @@ fn check_with_constant(name: &str, op: Op, constant: Op, rows: Rows<'_>) {
         }
     }
 }
-
-const MISMATCH: &str = "type-mismatch";
 
 #[test]
 fn arithmetic() {

@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{FieldId, FunctionId, MapId, NumberId, StringId};
+use ilo_spec::operand::{ChoiceId, FieldId, FieldsId, FunctionId, MapId, NumberId, StringId};
 use ilo_spec::program::{Function, Key};
 use ilo_vm::{Program, Rule};
 use std::collections::BTreeSet;
@@ -166,6 +166,22 @@ fn product(least: u8) -> Op {
     Op::MulCUnlessGeC { dst: Out(0), a: In(0), by: NumberByte(0), least: NumberByte(least), to: To(0) }
 }
 
+/// A choice whose one case has that number constant, of which there is one.
+fn choice(number: u16) -> Asm {
+    with(&[Op::Select { dst: Out(1), src: In(0), map: ChoiceId(0) }, RETURN], |asm| {
+        asm.map(vec![(Key::Nil, number)], None);
+    })
+}
+
+/// A record of so many registers under the shape of two fields.
+fn yield_of(count: usize) -> Op {
+    let (a, shape) = (In(0), FieldsId(0));
+    match count {
+        2 => Op::YieldTwo { base: BASE, a, b: a, shape },
+        _ => Op::YieldThree { base: BASE, a, b: a, c: a, shape },
+    }
+}
+
 fn flow() -> Vec<Row> {
     let chain = |callee| {
         with(&[RETURN], |asm| {
@@ -201,6 +217,20 @@ fn flow() -> Vec<Row> {
             Some(2),
             |rule| matches!(rule, Rule::EntersLoop { to: 2 }),
             one(&[jump_if(3), begin(1), nil(5), next(2), RETURN]),
+        ),
+        (
+            10,
+            choice(1),
+            Some(0),
+            |rule| matches!(rule, Rule::Index { what: "number", found: 1, size: 1 }),
+            choice(0),
+        ),
+        (
+            10,
+            one(&[begin(1), yield_of(3), next(2), COLLECT, RETURN]),
+            Some(1),
+            |rule| matches!(rule, Rule::Fields { found: 2, expected: 3 }),
+            one(&[begin(1), yield_of(2), next(2), COLLECT, RETURN]),
         ),
         (15, chain(1), Some(1), |rule| matches!(rule, Rule::Order { found: 1, caller: 1 }), chain(0)),
     ]

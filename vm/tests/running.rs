@@ -78,6 +78,50 @@ fn a_loop_collects_what_it_yields() {
     assert_eq!(found, r#"{"status":"ok","value":[]}"#);
 }
 
+/// A run begins again with the arguments that it was given, whatever its function did to the registers they came in.
+#[test]
+fn a_run_that_is_rewound_has_its_arguments_again() {
+    let base = LoopBase(1);
+    let again = Op::Next { base, item: Out(0), back: Back(1) };
+    let invoke =
+        |first| Op::Invoke { dst: Out(4), first: First(first), function: FunctionId(0), fail: OnFail(0) };
+    let codes: [&[Op]; 5] = [
+        // It leaves them alone, writes over one, lets a loop do so with an item and with its state, or a callee.
+        &[Op::Len { dst: Out(4), src: In(0) }, Op::Return { src: In(4) }],
+        &[Op::Len { dst: Out(0), src: In(0) }, Op::Return { src: In(0) }],
+        &[
+            Op::Len { dst: Out(4), src: In(0) },
+            Op::Each { base, list: In(0), to: To(0) },
+            again,
+            Op::Return { src: In(4) },
+        ],
+        &[
+            Op::Len { dst: Out(4), src: In(0) },
+            Op::Each { base: LoopBase(0), list: In(0), to: To(0) },
+            Op::Next { base: LoopBase(0), item: Out(3), back: Back(1) },
+            Op::Return { src: In(4) },
+        ],
+        &[invoke(0), Op::Return { src: In(4) }],
+    ];
+    for code in codes {
+        let mut asm = Asm::new(&["items"]);
+        asm.function(
+            "g",
+            &["items"],
+            PLAIN,
+            1,
+            &[Op::Len { dst: Out(0), src: In(0) }, Op::Return { src: In(0) }],
+        );
+        asm.function("f", &["items"], PLAIN, 5, code);
+        let mut run = Run::new(&asm.build(), Limits::default());
+        run.start(FunctionId(1), &[Datum::List(&[Datum::Int(7), Datum::Int(8)])]).unwrap();
+        for _ in 0..3 {
+            assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":2}"#, "{code:?}");
+            run.rewind();
+        }
+    }
+}
+
 #[test]
 fn a_thousand_runs_wait_at_once() {
     let program = notify().build();

@@ -447,7 +447,10 @@ impl<'a> Types<'_, 'a> {
         let fits = |known: Known| known.meets(Known::BOOL) || known.meets(Known::NIL);
         if let Some(found) = seen.filter(|&found| !fits(found)) {
             let message = format!("{word} takes a bool or nil, but this is {found}");
-            let diagnostic = self.mismatch(expression, found, "bool or nil".to_owned(), message);
+            let mut diagnostic = self.mismatch(expression, found, "bool or nil".to_owned(), message);
+            if found == Known::NUMBER && self.function.notation != Notation::Id {
+                diagnostic = diagnostic.help("compare it with another number");
+            }
             self.found.push(Diagnostic { code: Code::ConditionType, ..diagnostic });
         }
     }

@@ -1,7 +1,7 @@
 //! `if`, `assert`, `switch` and `for`.
 
 use super::dialect::{ARM, Key};
-use super::draft::Draft;
+use super::draft::{Draft, mendable};
 use super::keys::{Keyed, entries, first_of, shown};
 use super::reader::{Loop, Reader, literal};
 use super::steps::{Step, Tail};
@@ -173,7 +173,8 @@ impl<'a> Reader<'_, 'a> {
             }
         };
         let steps: Option<Vec<String>> = arms.iter().map(text).collect();
-        let steps = steps.filter(|steps| !steps.is_empty() && step.target.is_none());
+        let steps =
+            steps.filter(|steps| !steps.is_empty() && step.target.is_none() && mendable(step.keyed.span));
         let message = "`switch` is another notation's word for steps with `if`, and read as those";
         let warning = Diagnostic::new(Code::SisterWord, step.place(), message)
             .expected("a step with `if` for each arm, one behind the other", "`switch`");

@@ -8,6 +8,14 @@ use crate::id::quote;
 use crate::span::Span;
 use bumpalo::Bump;
 
+/// The most bytes of a source that a mend repeats, so that mends inside mends stay small; beyond, the message tells.
+const LONGEST: u32 = 1 << 14;
+
+/// Whether a mend may repeat a part of the source.
+pub(super) fn mendable(part: Span) -> bool {
+    part.end.saturating_sub(part.start) <= LONGEST
+}
+
 /// A value as it should be.
 pub(super) enum Draft<'a> {
     /// As it stands.
@@ -65,6 +73,9 @@ impl<'a> Draft<'a> {
 
     /// The mend that writes it in the place of a record; `None` where YAML's lines do not let it.
     pub(super) fn fix(&self, of: &Node<'a>, source: &str, yaml: bool, tight: bool) -> Option<Fix> {
+        if !mendable(of.span) {
+            return None;
+        }
         let title = format!("write `{}`", self.outline(yaml));
         let flow = source.get(of.span.range())?.starts_with(['{', '[']);
         let mut text = String::new();
@@ -147,9 +158,9 @@ impl<'a> Draft<'a> {
                         indent(out, column);
                     }
                     if super::reference::is_name(key) {
-                        out.push_str(key)
+                        out.push_str(key);
                     } else {
-                        quote(key, out)
+                        quote(key, out);
                     }
                     out.push(':');
                     if value.is_block(source) {

@@ -5,7 +5,7 @@
 
 use super::dialect::{Dialect, Key, Meant, begins_step, instead};
 use super::doubt::Place;
-use super::draft::Draft;
+use super::draft::{Draft, mendable};
 use super::keys::{entries, first_of};
 use super::operator;
 use super::reader::Reader;
@@ -109,7 +109,7 @@ impl<'a> Reader<'_, 'a> {
             .sister_operation(list, true)
             .or_else(|| self.sister_assert(list))
             .or_else(|| self.sister_merge(list))
-            .or_else(|| self.record_of_step(list))
+            .or_else(|| Self::record_of_step(list))
             .or_else(|| self.conditioned(list))
             .or_else(|| self.looped(list))
             .or_else(|| self.called(list))
@@ -160,10 +160,11 @@ impl<'a> Reader<'_, 'a> {
             Some(Draft::Record(vec![("let", Draft::Word(entry.name()?)), ("expr", Draft::Kept(entry.value))]))
         };
         let drafts: Vec<Draft<'a>> = inner.iter().filter_map(draft).collect();
+        let written = !self.dialect.is_yaml() && mendable(node.span);
         let wrong = Diagnostic::new(Code::BadStep, only.key.span, "a step binds one name")
             .expected("a step with `let` and `expr` for each", format!("{} names in one", inner.len()));
-        self.report(if self.dialect.is_yaml() {
-            wrong.help("write a step for each, under its name, with `expr`")
+        self.report(if !written {
+            wrong.help("write a step for each, with its name and `expr`")
         } else {
             let texts: Vec<String> =
                 drafts.iter().map(|draft| draft.text(self.source, self.dialect.is_bare())).collect();
@@ -192,7 +193,7 @@ impl<'a> Reader<'_, 'a> {
         let named = get(list, &["let"]).filter(|_| step);
         let rest: Vec<Entry<'a>> =
             list.iter().filter(|entry| named.is_none() || entry.name() != Some("let")).copied().collect();
-        let (operator, operands) = self.operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
+        let (operator, operands) = Self::operation_by_keys(self.arena.alloc_slice_copy(&rest))?;
         let sister =
             rest.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
         if sister && self.dialect.has(Key::Op) || !sister && !step {
@@ -251,7 +252,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A record under `if` or `match` that holds what belongs beside it.
-    fn record_of_step(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+    fn record_of_step(list: Entries<'a>) -> Option<Mended<'a>> {
         if let (Some(on), Some(_)) = (get(list, &["switch"]), get(list, &["cases"]))
             && !matches!(on.value.kind, Kind::List(_))
         {
@@ -444,10 +445,9 @@ impl<'a> Reader<'_, 'a> {
         }
         let mut draft: Vec<(&'a str, Draft<'a>)> = get(list, &["let"]).and_then(kept).into_iter().collect();
         draft.push(("call", Draft::Kept(call.value)));
-        let mut without: Vec<&str> = arguments.iter().map(|&(name, _)| name).collect();
-        without.extend(["let", "call"]);
         draft.push((self.dialect.word(Key::Args), Draft::Record(arguments)));
-        draft.extend(others(list, &without));
+        let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
+        draft.extend(rest.filter_map(kept));
         Some(Mended {
             code: Code::BadStep,
             message: "the arguments of a call stand in a record of their own",

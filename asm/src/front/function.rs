@@ -1,15 +1,15 @@
 //! Programs at the top of documents: names, inputs, outputs, what may be called, and steps.
 
-use super::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
+use super::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP, begins_step};
 use super::keys::{Keyed, entries, first_of, shown};
-use super::reader::{Functions, Reader};
+use super::reader::{Doubts, Functions, Reader};
 use super::refer::inner;
 use super::scope::{Scope, Survey};
 use super::steps::{Item, Tail, named};
 use super::tree::{Kind, Node, Text};
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::build::Notation;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::id::{self, Options};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -45,6 +45,7 @@ pub(super) fn file<'a>(
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
+    file.unwrapped(&mut programs);
     programs.retain(|program| {
         let is_record = matches!(program.kind, Kind::Record(_));
         if !is_record {
@@ -90,6 +91,57 @@ impl<'a> Top<'_, 'a> {
             Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program in this file")
                 .expected(self.form(), "nothing"),
         );
+    }
+
+    /// Programs that stand in a record of their own are taken out of it; steps without a program around them are one error.
+    fn unwrapped(&mut self, programs: &mut Vec<Node<'a>>) {
+        let is_program = |node: &Node<'a>| {
+            entries(node).iter().any(|entry| {
+                entry
+                    .name()
+                    .is_some_and(|name| self.dialect.meaning(name, &[Key::Steps, Key::Meta]).is_some())
+            })
+        };
+        let is_step = |node: &Node<'a>| {
+            !is_program(node) && entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
+        };
+        if let [first, ..] = programs[..]
+            && programs.iter().all(is_step)
+        {
+            let wrong = Diagnostic::new(
+                Code::BadShape,
+                first_of(&first),
+                "these are steps without a program around them",
+            )
+            .expected(self.form(), "steps alone");
+            self.diagnostics
+                .push(wrong.help("a program has a name, inputs and an output, and its steps in a list"));
+            programs.clear();
+        }
+        if let [whole] = programs[..]
+            && let [only] = entries(&whole)
+        {
+            let inner: Vec<Node<'a>> = match only.value.kind {
+                Kind::List(items) => items.to_vec(),
+                _ => vec![only.value],
+            };
+            if inner.is_empty() || !inner.iter().all(is_program) {
+                return;
+            }
+            let found = format!("`{}`", shown(&only.key));
+            let wrong =
+                Diagnostic::new(Code::BadShape, only.key.span, "a program stands in nothing but a list")
+                    .expected(self.form(), format!("it under {found}"));
+            let text = self.source.get(only.value.span.range()).filter(|_| !self.dialect.is_yaml());
+            self.diagnostics.push(match text {
+                Some(text) => {
+                    let edits = vec![Edit { span: whole.span, text: text.to_owned() }];
+                    wrong.fix(Fix { title: format!("remove {found} around it"), edits })
+                }
+                None => wrong.help(format!("remove {found}, and move what is below it to the left")),
+            });
+            *programs = inner;
+        }
     }
 
     fn no_program(&mut self, node: &Node<'a>) {
@@ -180,9 +232,7 @@ impl<'a> Top<'_, 'a> {
             step_end: 0,
             switched: None,
             statements: Vec::new(),
-            doubts: Vec::new(),
-            lists: Vec::new(),
-            in_doubt: false,
+            doubts: Doubts::default(),
         };
         let keys: &[Key] = if of_mcp { &TOP_OF_MCP } else { &TOP };
         let top = reader.keyed(program, keys, "a program");
@@ -205,7 +255,7 @@ impl<'a> Top<'_, 'a> {
         };
         let allowed = head.get(Key::Deps).and_then(|node| reader.allowed(node));
         let lists = parameters.iter().filter(|parameter| parameter.ty.ty.lists > 0);
-        reader.lists = lists.map(|parameter| parameter.name.text).collect();
+        reader.doubts.lists = lists.map(|parameter| parameter.name.text).collect();
         for parameter in parameters {
             // An input that is bound anew, and never read as an input, is a variable like any other.
             let name = parameter.name.text;
@@ -228,7 +278,7 @@ impl<'a> Top<'_, 'a> {
             slots: self.arena.alloc_slice_copy(reader.scope.slots()),
             allowed,
             body,
-            doubts: self.arena.alloc_slice_copy(&reader.doubts),
+            doubts: self.arena.alloc_slice_copy(&reader.doubts.places),
             calls: reader.calls,
             loops: reader.loops,
             notation: self.dialect.notation,
@@ -266,6 +316,11 @@ impl<'a> Reader<'_, 'a> {
         let Some(node) = node else { return &[] };
         if matches!(node.kind, Kind::Null) {
             return &[];
+        }
+        if let Kind::List(items) = node.kind
+            && let Some(declared) = self.declared(node, items)
+        {
+            return declared;
         }
         if !matches!(node.kind, Kind::Record(_)) {
             let word = self.dialect.word(Key::Input);
@@ -326,6 +381,38 @@ impl<'a> Reader<'_, 'a> {
                 }
             },
         }
+    }
+
+    /// Inputs as a list of records with name and type: says how they are written, and reads them as that.
+    fn declared(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<&'a [Parameter<'a>]> {
+        let pair = |item: &'a Node<'a>| {
+            let ty = member(item, "type")?;
+            Some((member(item, "name")?.text()?, plain_type(ty).or_else(|| schema_type(item))?, ty.span))
+        };
+        let pairs: Vec<(&'a str, String, Span)> = items.iter().map(pair).collect::<Option<_>>()?;
+        if pairs.is_empty() {
+            return None;
+        }
+        let types: Vec<String> =
+            pairs.iter().map(|(name, ty, _)| format!("{}: {}", quoted(name), quoted(ty))).collect();
+        let mended = format!("{{{}}}", types.join(", "));
+        let what = format!("`{}` is a record of names and types", self.dialect.word(Key::Input));
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), what)
+            .expected(format!("`{mended}`"), "a list of records");
+        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        self.report(if flow {
+            wrong.replace(node.span, mended)
+        } else {
+            wrong.help("write each input as `name: type`")
+        });
+        let parameters: Vec<Parameter<'a>> = pairs
+            .into_iter()
+            .map(|(text, ty, span)| {
+                let ty = apart(self.arena.alloc_str(&ty), input_type);
+                Parameter { name: Name { text, span }, ty: TypeName { span, ..ty } }
+            })
+            .collect();
+        Some(self.arena.alloc_slice_copy(&parameters))
     }
 
     /// Inputs as a JSON schema has them: says how they are written, and gives back its properties.

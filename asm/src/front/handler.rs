@@ -367,27 +367,14 @@ impl<'a> Reader<'_, 'a> {
                 *at = only.key.span;
                 return Then::Fail(Some(&only.value));
             }
-            Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
-            _ => {
-                let word = self.dialect.word(Key::Handler);
-                let message = format!("`{word}` is a record that says what to do");
-                let wrong = Diagnostic::new(Code::BadShape, first_of(node), message).expected(
-                    format!("a record with one of {}", some_words(self.dialect, &HANDLER)),
-                    node.kind_name(),
-                );
-                let steps = matches!(node.kind, Kind::List(_));
-                self.report(if steps && !self.dialect.is_yaml() {
-                    let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
-                    let edits = vec![edit(node.span.start, "{\"then\": "), edit(node.span.end, "}")];
-                    wrong.fix(Fix { title: "write `{\"then\": […]}`".to_owned(), edits })
-                } else {
-                    wrong.help("steps that run when the call fails stand under `then` in it")
-                });
-                if steps {
-                    return Then::Steps(node);
-                }
-                return Then::Ignore;
+            Kind::Record(list)
+                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
+            {
+                self.compensations(compensate);
+                return self.no_handler(node);
             }
+            Kind::Record(_) => self.keyed(node, &HANDLER, "a handler"),
+            _ => return self.no_handler(node),
         };
         self.compensations(compensate);
         self.compensations(keyed.get(Key::Compensate));
@@ -429,6 +416,25 @@ impl<'a> Reader<'_, 'a> {
             }
             Some((key, entry)) => Then::Leave(key, entry),
         }
+    }
+
+    /// Reports a handler that is none; steps are read as what it does.
+    fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Then<'d, 'a> {
+        let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
+        let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
+        let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
+        self.report(if steps && !self.dialect.is_yaml() {
+            let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
+            let list = matches!(node.kind, Kind::List(_));
+            let (open, close) = if list { ("{\"then\": ", "}") } else { ("{\"then\": [", "]}") };
+            let edits = vec![edit(node.span.start, open), edit(node.span.end, close)];
+            wrong.fix(Fix { title: "write `{\"then\": […]}`".to_owned(), edits })
+        } else {
+            wrong.help("steps that run when the call fails stand under `then` in it")
+        });
+        if steps { Then::Steps(node) } else { Then::Ignore }
     }
 
     /// `skip`, `ignore` and `continue`, each with `true`.

@@ -132,6 +132,9 @@ impl<'a> Reader<'_, 'a> {
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
         let instead = name.and_then(|name| instead(name, self.dialect));
         let near = name.filter(|_| instead.is_none()).and_then(|name| self.dialect.nearest(name, &free));
+        if instead.is_some() {
+            entry.value.text().into_iter().for_each(|name| self.scope.lose(name));
+        }
         let word = near.map(|key| self.dialect.word(key));
         let wrong = Diagnostic::new(
             Code::UnknownKey,

@@ -4,6 +4,7 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+mod cases;
 mod control;
 mod detect;
 mod dialect;
@@ -16,8 +17,11 @@ mod handler;
 pub mod infix;
 mod json;
 mod keys;
+mod kinds;
+mod operate;
 pub mod operator;
 mod reader;
+mod records;
 mod refer;
 pub mod reference;
 mod returns;

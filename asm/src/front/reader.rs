@@ -31,6 +31,17 @@ pub(super) struct Loop {
     pub(super) skipped: Option<Slot>,
 }
 
+/// What was most likely meant otherwise, of which warnings tell.
+#[derive(Default)]
+pub(super) struct Doubts<'a> {
+    /// The expressions.
+    pub(super) places: Vec<Span>,
+    /// What is read was doubted as a whole, and is not in its parts.
+    pub(super) told: bool,
+    /// The inputs that are lists.
+    pub(super) lists: Vec<&'a str>,
+}
+
 /// Reads one function.
 pub(super) struct Reader<'r, 'a> {
     pub(super) dialect: Dialect,
@@ -60,12 +71,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) step_end: u32,
     /// A `return` in the switch being read.
     pub(super) switched: Option<Span>,
-    /// What is read was doubted as a whole, and is not in its parts.
-    pub(super) in_doubt: bool,
-    /// The inputs that are lists.
-    pub(super) lists: Vec<&'a str>,
-    /// Expressions that were warned of as meant otherwise.
-    pub(super) doubts: Vec<Span>,
+    /// What was most likely meant otherwise.
+    pub(super) doubts: Doubts<'a>,
     /// Statements of the blocks that are being read, the innermost last.
     pub(super) statements: Vec<Stmt<'a>>,
 }

@@ -122,7 +122,10 @@ impl<'a> Reader<'_, 'a> {
         let (word, found) = (shown(&ok.key), shown(&err.key));
         let message = format!("a return is `{word}` or `{found}`, not both");
         let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
-        let value = self.source.get(ok.value.span.range()).filter(|_| !self.dialect.is_yaml());
+        let value = self
+            .source
+            .get(ok.value.span.range())
+            .filter(|_| !self.dialect.is_yaml() && super::draft::mendable(node.span));
         self.report(match value.filter(|_| matches!(err.value.kind, Kind::Null)) {
             Some(value) => wrong.replace(node.span, format!("{{\"{word}\":{}{value}}}", self.blank())),
             None => {

@@ -26,6 +26,7 @@ pub(super) struct Scope<'a> {
     parameters: HashMap<&'a str, Slot>,
     /// Names of steps that nothing refers to.
     unbound: Vec<&'a str>,
+    is_unbound: HashSet<&'a str>,
     /// Names of steps that could not be read: what refers to them is not wrong for that.
     lost: HashSet<&'a str>,
     /// Names of the last steps of blocks, which are what these give, and whether the block is a loop's.
@@ -55,6 +56,7 @@ impl<'a> Scope<'a> {
     /// Notes the name of a step that nothing refers to.
     pub(super) fn unbound(&mut self, name: &'a str) {
         self.unbound.push(name);
+        self.is_unbound.insert(name);
     }
 
     /// Notes the name of a step that could not be read.
@@ -68,7 +70,7 @@ impl<'a> Scope<'a> {
 
     /// Whether a name was bound, or stands over a step that was.
     pub(super) fn knows(&self, name: &str) -> bool {
-        self.find(name).is_some() || self.unbound.contains(&name)
+        self.find(name).is_some() || self.is_unbound.contains(name)
     }
 
     fn slot(&mut self, name: Option<&'a str>) -> Slot {

@@ -473,7 +473,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let (name, of) = (head.word.mnemonic(), head.of);
         let Some(count) = head.count else {
             let text = if head.out_of_range { read.to_string() } else { format!(" {read}") };
-            let help = format!("the indented lines are {read} {of}");
+            let help = format!("by the indented lines, the number of {of} is {read}");
             return self.tolerate(self.bad_count(head).help(help).replace(head.count_span, text));
         };
         if let Some(layout) = &mut self.layout {

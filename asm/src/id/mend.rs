@@ -99,6 +99,26 @@ fn same_letters(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
 }
 
+/// What begins a statement in other languages, and what is written here.
+const ELSEWHERE: [(&str, &str); 16] = [
+    ("BREAK", "a loop runs over its whole list: put what follows into `IF NOT <condition> <count>`"),
+    ("CONTINUE", "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing"),
+    ("SKIP", "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing"),
+    ("WHILE", "the only loop is `FOR <slot> <list> <count>`, over a list"),
+    ("REPEAT", "the only loop is `FOR <slot> <list> <count>`, over a list"),
+    ("SET", "a slot is bound, and bound again, by `LET <slot> <value>`"),
+    ("ASSIGN", "a slot is bound, and bound again, by `LET <slot> <value>`"),
+    ("VAR", "a slot is bound by `LET <slot> <value>`, and named in `; Vars:`"),
+    ("RETURN", "write `RET <value>`; in a result function `RET_OK <value>` or `RET_ERR <value>`"),
+    ("THROW", "write `RET_ERR <value>` in a result function, `FAIL <value>` in any"),
+    ("RAISE", "write `FAIL <value>`"),
+    ("TRY", "a call is handled by `MATCH <slot> 2` behind it, with an ERR and an OK arm"),
+    ("CATCH", "a call is handled by `MATCH <slot> 2` behind it, with an ERR and an OK arm"),
+    ("SWITCH", "one of several values is `MATCH_MAP <value> <count> <key> <value> …`"),
+    ("ELIF", "put an `IF` into the `ELSE`"),
+    ("END", "leave it out: a block ends with its indent, or by its count"),
+];
+
 impl<'a> Parser<'_, 'a> {
     /// The instruction that a word is but for its case and separators, or by a name from another language.
     pub(super) fn same_word(&self, token: &Token) -> Option<Word> {
@@ -175,9 +195,10 @@ impl<'a> Parser<'_, 'a> {
         let text = shorten(self.text(&self.current));
         let wrong =
             self.refuse(Code::UnknownInstruction, format!("`{text}` is no instruction"), "an instruction");
-        self.stop(
-            wrong.help("a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`"),
-        )
+        let own = ELSEWHERE.iter().find(|(word, _)| word.eq_ignore_ascii_case(&text)).map(|&(_, help)| help);
+        self.stop(wrong.help(own.unwrap_or(
+            "a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`",
+        )))
     }
 
     /// Refuses an instruction that is no operand.
@@ -189,6 +210,9 @@ impl<'a> Parser<'_, 'a> {
             Some(word) if word.row().place == Place::Control => {
                 let name = word.mnemonic();
                 wrong.help(format!("bind it first, with `LET <slot> {name} …`, and write `REF <slot>` here"))
+            }
+            _ if of == Word::If && matches!(self.text(&self.current), "OK" | "ERR") => {
+                wrong.help("whether a call failed is asked by `MATCH <slot> 2` with an ERR and an OK arm")
             }
             _ => wrong.help(format!("write {}", form(of))),
         };

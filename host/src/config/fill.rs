@@ -10,6 +10,13 @@ impl Reading {
     /// `${env:NAME}` and `${userHome}` are other clients' words.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
         let text = self.text(data)?;
+        if self.client && is_bare_variable(text) {
+            self.lacks(format!(
+                "another client's form of a variable; write `${{{}}}`",
+                text.trim_start_matches('$')
+            ));
+            return None;
+        }
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -79,4 +86,11 @@ impl Reading {
         }
         Some(texts)
     }
+}
+
+/// Whether a text is `$NAME` and nothing else, which some clients take for a variable.
+fn is_bare_variable(text: &str) -> bool {
+    let name = text.strip_prefix('$').unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }

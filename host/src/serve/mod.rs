@@ -7,13 +7,16 @@
 mod answer;
 mod consent;
 mod http;
+mod listen;
 mod offer;
 mod search;
+mod sessions;
 
 use crate::interrupt::Interrupt;
 use crate::run::{self, Ended, Observer};
 use crate::tools::Tools;
 use crate::tools::consent::Consent;
+use axum::http::request::Parts;
 use consent::{Line, Running, Waiting, Way};
 use ilo_vm::{FunctionId, Program};
 use rmcp::model::{
@@ -23,6 +26,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use sessions::Sessions;
 use std::io;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -70,6 +74,8 @@ struct Shared {
 struct Session {
     shared: Arc<Shared>,
     own: Arc<Semaphore>,
+    /// The sessions of all clients, where they come over HTTP.
+    sessions: Option<Arc<Sessions>>,
 }
 
 /// Serves one client over standard input and output, until it closes them.
@@ -90,7 +96,7 @@ pub async fn streams(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> io::Result<()> {
-    let session = Shared::new(service).session();
+    let session = Shared::new(service).session(None);
     let running = session.serve((input, output)).await.map_err(io::Error::other)?;
     running.waiting().await.map_err(io::Error::other)?;
     Ok(())
@@ -103,8 +109,9 @@ impl Shared {
         Arc::new(Shared { service, offered, running, waiting: Waiting::default() })
     }
 
-    fn session(self: &Arc<Shared>) -> Session {
-        Session { shared: Arc::clone(self), own: Arc::new(Semaphore::new(self.service.runs_of_client)) }
+    fn session(self: &Arc<Shared>, sessions: Option<Arc<Sessions>>) -> Session {
+        let own = Arc::new(Semaphore::new(self.service.runs_of_client));
+        Session { shared: Arc::clone(self), own, sessions }
     }
 }
 
@@ -175,6 +182,8 @@ impl Session {
         work: answer::Work,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<Running>, ErrorData> {
+        let request = context.extensions.get::<Parts>();
+        let busy = self.sessions.as_ref().zip(request).and_then(|(sessions, request)| sessions.run(request));
         let closed = |_| ErrorData::internal_error("the server is closing", None);
         let room = async {
             let own = Arc::clone(&self.own).acquire_owned().await.map_err(closed)?;
@@ -191,7 +200,7 @@ impl Session {
         let (shared, flag) = (Arc::clone(&self.shared), interrupt.clone());
         let (line, questions) = mpsc::unbounded_channel();
         let task = tokio::task::spawn_blocking(move || {
-            let _room = room;
+            let _held = (room, busy);
             work.done(&shared.service, flag, Arc::new(Line(line)), progress)
         });
         Ok(Some(Running { task, questions, interrupt }))

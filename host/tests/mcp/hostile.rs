@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Serves until standard input ends.
 pub(crate) fn serve(scenario: String) {
-    let mut server = Server { scenario, lists: 0, calls: 0 };
+    let mut server = Server { scenario, lists: 0, calls: 0, asked_first: None };
     if server.is("dies-at-start") {
         eprintln!("no licence found");
         exit(3);
@@ -27,11 +27,23 @@ struct Server {
     scenario: String,
     lists: usize,
     calls: usize,
+    /// The first request, while it is not answered.
+    asked_first: Option<Value>,
 }
 
 impl Server {
     fn is(&self, scenario: &str) -> bool {
         self.scenario == scenario
+    }
+
+    /// The file that says that a server was late once.
+    fn marker(&self) -> &str {
+        self.scenario.strip_prefix("late:").unwrap_or_default()
+    }
+
+    /// Whether the first request is answered only behind the second one: the first time that the server runs.
+    fn is_late(&self) -> bool {
+        !self.marker().is_empty() && !std::path::Path::new(self.marker()).exists()
     }
 
     fn answer(&mut self, message: &Value) {
@@ -40,6 +52,12 @@ impl Server {
             return;
         }
         match message.get("method").and_then(Value::as_str) {
+            Some("server/discover") if self.is_late() => self.asked_first = Some(id.clone()),
+            Some("initialize") if self.asked_first.is_some() => {
+                std::fs::write(self.marker(), "").expect("the marker can be written");
+                let error = json!({"code": -32601, "message": "unknown method"});
+                say(&json!({"jsonrpc": "2.0", "id": self.asked_first, "error": error}));
+            }
             Some("initialize") => {
                 let version = message.pointer("/params/protocolVersion").cloned().unwrap_or_default();
                 let about = json!({"name": "hostile", "version": "1"});

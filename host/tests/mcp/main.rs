@@ -36,6 +36,7 @@ fn main() {
     let trials = trials![
         a_server_that_cannot_be_used_is_refused_before_anything_runs;
         what_does_no_harm_is_passed_over;
+        a_server_that_is_late_at_first_is_asked_again;
         content_becomes_a_value;
         what_goes_wrong_in_a_call_is_its_failure;
         an_answer_past_the_limit_is_a_fault;
@@ -106,6 +107,13 @@ fn what_does_no_harm_is_passed_over() {
     answers("floods-standard-error", r#""hello""#);
     answers("refers-away", r#""hello""#);
     answers("dies-after-call", r#""hello""#);
+}
+
+fn a_server_that_is_late_at_first_is_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let marker = folder.path().join("late");
+    answers(&format!("late:{}", marker.display()), r#""hello""#);
+    assert!(marker.exists(), "it was late");
 }
 
 fn content_becomes_a_value() {

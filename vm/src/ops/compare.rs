@@ -235,10 +235,7 @@ fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bo
             continue;
         }
         pair.next += 1;
-        // A quarter each, charged by the pass.
-        if next % 4 == 0 {
-            heap.budget.burn(1)?;
-        }
+        heap.budget.burn(1)?;
         let x = heap.value(at(a.low()) + next);
         let Some(place) = partner(heap, program, a, b, next)? else { return Ok(false) };
         let y = heap.value(at(b.low()) + place);

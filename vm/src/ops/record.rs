@@ -45,15 +45,24 @@ fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value
     heap.values.get(at(record.low()) + usize::from(place))
 }
 
+/// Where a record keeps a field. Where the matrix does not say it, all its fields are looked through, which costs.
+fn place_of(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Option<usize>, Trap> {
+    let name = field.0.into();
+    if !heap.shapes.is_told(record.aux, name) {
+        heap.budget.burn_bulk(heap.len(program, *record), 0)?;
+    }
+    Ok(heap.shapes.position(program, record.aux, name))
+}
+
 /// As [`quick`], wherever it lies; a fault where it does not.
 #[cold]
 #[inline(never)]
-fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> Result<&'h Value, Trap> {
+fn find(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
         return Err(mismatch("a record to read a field of", record.tag));
     }
-    match heap.shapes.position(program, record.aux, field.0.into()) {
-        Some(place) => Ok(heap.at(at(record.low()) + place)),
+    match place_of(heap, program, record, field)? {
+        Some(place) => Ok(*heap.at(at(record.low()) + place)),
         None => Err(missing(heap, program, record, field)),
     }
 }
@@ -61,7 +70,7 @@ fn find<'h>(heap: &'h Heap, program: &Inner, record: &Value, field: FieldId) -> 
 /// `dst` = the field of a record.
 #[inline(always)]
 pub(crate) fn field(
-    heap: &Heap,
+    heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
     dst: Out,
@@ -79,23 +88,23 @@ pub(crate) fn field(
 #[cold]
 #[inline(never)]
 fn field_slowly(
-    heap: &Heap,
+    heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
     dst: Out,
     (src, field): (In, FieldId),
 ) -> Result<(), Trap> {
     let value = find(heap, program, get(w, src), field)?;
-    set(w, dst, *value);
+    set(w, dst, value);
     Ok(())
 }
 
 /// Whether the field of a record holds as a condition.
 #[inline(always)]
-pub(crate) fn flag(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Result<bool, Trap> {
+pub(crate) fn flag(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<bool, Trap> {
     match quick(heap, record, field) {
         Some(value) => truth(value),
-        None => truth(find(heap, program, record, field)?),
+        None => truth(&find(heap, program, record, field)?),
     }
 }
 
@@ -120,7 +129,7 @@ fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap
 /// `dst` = whether the record has the field.
 #[inline(never)]
 pub(crate) fn has(
-    heap: &Heap,
+    heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
     dst: Out,
@@ -130,7 +139,7 @@ pub(crate) fn has(
     if record.tag != Tag::Record {
         return Err(mismatch("a record that may have a field", record.tag));
     }
-    let found = heap.shapes.position(program, record.aux, field.0.into()).is_some();
+    let found = place_of(heap, program, record, field)?.is_some();
     set(w, dst, Value::bool(found));
     Ok(())
 }

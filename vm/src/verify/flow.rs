@@ -163,8 +163,9 @@ impl<'p, S: Set> Flow<'p, S> {
         // What every instruction changes stays out of `self`, and so in registers of the machine.
         let mut look = Look::new(self.program, function, self.place.caller);
         look.take(self);
-        for (place, (pc, op)) in (function.start..).zip(code).enumerate() {
+        for (pc, op) in (function.start..).zip(code) {
             self.pc = pc;
+            let place = at(pc - function.start);
             if self.areas.merges[place].from != NOWHERE {
                 look.give(self);
                 self.arrive(place)?;

@@ -189,3 +189,42 @@ pub fn notify() -> Asm {
     asm.function("notify", &["user-id", "message"], RESULT, 6, &code);
     asm
 }
+
+pub const NIL: Datum<'static> = Datum::Nil;
+pub const TRUE: Datum<'static> = Datum::Bool(true);
+pub const FALSE: Datum<'static> = Datum::Bool(false);
+pub const MIN: Datum<'static> = Datum::Int(i64::MIN);
+pub const MAX: Datum<'static> = Datum::Int(i64::MAX);
+
+pub const fn i(value: i64) -> Datum<'static> {
+    Datum::Int(value)
+}
+pub const fn d(value: f64) -> Datum<'static> {
+    Datum::Double(value)
+}
+pub const fn t(value: &str) -> Datum<'_> {
+    Datum::Text(value)
+}
+pub const fn l<'a>(items: &'a [Datum<'a>]) -> Datum<'a> {
+    Datum::List(items)
+}
+pub const fn r<'a>(fields: &'a [(&'a str, Datum<'a>)]) -> Datum<'a> {
+    Datum::Record(fields)
+}
+
+/// The value as JSON, or the code of the fault.
+pub fn short(outcome: &str) -> String {
+    let value = outcome.strip_prefix(r#"{"status":"ok","value":"#).and_then(|rest| rest.strip_suffix('}'));
+    let fault = outcome.strip_prefix(r#"{"status":"fault","code":""#).and_then(|rest| rest.split('"').next());
+    value.or(fault).unwrap_or(outcome).to_string()
+}
+
+/// Runs a function of the parameters a and b, of six registers.
+pub fn run(code: &[Op], a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> String {
+    let mut asm = Asm::new(&["a", "b", "c"]);
+    tables(&mut asm);
+    asm.function("f", &["a", "b"], PLAIN, 8, code);
+    outcome(asm, &[a, b], NO_TOOLS)
+}
+
+pub const MISMATCH: &str = "type-mismatch";

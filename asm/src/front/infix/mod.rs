@@ -54,13 +54,16 @@ pub enum InfixKind<'a> {
     Binary(Binary, &'a Infix<'a>, &'a Infix<'a>),
 }
 
+/// How what a name without `$` stands for is written, where it stands for something.
+pub type Meant<'m, 'a> = dyn Fn(&Reference<'a>) -> Option<String> + 'm;
+
 /// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which is reported.
 /// What a name without `$` refers to, and how that is written, is asked of `meant`.
 pub fn infix<'a>(
     node: &Node<'a>,
     nesting: usize,
     arena: &'a Bump,
-    meant: &dyn Fn(&Reference<'a>) -> Option<String>,
+    meant: &Meant<'_, 'a>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Infix<'a>> {
     let words = Words::of(node, arena)?;
@@ -112,7 +115,7 @@ struct Reader<'r, 'n, 'a> {
     seen: Seen,
     /// Whether a name without `$` is a reference.
     bare: bool,
-    meant: Option<&'r dyn Fn(&Reference<'a>) -> Option<String>>,
+    meant: Option<&'r Meant<'r, 'a>>,
 }
 
 impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {

@@ -44,6 +44,38 @@ impl Reader<'_, '_> {
         Span::new(offset(self.at), offset(self.at + 1))
     }
 
+    /// Reports texts joined by `+`, which JSON does not have, and goes past them; whether that is what stands here.
+    pub(super) fn joined_texts(&mut self) -> bool {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
+        let closed = |text: &str| {
+            text.bytes()
+                .enumerate()
+                .skip(1)
+                .find(|&(at, byte)| byte == b'"' && text.as_bytes().get(at - 1) != Some(&b'\\'))
+        };
+        let Some((end, _)) = closed(behind).filter(|_| behind.starts_with('"')) else { return false };
+        let before = self.source.as_bytes().get(self.last.saturating_sub(1) as usize);
+        if before != Some(&b'"') {
+            return false;
+        }
+        let start = self.end - behind.len();
+        let (from, to) = (self.last - 1, offset(start + 1));
+        let place = self.here();
+        self.report(Code::BadJson, || {
+            let fix = Fix {
+                title: "write one text".to_owned(),
+                edits: vec![Edit { span: Span::new(from, to), text: String::new() }],
+            };
+            Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
+                .expected("one text, such as `\"Hello, $name\"`", "`+`")
+                .fix(fix)
+        });
+        self.at = start + end + 1;
+        self.last = offset(self.at);
+        true
+    }
+
     pub(super) fn missing_comma(&mut self) {
         let (at, found) = (self.last, self.found());
         self.report(Code::BadJson, || {

@@ -128,6 +128,7 @@ impl<'a> Reader<'a, '_> {
             b':' => self.colon(),
             b'{' | b'[' => return self.open(byte == b'{'),
             b'}' | b']' => self.close(byte == b'}'),
+            b'+' if matches!(self.want, Want::Next) && self.joined_texts() => {}
             b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
             _ => self.word(),
         }

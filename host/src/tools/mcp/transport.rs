@@ -84,18 +84,34 @@ pub(super) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 type Service = RunningService<RoleClient, Watcher>;
 
 /// Opens a server in its way. Newer servers answer `server/discover`, and most others say that they do not know it; one
-/// that says neither is opened again in the manner of old.
+/// that says neither is opened again in the manner of old. One that says it too late for the library, which asks in the
+/// manner of old meanwhile and takes that for an answer to this, is opened again with the time that the file gives it.
 pub(super) async fn open(server: &Server, watcher: Watcher, errors: &Tail) -> Result<Service, String> {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let newer = ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        preferred_versions: preferred_versions.clone(),
         legacy_version: Some(LEGACY),
     };
-    let opened = match open_with(server, watcher.clone(), newer, errors).await? {
+    let mut opened = open_with(server, watcher.clone(), newer, errors).await?;
+    let late = matches!(
+        opened,
+        Err(ClientInitializeError::ConflictInitResponseId(..)
+            | ClientInitializeError::UncorrelatedErrorResponse { .. })
+    );
+    if late {
+        let patient = ClientLifecycleMode::Discover { preferred_versions };
+        opened = open_with(server, watcher.clone(), patient, errors).await?;
+    }
+    let old = match &opened {
         Err(
             ClientInitializeError::ExpectedInitResult(_) | ClientInitializeError::ExpectedInitResponse(_),
-        ) => open_with(server, watcher, ClientLifecycleMode::Initialize, errors).await?,
-        opened => opened,
+        ) => true,
+        Err(ClientInitializeError::JsonRpcError(_)) => late,
+        _ => false,
     };
+    if old {
+        opened = open_with(server, watcher, ClientLifecycleMode::Initialize, errors).await?;
+    }
     opened.map_err(|error| match &server.way {
         Way::Http { headers, .. } => not_let_in(&error, headers).unwrap_or_else(|| cannot_open(&error)),
         _ => cannot_open(&error),
