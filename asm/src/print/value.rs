@@ -10,7 +10,6 @@ use crate::diagnostic::nearly_meets;
 use crate::front::Key;
 use crate::front::operator::{self, Makes, Operator};
 use crate::front::reference::is_name;
-use crate::span::Span;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
