@@ -158,6 +158,60 @@ fn what_has_no_words_is_told() {
     }
 }
 
+/// Sources nested so many levels deep, each in another way.
+fn nested(levels: usize) -> Vec<String> {
+    let head = "; fn f(c: any) -> any\n; Tools: 0=get\n; Fields: 0=a\n";
+    let blocks = |open: &dyn Fn(usize) -> String, last: &str| {
+        let mut source = head.to_owned();
+        (0..levels).for_each(|level| source.push_str(&open(level)));
+        source + last
+    };
+    let chain = |word: &str, last: &str| format!("{head}RET {}{last}\n", word.repeat(levels));
+    vec![
+        blocks(&|_| "IF REF 0 1 ".to_owned(), "RET LIT 1 1\nRET LIT 1 2\n"),
+        blocks(&|_| "FOR 1 REF 0 1 ".to_owned(), "RET LIT 1 1\nRET LIT 1 2\n"),
+        blocks(
+            &|level| format!("LET {} CALL 0 0 MATCH {} 2 OK 1 0 ERR 1 2 ", level + 2, level + 2),
+            "REF 0 RET LIT 1 1\nRET LIT 1 2\n",
+        ),
+        chain("ADD LIT 1 1 ", "REF 0"),
+        chain("ADD ", &format!("REF 0{}", " LIT 1 1".repeat(levels))),
+        chain("NOT ", "REF 0"),
+        chain("LIST 1 ", "REF 0"),
+        chain("AT LIST 1 ", &format!("REF 0{}", " LIT 1 0".repeat(levels))),
+        chain("FIELD ", &format!("0{}", " 0".repeat(levels))),
+        chain("CONCAT LIT 0 \"x\" ", "REF 0"),
+        chain("CALL 0 1 0 ", "REF 0"),
+    ]
+}
+
+#[test]
+fn what_is_too_deep_to_be_read_again_is_told() {
+    let program = |source: &str, from| {
+        build(source, &Options { from: Some(from), strip: true, ..Options::default() }).0
+    };
+    let (mut told, mut wrong) = (0, Vec::new());
+    for levels in [30, 60, 63, 64, 120, 124, 125, 126, 127, 128] {
+        for (number, source) in nested(levels).iter().enumerate() {
+            let arena = Bump::new();
+            let options = Options { from: Some(Notation::Id), ..Options::default() };
+            let (file, _) = read_and_check(source, &arena, &options, &mut Diagnostics::default());
+            let Some(before) = program(source, Notation::Id) else { continue };
+            for (notation, name) in Notation::ALL {
+                let mut unsaid = Diagnostics::default();
+                let text = print::print(&file, notation, &mut unsaid);
+                let refused = unsaid.has_errors();
+                told += u32::from(refused);
+                if if refused { levels < 64 } else { program(&text, notation).as_ref() != Some(&before) } {
+                    wrong.push(format!("{name}: source {number}, {levels} levels, told: {refused}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(told > 0, "some are too deep");
+}
+
 #[test]
 fn the_constrained_notation_takes_one_line_a_function() {
     let source = NOTIFY.replace("USER", "user").replace("GET", "get-user").replace("SEND", "send-email");

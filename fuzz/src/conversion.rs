@@ -12,9 +12,6 @@ use ilo_spec::program::Program;
 pub enum Turned {
     /// The same code; and the text.
     Same(String),
-    /// Other code, which from then on stays the same through every notation: where slots are used for several things, what
-    /// is bound and never read may be bound to another slot, or to none.
-    Settled(String),
     /// The notation has no words for something; and for what.
     NotExpressible(String),
     /// It is no program to begin with.
@@ -44,22 +41,9 @@ pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String
     }
     match stripped(&printed, to) {
         Ok(after) if before == after => Ok(Turned::Same(printed)),
-        Ok(after) if settles(&printed, to, &after) => Ok(Turned::Settled(printed)),
         Ok(after) => Err(format!("{printed}\n{}\n{}", disassemble(&before), disassemble(&after))),
         Err(why) => Err(format!("{printed}\n{why}")),
     }
-}
-
-/// Whether a printed program stays what it is, in its own notation and in instruction text.
-fn settles(printed: &str, notation: Notation, program: &Program) -> bool {
-    let arena = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let options = Options { from: Some(notation), ..Options::default() };
-    let (file, _) = read_and_check(printed, &arena, &options, &mut diagnostics);
-    [notation, Notation::Id].into_iter().all(|to| {
-        let again = print::print(&file, to, &mut diagnostics);
-        stripped(&again, to).is_ok_and(|again| again == *program)
-    })
 }
 
 /// What [`turn`] promises, of any bytes: the first chooses the notations, the rest is a source, or by itself the bytes

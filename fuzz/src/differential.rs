@@ -48,24 +48,6 @@ pub fn compare(case: &Case) -> Result<Verdict, String> {
     })
 }
 
-/// Runs a case and the same program in other words: outcome, calls and failures of compensations are the same, places apart.
-///
-/// # Errors
-/// What is not the same.
-pub fn alike(case: &Case, words: &str, notation: Notation) -> Result<(), String> {
-    let ran = |source: &str, notation: Notation| {
-        let options = Options { from: Some(notation), ..Options::default() };
-        let program = build(source, &options).0.ok_or("it is no program")?;
-        let program = Program::load(&encode(&program)).map_err(|error| error.to_string())?;
-        run(case, &program)
-    };
-    let (own, mut other) = (ran(&case.source, Notation::Id)?, ran(words, notation)?);
-    if let (Ending::Fault { at: own, .. }, Ending::Fault { at, .. }) = (&own.ending, &mut other.ending) {
-        at.clone_from(own);
-    }
-    agree(&own, &other).map(drop).map_err(|what| format!("{what}\n{own:?}\n{other:?}"))
-}
-
 /// What kind of ending it is, to tell disagreements apart.
 fn kind(ending: &Ending) -> &str {
     match ending {

@@ -34,6 +34,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             loop_start: None,
             said_until: 0,
             failures: Vec::new(),
+            depth: 1,
             diagnostics,
         };
         let unnamed = file.functions.len() == 1 && function.name.text == UNNAMED;

@@ -363,6 +363,7 @@ impl<'a> Printer<'_, 'a> {
             _ => {
                 let mut steps = Vec::new();
                 self.list_of(
+                    arm.span,
                     |printer, steps| {
                         printer.steps(before, Tail::Drop, steps);
                         let entries = printer.bound(&value);

@@ -16,7 +16,17 @@ pub(super) fn print(printer: &mut Printer<'_, '_>, expr: &Expr<'_>) -> Option<St
 
 /// Writes an expression whose operators bind at least so close, in parentheses where they do not.
 fn write(printer: &mut Printer<'_, '_>, expr: &Expr<'_>, closeness: u8, out: &mut String) -> Option<()> {
+    printer.deeper(expr.span, |printer| write_inside(printer, expr, closeness, out))
+}
+
+fn write_inside(
+    printer: &mut Printer<'_, '_>,
+    expr: &Expr<'_>,
+    closeness: u8,
+    out: &mut String,
+) -> Option<()> {
     if let Some(path) = path(expr) {
+        printer.fits(path.steps.len(), expr.span);
         out.push_str(&printer.reference(&path));
         return Some(());
     }

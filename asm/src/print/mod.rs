@@ -27,6 +27,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
+use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
 use uses::Uses;
 use words::Words;
@@ -62,10 +63,32 @@ struct Printer<'p, 'a> {
     said_until: u32,
     /// The slots of the failures of the handlers around, the nearest last; none where it has a name.
     failures: Vec<Option<Slot>>,
+    /// How deep what is printed is nested, as reading it will count.
+    depth: usize,
     diagnostics: &'p mut Diagnostics,
 }
 
 impl<'a> Printer<'_, 'a> {
+    /// Prints something nested; reports what could not be read back for that.
+    fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
+        self.fits(1, span);
+        self.depth += 1;
+        let printed = print(self);
+        self.depth -= 1;
+        printed
+    }
+
+    /// Reports, once for each way down, what is so many levels too deep here to be read back.
+    fn fits(&mut self, levels: usize, span: Span) {
+        if self.depth <= NESTING && self.depth + levels > NESTING {
+            self.refuse(
+                span,
+                "what is nested so deeply",
+                "bind what is inside with LET first, or make a function of it",
+            );
+        }
+    }
+
     /// Reports what cannot be said.
     fn refuse(&mut self, span: Span, what: &str, way_out: &str) {
         let notation = self.words.notation;

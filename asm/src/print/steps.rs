@@ -321,7 +321,8 @@ impl<'a> Printer<'_, 'a> {
     /// A block inside a step.
     pub(super) fn nested(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         let mut steps = Vec::new();
-        self.list_of(|printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
+        let place = block.statements.first().map_or_else(Span::default, |first| first.span);
+        self.list_of(place, |printer, steps| printer.steps(block.statements, tail, steps), &mut steps);
         // An empty list would be a value.
         steps.extend((steps.is_empty() && tail.is_read()).then(nothing));
         self.list(steps)
@@ -330,11 +331,12 @@ impl<'a> Printer<'_, 'a> {
     /// Makes steps that stand in a list.
     pub(super) fn list_of(
         &mut self,
+        place: Span,
         make: impl FnOnce(&mut Self, &mut Vec<Step<'a>>),
         steps: &mut Vec<Step<'a>>,
     ) {
         let before = core::mem::replace(&mut self.in_list, true);
-        make(self, steps);
+        self.deeper(place, |printer| make(printer, steps));
         self.in_list = before;
     }
 
@@ -413,7 +415,7 @@ impl<'a> Printer<'_, 'a> {
         let scope = self.names.open(node.item);
         self.in_list = false;
         self.loop_start.get_or_insert(span.start);
-        self.steps(node.body.statements, tail, &mut steps);
+        self.deeper(node.span, |printer| printer.steps(node.body.statements, tail, &mut steps));
         (self.in_list, self.loop_start, self.literal) = (in_list, loop_start, literal);
         self.names.close(scope);
         let body = match self.words.notation {

@@ -24,7 +24,12 @@ pub(super) fn row(makes: Makes) -> &'static Operator {
 impl<'a> Printer<'_, 'a> {
     /// An expression where texts are texts.
     pub(super) fn value(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        self.deeper(expr.span, |printer| printer.value_inside(expr))
+    }
+
+    fn value_inside(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if let Some(path) = path(expr) {
+            self.fits(path.steps.len(), expr.span);
             return Doc::word(self.reference(&path));
         }
         match expr.kind {
@@ -51,6 +56,14 @@ impl<'a> Printer<'_, 'a> {
 
     /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
+        if self.words.notation == Notation::Workflow {
+            // What is in a text counts as one level more.
+            return self.deeper(expr.span, |printer| printer.formula_inside(expr));
+        }
+        self.value(expr)
+    }
+
+    fn formula_inside(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         let computes = matches!(
             expr.kind,
             ExprKind::Unary(..)
@@ -59,7 +72,7 @@ impl<'a> Printer<'_, 'a> {
                 | ExprKind::Has(..)
                 | ExprKind::Literal(Literal::Text(_))
         );
-        if self.words.notation != Notation::Workflow || !computes || path(expr).is_some() {
+        if !computes || path(expr).is_some() {
             return self.value(expr);
         }
         if let Some(text) = infix::print(self, expr) {
@@ -133,7 +146,12 @@ impl<'a> Printer<'_, 'a> {
     /// CONCATs as a text with references in it, where that reads back as the same.
     fn concat(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         match self.template(expr) {
-            Some(text) => Doc::Text(text.into()),
+            Some(text) => {
+                // Halves are joined of halves.
+                let parts = leaves(expr).len();
+                self.fits(parts.next_power_of_two().trailing_zeros() as usize, expr.span);
+                Doc::Text(text.into())
+            }
             None => self.binary(Binary::Concat, expr),
         }
     }
@@ -179,7 +197,9 @@ impl<'a> Printer<'_, 'a> {
 
     fn binary(&mut self, operator: Binary, expr: &Expr<'a>) -> Doc<'a> {
         let row = row(Makes::Binary(operator));
-        Doc::one(row.spelling, Doc::List(self.operands(operator, row.folds, expr)))
+        let operands = self.operands(operator, row.folds, expr);
+        self.fits(operands.len().saturating_sub(2), expr.span);
+        Doc::one(row.spelling, Doc::List(operands))
     }
 
     /// The operands of an operator, those of the same one on its left side by side with the last.
