@@ -179,6 +179,19 @@ fn a_failed_function_goes_on_where_it_says() {
     assert_eq!(verdict(functions(&[leaf, (2, &[invoke(0, 1, 0), RETURN])])), Err((Some(1), unset)));
 }
 
+/// An inner loop ends before the outer one does.
+#[test]
+fn loops_do_not_cross() {
+    let inner = |to: u16, code: [Op; 2]| {
+        let code = [&[each(1, 3), each(5, to), nil(9)], &code[..], &[RETURN]].concat();
+        verdict(functions(&[(10, &code)]))
+    };
+    assert_eq!(inner(1, [next(5, 8, 2), next(1, 4, 4)]), Ok(()));
+    assert_eq!(inner(2, [next(1, 4, 4), next(5, 8, 3)]), Err((Some(0), "Loop".to_owned())));
+    let code = [each(1, 2), each(5, 2), nil(9), next(1, 4, 3), next(5, 8, 3), RETURN];
+    assert_eq!(verdict(functions(&[(10, &code)])), Err((Some(1), "Loop".to_owned())));
+}
+
 /// What one inner loop overwrites is no matter of another that stands behind it.
 #[test]
 fn each_inner_loop_overwrites_its_own() {
