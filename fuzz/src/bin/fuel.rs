@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Fuel of a run.
-const FUEL: u64 = 2_000_000;
+const FUEL: u64 = 20_000_000;
 
 /// A function of a list `l` to loop over, and of `a` and `b`, the operands; and what each pass does.
 const PROGRAMS: [(&str, &str, Operand); 23] = [
