@@ -5,7 +5,7 @@ use crate::generate::Case;
 use crate::oracle::{self, Ending, Report};
 use crate::world::World;
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, build, read};
+use ilo_asm::build::{Options, build, read};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_spec::encode::encode;
 use ilo_spec::program::Number;
