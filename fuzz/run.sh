@@ -19,7 +19,7 @@ if [ $# = 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi
 
-cargo build --quiet --locked -p ilo-fuzz --bin seeds
+[ "${FUZZ_BUILT:-}" = 1 ] || cargo build --quiet --locked -p ilo-fuzz --no-default-features --bin seeds
 seeds=${CARGO_TARGET_DIR:-$PWD/target}/debug/seeds
 # Linking in one piece would take longer than it gains.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16

@@ -56,7 +56,10 @@ async fn drive(program: &Program, items: &[Datum<'_>], most: usize) -> Result<St
         }
         let answer = answer.unwrap_or_else(|| spawn_local(read(tool, arguments)));
         while going && expected.len() + 1 < most {
-            let Some(ahead) = scout.ahead() else { break going = false };
+            let Some(ahead) = scout.ahead() else {
+                going = false;
+                break;
+            };
             let mut json = String::new();
             let known = ahead.write_json(&mut json).is_ok();
             let tool = ahead.tool().to_owned();

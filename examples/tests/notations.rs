@@ -10,7 +10,7 @@ use std::process::Command;
 const ENDINGS: [&str; 5] = ["ilo", "tool-calling.json", "constrained.json", "workflow.yaml", "mcp.json"];
 
 /// Programs with an input.
-const RUNS: [(&str, &str); 11] = [
+const RUNS: [(&str, &str); 12] = [
     ("total", r#"{"price":10,"quantity":20.5,"rate":0.3}"#),
     ("sum", r#"{"numbers":[1,5,7.5,-3]}"#),
     (
@@ -24,6 +24,7 @@ const RUNS: [(&str, &str); 11] = [
     ("checkout", r#"{"item":"lamp","payment-id":"bad","amount":12.5}"#),
     ("orders", r#"{"order":{"user-id":"u1","country":"DE","lines":[{"price":10,"quantity":3}]}}"#),
     ("orders", r#"{"order":{"user-id":"u1","country":"FR","lines":[]}}"#),
+    ("stock", r#"{"items":["lamp","desk","chair"]}"#),
     ("orders", r#"{"order":{"user-id":"u9","country":"FR","lines":[{"price":1.5,"quantity":2}]}}"#),
 ];
 

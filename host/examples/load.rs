@@ -263,8 +263,8 @@ async fn main() -> Result<(), Failure> {
         "a run took {half:.1} ms in the middle, 95 % at most {most:.1}, 99 % at most {last:.1}, all {:.1}",
         quantile(&times, 100)
     );
-    let [broken_off, errors] =
-        [&counts.broken_off, &counts.errors].map(|count| count.load(Ordering::Relaxed));
-    println!("{broken_off} clients broke off in a run; {errors} errors");
+    let [broken_off, refused, errors] =
+        [&counts.broken_off, &counts.refused, &counts.errors].map(|count| count.load(Ordering::Relaxed));
+    println!("{broken_off} clients broke off in a run, {refused} were refused; {errors} errors");
     if errors == 0 { Ok(()) } else { Err("there were errors".into()) }
 }

@@ -5,6 +5,7 @@ use ilo_host::data::Data;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{CallSlots, Ended, Observer, Options};
 use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
+use ilo_spec::limits;
 use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -91,6 +92,7 @@ fn what_only_computes_passes_on_that_a_value_is_not_known() {
         "APPEND REF 0 REF 1",
         "LIST 2 LIT 1 1 REF 1",
         "OBJ 1 0 LIST 1 LIST 1 REF 1",
+        "MATCH_MAP REF 1 2 \"a\" LIT 1 1 ELSE LIT 1 2",
         "MERGE REF 1 0 LIT 1 1",
         "MERGE OBJ 1 0 LIT 1 1 1 REF 1",
     ];
@@ -115,7 +117,7 @@ fn what_only_computes_passes_on_that_a_value_is_not_known() {
 
 #[test]
 fn a_way_that_depends_on_what_is_not_known_ends_the_scout() {
-    let many = (0..40).map(|n| format!(" {n} LIT 1 {n}")).collect::<Vec<_>>().concat();
+    let many = (0..40).map(|n| format!(" {n} LIT 0 \"{n}\"")).collect::<Vec<_>>().concat();
     let ways = [
         "IF REF 1 1\n  CALL 1 1 0 LIT 1 9".to_owned(),
         "IF EQ REF 1 LIT 1 1 1\n  CALL 1 1 0 LIT 1 9".to_owned(),
@@ -123,7 +125,7 @@ fn a_way_that_depends_on_what_is_not_known_ends_the_scout() {
         "IF FIELD 1 1 1\n  CALL 1 1 0 LIT 1 9".to_owned(),
         "IF EQ LIST 1 REF 1 LIST 1 LIT 1 1 1\n  CALL 1 1 0 LIT 1 9".to_owned(),
         "LET 2 AND REF 1 LIT 3 true".to_owned(),
-        "LET 2 MATCH_MAP REF 1 2 \"a\" LIT 1 1 ELSE LIT 1 2".to_owned(),
+        "LET 2 MATCH_MAP REF 1 2 \"a\" LIT 0 \"b\" ELSE LIT 1 2".to_owned(),
         format!("LET 2 MATCH_MAP REF 1 40{many}"),
         format!("LET 2 MATCH_MAP REF 1 41{many} ELSE LIT 1 1"),
         "FOR 2 REF 1 1\n  CALL 1 1 0 REF 2".to_owned(),
@@ -147,11 +149,42 @@ fn a_run_with_much_memory_is_not_followed() {
         assert!(matches!(run.step(), Step::Call(_)));
         let mut scout = Scout::new(&program);
         assert_eq!(scout.follow(&run), scout.ahead().is_some());
-        run.memory_used() <= ilo_spec::limits::SCOUTED_MEMORY
+        run.memory_used() <= limits::SCOUTED_MEMORY
     };
     // An item takes 16 bytes.
     assert!(follows(100_000));
     assert!(!follows(300_000));
+}
+
+#[test]
+fn a_scout_burns_no_more_fuel_than_its_own() {
+    let program = program(
+        "LET 1 CALL 0 1 0 LIT 1 1\nLET 2 LIT 1 0\nFOR 3 REF 0 1\n  LET 2 ADD REF 2 REF 3\n\
+         LET 4 CALL 0 1 0 REF 2\nLIST 2 REF 1 REF 4",
+    );
+    // What a run of so many items burns from its first call to its second, and whether a scout comes as far.
+    let burnt = |items: usize| {
+        let mut run = Run::new(&program, Limits::default());
+        let items = vec![Datum::Int(1); items];
+        run.start(program.entry().unwrap(), &[Datum::List(&items)]).unwrap();
+        let Step::Call(call) = run.step() else { panic!("it calls") };
+        drop(call);
+        let mut scout = Scout::new(&program);
+        assert!(scout.follow(&run));
+        let (found, before) = (scout.ahead().is_some(), run.fuel_used());
+        run.pending().unwrap().answer(1).unwrap();
+        assert!(matches!(run.step(), Step::Call(_)));
+        (run.fuel_used() - before, found)
+    };
+    let pass = burnt(1_001).0 - burnt(1_000).0;
+    let most = usize::try_from(limits::SCOUT_FUEL / pass).unwrap();
+    let mut both = [false; 2];
+    for items in most - 8..most + 8 {
+        let (fuel, found) = burnt(items);
+        assert_eq!(found, fuel <= limits::SCOUT_FUEL, "{fuel}");
+        both[usize::from(found)] = true;
+    }
+    assert_eq!(both, [true; 2], "the limit was among them");
 }
 
 /// Tools that are functions of the test; `get` is read-only.
@@ -219,6 +252,9 @@ fn run(body: &str, input: &Data, tools: &Tools, options: &Options) -> (String, u
 }
 
 fn at_once(most: usize) -> Options {
+    if most == limits::DEFAULT_CALLS_UNDER_WAY {
+        return Options::default();
+    }
     Options { slots: CallSlots::new(most), ..Options::default() }
 }
 
@@ -265,7 +301,7 @@ fn most_at_once(body: &str, calls: usize, most: usize) -> usize {
 fn as_many_reads_as_may_be_are_under_way_in_a_row_and_all_along_a_loop() {
     let row = (0..20).map(|n| format!("LET {} CALL 0 1 0 LIT 1 {n}\n", n + 1)).collect::<Vec<_>>().concat();
     let over = "FOR 1 REF 0 2\n  LET 2 CALL 0 1 0 REF 1\n  LIST 1 REF 2";
-    for most in [1, 2, 7, 16] {
+    for most in [1, 2, 7, limits::DEFAULT_CALLS_UNDER_WAY] {
         assert_eq!(most_at_once(&format!("{row}LIST 2 REF 1 REF 20"), 20, most), most);
         assert_eq!(most_at_once(over, 1_000, most), most);
     }

@@ -90,10 +90,9 @@ pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) 
     heap.shapes.charge_whole(&mut heap.budget, shape).ok()?;
     let start = heap.take(fields.len()).ok()?;
     let text = heap.text.len();
-    if text + texts > heap.granted_text {
-        grant_texts(heap, fields)?;
-    }
-    if fill(heap, start, fields).is_some()
+    let room = text + texts <= heap.granted_text || grant_texts(heap, fields).is_some();
+    if room
+        && fill(heap, start, fields).is_some()
         && let Some(left) = heap.budget.fuel.checked_sub((nodes / 4 + bytes / 64) as u64)
     {
         heap.budget.fuel = left;

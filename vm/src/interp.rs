@@ -257,6 +257,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     // There is room, which was made for as many as can be under way.
                     if frames.len() == frames.capacity() {
                         cold_path();
+                        debug_assert!(false, "the calls under way at once are counted before");
                         break 'run (Stop::Returned, None);
                     }
                     frames.push(Frame { pc, base: *base, dst });

@@ -117,6 +117,36 @@ fn a_wide_frame_is_followed_as_a_narrow_one_is() {
     }
 }
 
+/// A narrow frame is followed in a word of 64 bits, where register 64 falls on register 0, which is set.
+#[test]
+fn a_register_past_the_word_is_no_other() {
+    let code: [&[Op]; 4] = [
+        &[Op::Return { src: In(64) }],
+        &[nil(64), RETURN],
+        &[copy(0, 64), RETURN],
+        &[Op::List { dst: Out(0), first: First(64), count: Count(1) }, RETURN],
+    ];
+    for code in code {
+        let (place, rule) = verdict(functions(&[(8, code)])).unwrap_err();
+        assert_eq!((place, rule), (Some(0), format!("{:?}", Rule::Register { found: 65, limit: 8 })));
+    }
+}
+
+/// An index far past its table is refused as the first one past it is.
+#[test]
+fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
+    for field in [1, 2, 9, u16::MAX] {
+        let read = Op::Field { dst: Out(0), src: In(0), field: FieldId(field) };
+        let (place, rule) = verdict(functions(&[(1, &[read, RETURN])])).unwrap_err();
+        assert_eq!((place, rule.starts_with("Index")), (Some(0), true), "field {field}");
+    }
+    for (base, registers, fits) in [(1, 5, true), (1, 3, false), (2, 5, true), (3, 5, false), (5, 7, false)] {
+        let code = [each(base, 0), next(base, 0, 1), RETURN];
+        let found = verdict(functions(&[(registers, &code)]));
+        assert_eq!(found.is_ok(), fits, "{base} {registers} {found:?}");
+    }
+}
+
 #[test]
 fn the_second_function_is_followed_as_the_first_is() {
     let jump = Op::JumpIf { src: In(0), to: To(1) };

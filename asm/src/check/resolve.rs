@@ -129,7 +129,18 @@ impl<'f, 'a> Names<'f, 'a> {
         let prefix = if prefixed { SELF } else { "" };
         let tools = self.catalog.filter(|_| code == Code::UnknownTool);
         let tools = tools.into_iter().flat_map(|catalog| catalog.names_like(plain));
-        let nearest = report.nearest(plain, functions.chain(tools));
+        // Behind a server's name in the form of other clients, the tool's own name tells: `users/get-user`, `mcp__users__…`.
+        let tail = plain.rsplit(['/', '.', ':']).next().and_then(|tail| tail.rsplit("__").next());
+        let tail = tail.filter(|tail| tail.len() < plain.len() && code == Code::UnknownTool);
+        let by_tail = |report: &mut Report<'_>| {
+            let catalog = self.catalog?;
+            let short = report.nearest(tail?, catalog.names_like(tail?))?;
+            match catalog.lookup(short) {
+                Lookup::Found(tool) => Some(tool.name.as_str()),
+                _ => None,
+            }
+        };
+        let nearest = report.nearest(plain, functions.chain(tools)).or_else(|| by_tail(report));
         let (message, expected) = match code {
             Code::UnknownTool => {
                 ("no tool or function is named", "a tool of the catalogue or a function of the file")
@@ -156,7 +167,11 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let allowed: HashSet<String> = list.iter().map(|name| same(name.text)).collect();
         for call in calls.iter().flatten() {
-            if allowed.contains(&same(call.tool.text)) {
+            let unknown =
+                self.catalog.is_some_and(|catalog| matches!(catalog.lookup(call.tool.text), Lookup::Unknown))
+                    && !self.by_name.contains_key(call.tool.text);
+            // What nothing is named was told already.
+            if unknown || allowed.contains(&same(call.tool.text)) {
                 continue;
             }
             let nearest = report.nearest(call.tool.text, list.iter().map(|name| name.text));

@@ -99,6 +99,7 @@ impl<'a> Reader<'_, 'a> {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),
         };
+        let before = self.diagnostics.mark();
         self.open_loops.push(Loop { start: step.start, level: self.blocks, skipped: None });
         let body = match step.get(Key::Body) {
             Some(node) => {
@@ -111,7 +112,9 @@ impl<'a> Reader<'_, 'a> {
         self.scope.close();
         let node = For { id, item, item_span, list, body, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
-        let target = step.target.filter(|_| step.keyed.has(Key::Let) || yields(&body));
+        // Of a body that could not be read nobody knows.
+        let gives = step.keyed.has(Key::Let) || yields(&body) || self.diagnostics.has_errors_since(before);
+        let target = step.target.filter(|_| gives);
         self.finish_bound(Bound::Control(control), target, tail, step.head());
     }
 

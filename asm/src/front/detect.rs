@@ -50,7 +50,12 @@ pub(crate) fn prose(source: &str) -> usize {
     let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let speaks = start.starts_with(char::is_alphabetic)
         && !is_instruction(start)
-        && start.lines().next().is_some_and(|line| yaml_key(line).is_none() && line.contains(' '));
+        && start.lines().next().is_some_and(|line| {
+            let key = line
+                .split_once(':')
+                .is_some_and(|(key, _)| !key.contains(' ') && key.starts_with(char::is_lowercase));
+            yaml_key(line).is_none() && line.contains(' ') && !key
+        });
     if !speaks {
         return 0;
     }

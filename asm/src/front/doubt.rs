@@ -91,7 +91,8 @@ impl<'a> Reader<'_, 'a> {
             self.own_form(&meant, false)
         };
         let mended = if self.dialect.is_yaml() {
-            self.joined_text(meant).map(|text| super::yaml::quoted(&text))
+            let text = self.joined_text(meant).map(|text| super::yaml::quoted(&text));
+            text.or_else(|| operators(meant, self.dialect.sigil(), &reference))
         } else {
             operators(meant, self.dialect.sigil(), &reference)
         };

@@ -163,12 +163,12 @@ impl<'a> Reader<'_, 'a> {
         let written = !self.dialect.is_yaml() && mendable(node.span);
         let wrong = Diagnostic::new(Code::BadStep, only.key.span, "a step binds one name")
             .expected("a step with `let` and `expr` for each", format!("{} names in one", inner.len()));
-        self.report(if !written {
-            wrong.help("write a step for each, with its name and `expr`")
-        } else {
+        self.report(if written {
             let texts: Vec<String> =
                 drafts.iter().map(|draft| draft.text(self.source, self.dialect.is_bare())).collect();
             wrong.replace(node.span, texts.join(", "))
+        } else {
+            wrong.help("write a step for each, with its name and `expr`")
         });
         for draft in drafts {
             let node = draft.node(only.key.span, self.arena);

@@ -4,6 +4,7 @@
 //! so that the value stays in the slot of the call.
 
 use super::dialect::{HANDLER, Key};
+use super::draft::Draft;
 use super::keys::{Keyed, entries, first_of, shown, some_words};
 use super::reader::{Loop, Reader, literal, of_slot};
 use super::refer::inner;
@@ -57,14 +58,39 @@ impl<'a> Reader<'_, 'a> {
         let arguments = match keyed.get(Key::Args) {
             Some(node) if matches!(node.kind, Kind::Null) => &[],
             Some(node) => {
-                if !matches!(node.kind, Kind::Record(_)) {
+                let listed = self.listed_arguments(node);
+                if listed.is_none() && !matches!(node.kind, Kind::Record(_)) {
                     self.no_arguments(node);
                 }
-                self.fields(node)
+                self.fields(listed.as_ref().unwrap_or(node))
             }
             None => &[],
         };
         self.new_call(tool, arguments, span)
+    }
+
+    /// Arguments as a list of records with one each: reports it, and gives back the record that it should have been.
+    fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let Kind::List(items) = node.kind else { return None };
+        let only = |item: &Node<'a>| match entries(item) {
+            [only] => Some((only.name()?, Draft::Kept(only.value))),
+            _ => None,
+        };
+        let fields: Vec<(&'a str, Draft<'a>)> = items.iter().map(only).collect::<Option<_>>()?;
+        if fields.is_empty() {
+            return None;
+        }
+        let draft = Draft::Record(fields);
+        let yaml = self.dialect.is_yaml();
+        let word = self.dialect.word(Key::Args);
+        let message = format!("`{word}` is one record, not a list of records");
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected(format!("`{}`", draft.outline(yaml)), "a list of records");
+        self.report(match draft.fix(node, self.source, yaml, self.dialect.is_bare()) {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help("write each argument as its name and its value"),
+        });
+        Some(draft.node(first_of(node), self.arena))
     }
 
     /// Reports arguments that are no record; a record as the text of its JSON is one without the quotes.

@@ -83,6 +83,10 @@ impl<'a> Reader<'_, 'a> {
         })?;
         foreign.into_iter().find_map(|name| {
             let key = self.dialect.nearest(name, &kinds)?;
+            // What elsewhere names something is no misspelt step.
+            if self.dialect.nearest(name, &super::dialect::ALL) != Some(key) {
+                return None;
+            }
             let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
             let holds = |keys| self.dialect.meaning(inner, keys).is_some();
             (holds(outer.needs) || holds(outer.takes)).then_some(outer)

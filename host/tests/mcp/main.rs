@@ -15,7 +15,7 @@ use ilo_host::tools::{CallLimits, Failure};
 use ilo_spec::error::Code;
 use libtest_mimic::{Arguments, Trial};
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,6 +47,7 @@ fn main() {
         a_short_name_takes_the_servers_schema_under_its_own_names;
         http_that_leads_elsewhere_is_not_followed;
         a_server_that_wants_a_login_says_what_to_set;
+        an_answer_over_http_is_looked_at_too;
         policy::only_tools_that_are_allowed_are_there;
         policy::a_policy_that_names_no_tool_of_the_server_is_refused;
         policy::a_server_is_not_believed_and_the_file_is;
@@ -217,6 +218,26 @@ fn a_short_name_takes_the_servers_schema_under_its_own_names() {
     assert_eq!(call(&tools, "echo", "text", 20_000), Ok(Data::from("hello")));
 }
 
+/// A request with its body.
+fn request(stream: &mut TcpStream) -> String {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        let asked = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, body)) = asked.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return asked;
+            }
+        }
+        match stream.read(&mut buffer) {
+            Ok(count @ 1..) => bytes.extend_from_slice(&buffer[..count]),
+            _ => return asked,
+        }
+    }
+}
+
 /// The URL of a server that answers requests as it is told.
 fn web(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -224,13 +245,71 @@ fn web(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let mut buffer = [0; 8192];
-            let count = stream.read(&mut buffer).unwrap_or(0);
-            let asked = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            let asked = request(&mut stream);
             drop(stream.write_all(answer(&asked).as_bytes()));
         }
     });
     url
+}
+
+/// An answer to the request that is in a message, over HTTP, of this kind of content.
+fn over_http(asked: &str, kind: &str, result: &str) -> String {
+    let id = asked.split_once(r#""id":"#).map_or("0", |(_, rest)| rest.split([',', '}']).next().unwrap());
+    let message = format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#);
+    let body = if kind == "text/event-stream" { format!("data: {message}\n\n") } else { message };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
+
+fn an_answer_over_http_is_looked_at_too() {
+    let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
+    for (value, expected) in [
+        ("9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
+        (
+            "18446744073709551616",
+            Err(Failure::text("the tool's answer: 18446744073709551616 does not fit 64 bits")),
+        ),
+        (
+            deep.as_str(),
+            Err(Failure::Limit(Code::FaultDepth, "the tool's answer is nested more than 125 deep".into())),
+        ),
+    ] {
+        let result = match value {
+            "" => String::new(),
+            value => format!(r#""result":{{"content":[],"structuredContent":{{"n":{value}}}}}"#),
+        };
+        let url = web(move |asked| {
+            let has = |method: &str| asked.contains(&format!(r#""method":"{method}""#));
+            let json = "application/json";
+            if has("initialize") {
+                let about = r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#;
+                over_http(asked, json, about)
+            } else if has("tools/list") {
+                over_http(
+                    asked,
+                    json,
+                    r#""result":{"tools":[{"name":"get","inputSchema":{"type":"object"}}]}"#,
+                )
+            } else if has("tools/call") && result.is_empty() {
+                "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+            } else if has("tools/call") {
+                over_http(asked, "text/event-stream", &result)
+            } else if asked.starts_with("POST") && !asked.contains(r#""id":"#) {
+                "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+            } else if asked.starts_with("POST") {
+                over_http(asked, json, r#""error":{"code":-32601,"message":"unknown method"}"#)
+            } else {
+                "HTTP/1.1 405 Not Allowed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
+            }
+        });
+        let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
+        let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
+        tools.connect_all().unwrap();
+        let found = call(&tools, "get", "text", 20_000).map(|answer| answer.to_json());
+        assert_eq!(found, expected, "{value}");
+    }
 }
 
 fn a_server_that_wants_a_login_says_what_to_set() {

@@ -213,29 +213,26 @@ impl Link {
         ))
     }
 
+    /// What went wrong over HTTP, where the server may well be there still.
+    fn over_http(&self, error: &DynamicTransportError) -> Option<Failure> {
+        let error = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()?;
+        if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
+            let message = format!("the tool's answer has more than {max_size} bytes");
+            return Some(Failure::Limit(Code::FaultTooLarge, message));
+        }
+        let (server, cause) = (&self.server, short(&first_cause(error).to_string()));
+        Some(Failure::text(format!("server `{server}`: {cause}; whether it did this is not known")))
+    }
+
     fn failure(&self, error: &ServiceError) -> Failure {
         match error {
             ServiceError::TransportClosed => self.gone(),
-            ServiceError::TransportSend(error) => match too_long(error) {
-                Some(failure) => failure,
-                None => self.gone(),
-            },
+            ServiceError::TransportSend(error) => self.over_http(error).unwrap_or_else(|| self.gone()),
             ServiceError::McpError(error) => {
                 guard::failure(error).unwrap_or_else(|| Failure::text(short(&error.message)))
             }
             error => Failure::text(why(error)),
         }
-    }
-}
-
-/// An answer over HTTP that was given up for its length.
-fn too_long(error: &DynamicTransportError) -> Option<Failure> {
-    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
-        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
-            let message = format!("the tool's answer has more than {max_size} bytes");
-            Some(Failure::Limit(Code::FaultTooLarge, message))
-        }
-        _ => None,
     }
 }
 
