@@ -273,8 +273,11 @@ impl<'a> Reader<'_, 'a> {
                 &["then", "else", "return", "ret", "ok", "err"],
                 "`if` holds the condition alone",
             )
-        } else {
+        } else if get(list, &["cases"]).is_none() {
             (get(inner, &SUBJECTS)?, &["cases"], "`match` holds the value alone")
+        } else {
+            // The value of a `match` may be that of another one.
+            return None;
         };
         get(inner, beside)?;
         let mut draft: Vec<(&'a str, Draft<'a>)> = get(list, &["let"]).and_then(kept).into_iter().collect();

@@ -68,7 +68,7 @@ struct Printer<'p, 'a> {
     diagnostics: &'p mut Diagnostics,
 }
 
-impl<'a> Printer<'_, 'a> {
+impl Printer<'_, '_> {
     /// Prints something nested; reports what could not be read back for that.
     fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
         self.fits(1, span);
