@@ -279,7 +279,10 @@ impl<'a> Reader<'_, 'a> {
             // The value of a `match` may be that of another one.
             return None;
         };
-        get(inner, beside)?;
+        // A value may be such a record itself, beside what belongs to the step.
+        if get(inner, beside).is_none() || get(list, beside).is_some() {
+            return None;
+        }
         let mut draft: Vec<(&'a str, Draft<'a>)> = get(list, &["let"]).and_then(kept).into_iter().collect();
         draft.push((word, Draft::Kept(head.value)));
         draft.extend(others(inner, &[head.name()?]));

@@ -1,6 +1,6 @@
 //! Every program of the corpus, printed in every notation and read back, is the same program.
 
-use crate::case::{self, Case, Source};
+use crate::case::{self, Source};
 use bumpalo::Bump;
 use ilo_asm::build::{Notation, Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
@@ -19,7 +19,7 @@ fn stripped(source: &str, from: Notation) -> Result<Vec<u8>, String> {
 }
 
 /// Prints one source in a notation and reads it back.
-fn survives(case: &Case, source: &Source<'_>, to: Notation) -> Result<(), String> {
+fn survives(source: &Source<'_>, to: Notation) -> Result<(), String> {
     let from: Notation = source.notation.parse()?;
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
@@ -46,7 +46,7 @@ fn every_program_survives_every_notation() {
                 continue;
             }
             for (to, name) in Notation::ALL {
-                if let Err(failure) = survives(case, &source, to) {
+                if let Err(failure) = survives(&source, to) {
                     failures.push(format!(
                         "{} ({}) as {name}\n{failure}\n",
                         case.path.display(),
