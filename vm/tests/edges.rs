@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{FieldId, FunctionId, MapId, StringId};
+use ilo_spec::operand::{FieldId, FieldsId, FunctionId, MapId, StringId};
 use ilo_spec::program::{Function, Key};
 use ilo_vm::{Datum, Limits, Program, Rule, Run};
 
@@ -147,6 +147,13 @@ fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
             let (place, found) = verdict(functions(&[(1, &[op, RETURN])])).unwrap_err();
             assert_eq!((place, found.starts_with(rule)), (Some(0), true), "{op:?} {found}");
         }
+    }
+    for far in [0, 1, 9] {
+        let shape = FieldsId(far);
+        let add = Op::YieldTwo { base: LoopBase(1), a: In(0), b: In(0), shape };
+        let begin = Op::For { base: LoopBase(1), list: In(0), to: To(1) };
+        let (place, found) = verdict(functions(&[(5, &[begin, add, next(1, 4, 2), RETURN])])).unwrap_err();
+        assert_eq!((place, found.starts_with("Index")), (Some(1), true), "{far} {found}");
     }
     for (base, registers, fits) in [(1, 5, true), (1, 3, false), (2, 5, true), (3, 5, false), (5, 7, false)] {
         let code = [each(base, 0), next(base, 0, 1), RETURN];
