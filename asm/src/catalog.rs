@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 
 /// What every name of a server's tool begins with.
-const SCHEME: &str = "mcp://";
+pub(crate) const SCHEME: &str = "mcp://";
 
 /// The server and the tool of an `mcp://server/tool`; neither is empty.
 pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {

@@ -5,12 +5,19 @@ use ilo_spec::error::Code;
 
 const PAGES: &str = include_str!("../../spec/doc/errors.md");
 
-/// The page of a code, as Markdown without its title; `None` where the code is unknown or explained in prose only.
+/// The page of a code, as Markdown without its title, or the chapter that tells of it and its like; `None` where the
+/// code is unknown.
 pub fn explain(code: &str) -> Option<&'static str> {
     let known = Code::ALL.iter().find(|known| known.as_str() == code)?;
     let title = format!("\n## {known}\n");
-    let (_, page) = PAGES.split_once(&title)?;
-    Some(page.split("\n## ").next().unwrap_or(page).trim())
+    if let Some((_, page)) = PAGES.split_once(&title) {
+        let page = page.split("\n# ").next().unwrap_or(page);
+        return Some(page.split("\n## ").next().unwrap_or(page).trim());
+    }
+    let told = format!("`{known}`");
+    let chapter =
+        PAGES.split("\n# ").find(|chapter| !chapter.contains("\n## ") && chapter.contains(&told))?;
+    chapter.split_once('\n').map(|(_, text)| text.trim())
 }
 
 /// A program of a page.

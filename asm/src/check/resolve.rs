@@ -7,7 +7,7 @@ use super::Report;
 use super::mend;
 use crate::ast::{Call, Field, File, Function, Name};
 use crate::build::Notation;
-use crate::catalog::{Catalog, Lookup, Tool};
+use crate::catalog::{Catalog, Lookup, SCHEME, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::known::Known;
 use crate::span::Span;
@@ -127,20 +127,15 @@ impl<'f, 'a> Names<'f, 'a> {
         let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
         let prefixed = plain.len() < name.text.len() && self.notation() != Notation::Id;
         let prefix = if prefixed { SELF } else { "" };
-        let tools = self.catalog.filter(|_| code == Code::UnknownTool);
-        let tools = tools.into_iter().flat_map(|catalog| catalog.names_like(plain));
-        // Behind a server's name in the form of other clients, the tool's own name tells: `users/get-user`, `mcp__users__…`.
-        let tail = plain.rsplit(['/', '.', ':']).next().and_then(|tail| tail.rsplit("__").next());
-        let tail = tail.filter(|tail| tail.len() < plain.len() && code == Code::UnknownTool);
-        let by_tail = |report: &mut Report<'_>| {
-            let catalog = self.catalog?;
-            let short = report.nearest(tail?, catalog.names_like(tail?))?;
-            match catalog.lookup(short) {
-                Lookup::Found(tool) => Some(tool.name.as_str()),
-                _ => None,
+        let catalog = self.catalog.filter(|_| code == Code::UnknownTool);
+        let nearest = match (catalog, plain.strip_prefix(SCHEME)) {
+            (Some(catalog), Some(path)) => near_on_server(catalog, path, report),
+            (Some(catalog), None) => {
+                let tools = catalog.names_like(plain);
+                report.nearest(plain, functions.chain(tools)).or_else(|| by_tail(catalog, plain))
             }
+            (None, _) => report.nearest(plain, functions),
         };
-        let nearest = report.nearest(plain, functions.chain(tools)).or_else(|| by_tail(report));
         let (message, expected) = match code {
             Code::UnknownTool => {
                 ("no tool or function is named", "a tool of the catalogue or a function of the file")
@@ -184,6 +179,32 @@ impl<'f, 'a> Names<'f, 'a> {
             report.push(diagnostic);
         }
     }
+}
+
+/// The tool of a name in the form that other clients give to tools of servers: `users/get-user`, `mcp__users__get-user`.
+fn by_tail<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c str> {
+    let tail = name.rsplit(['/', '.', ':']).next()?.rsplit("__").next()?;
+    match catalog.lookup(tail) {
+        Lookup::Found(tool) if tail.len() < name.len() => Some(tool.name.as_str()),
+        _ => None,
+    }
+}
+
+/// The tool nearest to `server/tool`: one of that server, or that tool of a server with nearly this name. What two
+/// addresses share makes their tools no more alike.
+fn near_on_server<'c>(catalog: &'c Catalog, path: &str, report: &mut Report<'_>) -> Option<&'c str> {
+    let (server, tool) = path.rsplit_once('/')?;
+    let all = || {
+        let split =
+            |full: &'c str| full.strip_prefix(SCHEME)?.rsplit_once('/').map(|(of, own)| (full, of, own));
+        catalog.names_like(SCHEME).filter_map(split)
+    };
+    let own = report.nearest(tool, all().filter(|&(_, of, _)| of == server).map(|(.., own)| own));
+    if let Some(own) = own {
+        return all().find(|&(_, of, name)| of == server && name == own).map(|(full, ..)| full);
+    }
+    let of = report.nearest(server, all().filter(|&(.., own)| own == tool).map(|(_, of, _)| of))?;
+    all().find(|&(_, name, own)| name == of && own == tool).map(|(full, ..)| full)
 }
 
 /// The first few of some names.

@@ -15,6 +15,8 @@ use ilo_spec::program::Number;
 
 /// The names that stand for the failure in a handler.
 pub(super) const FAILURES: [&str; 2] = ["err", "error"];
+/// What helps where a name may mean a difference.
+const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
 /// How many names a message looks at.
 const MOST_NAMES: usize = 64;
 
@@ -125,6 +127,9 @@ impl<'a> Reader<'_, 'a> {
             .nearest(near)
             .help("where it is meant as text, write `{\"text\": …}` around it");
         wrong.fix = near.and_then(|near| rename_part(name, near));
+        if near.is_some_and(|near| subtracts(name.text, near)) {
+            wrong = wrong.help(SUBTRACTION);
+        }
         let text = node.text().unwrap_or("");
         if near.is_none() && later.is_none() && super::doubt::is_file(text) {
             wrong = wrong.replace(
@@ -310,7 +315,8 @@ impl<'a> Reader<'_, 'a> {
             (Root::Input, _) => return literal(Literal::Nil, reference.span),
             (Root::Name(name), path) => match self.named(name.text) {
                 Some(slot) => {
-                    if FAILURES.contains(&name.text) && name.text != self.dialect.failure() {
+                    let failure = self.failures.last() == Some(&slot) && FAILURES.contains(&name.text);
+                    if failure && name.text != self.dialect.failure() {
                         self.sister_form(reference, "the failure has another name here");
                     }
                     self.failure_field(name, reference);
@@ -383,7 +389,9 @@ impl<'a> Reader<'_, 'a> {
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
             .nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
-        if wrong.fix.is_none() {
+        if near.is_some_and(|near| subtracts(name.text, near)) {
+            wrong = wrong.help(SUBTRACTION);
+        } else if wrong.fix.is_none() {
             wrong = wrong.help("declare it among the inputs");
         }
         self.report(wrong);
@@ -448,7 +456,11 @@ impl<'a> Reader<'_, 'a> {
         } else {
             "bind it in a step before; a plain dollar sign is written `$$`"
         };
-        if near.is_none() { wrong.help(help) } else { wrong }
+        match near {
+            None => wrong.help(help),
+            Some(near) if subtracts(name.text, near) => wrong.help(SUBTRACTION),
+            Some(_) => wrong,
+        }
     }
 
     /// A reference to what is not there that stands for one to what is.
@@ -485,7 +497,13 @@ fn replaced(span: Span, text: String) -> Fix {
 /// The mend that writes another name.
 fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
     let exact = (name.span.end - name.span.start) as usize == name.text.len();
-    (exact && is_name(new)).then(|| replaced(name.span, new.to_owned()))
+    let kept = exact && is_name(new) && !subtracts(name.text, new);
+    kept.then(|| replaced(name.span, new.to_owned()))
+}
+
+/// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be dropped.
+fn subtracts(name: &str, from: &str) -> bool {
+    name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// Where a text's own bytes stand, where they stand in the source as they read; else all of it.
