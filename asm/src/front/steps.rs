@@ -304,6 +304,14 @@ impl<'a> Reader<'_, 'a> {
             {
                 self.value_branch(node);
             }
+            Kind::Record(list)
+                if tail == Tail::Yield
+                    && self.dialect.is_yaml()
+                    && list.len() > 1
+                    && list.iter().all(|entry| self.is_plain_field(entry)) =>
+            {
+                self.value_branch(node);
+            }
             Kind::Record(entries) if self.dialect.is_yaml() && !has_word(node) => {
                 let items: Vec<Item<'_, 'a>> = named(entries);
                 self.steps(&items, tail);
@@ -312,6 +320,12 @@ impl<'a> Reader<'_, 'a> {
             _ if tail.wanted() => self.value_branch(node),
             _ => self.bad_shape(node, &format!("`{what}`"), "a list of steps"),
         }
+    }
+
+    /// Whether an entry is a field of what a loop yields: no step is a text or number under a name that nothing has yet.
+    fn is_plain_field(&self, entry: &Entry<'a>) -> bool {
+        let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
+        entry.name().is_some_and(is_new) && !matches!(entry.value.kind, Kind::Record(_))
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {
