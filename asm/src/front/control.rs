@@ -253,6 +253,21 @@ impl<'a> Reader<'_, 'a> {
             );
         }
         let at = default.key.span;
+        let says = [Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value];
+        let beside = says.iter().find_map(|&key| keyed.entry(key));
+        if let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) {
+            let found = shown(&entry.key);
+            self.bad_step(
+                entry.key.span,
+                &format!("`default` and `{found}` both say what the last arm gives"),
+                "one of them",
+                "both",
+                &format!(
+                    "write `default:` with nothing behind it where `{found}` says what it gives, or leave \
+                     `{found}` out"
+                ),
+            );
+        }
         match &default.value.kind {
             Kind::Null => self.arm(keyed, keyed, at, tail, by_name),
             Kind::Record(_) => {
@@ -261,6 +276,9 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => {
                 let value = self.returned(&default.value);
+                if !by_name && self.is_result() {
+                    self.plain_default(default);
+                }
                 if by_name {
                     self.push(StmtKind::Value(value), default.value.span);
                 } else {

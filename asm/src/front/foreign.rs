@@ -109,6 +109,7 @@ impl<'a> Reader<'_, 'a> {
             .sister_operation(list, true)
             .or_else(|| self.sister_assert(list))
             .or_else(|| self.sister_merge(list))
+            .or_else(|| self.default_beside(list))
             .or_else(|| Self::record_of_step(list))
             .or_else(|| self.conditioned(list))
             .or_else(|| self.looped(list))
@@ -249,6 +250,19 @@ impl<'a> Reader<'_, 'a> {
             "a merge of a list is another notation's form, and read as `merge` with `set`"
         };
         Some(Mended { code: Code::SisterWord, message, draft })
+    }
+
+    /// The default of a switch beside its arms, of which it should be the last.
+    fn default_beside(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+        let arms = get(list, &["switch"]).filter(|_| self.dialect.is_yaml())?;
+        let default = get(list, &["default", "else", "otherwise"])?;
+        let Kind::List(items) = arms.value.kind else { return None };
+        let last = Draft::one("default", Draft::Kept(default.value));
+        let items = items.iter().map(|arm| Draft::Kept(*arm)).chain([last]).collect();
+        let mut draft = others(list, &["switch", "default", "else", "otherwise"]);
+        draft.push(("switch", Draft::List(items)));
+        let message = "the default of a switch is its last arm: write `- default: …` at the end of the list";
+        Some(Mended { code: Code::BadStep, message, draft })
     }
 
     /// A record under `if` or `match` that holds what belongs beside it.

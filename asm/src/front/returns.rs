@@ -167,6 +167,21 @@ impl<'a> Reader<'_, 'a> {
         });
     }
 
+    /// Reports a plain value as the default of a switch that returns from a result function.
+    pub(super) fn plain_default(&mut self, entry: &Entry<'a>) {
+        let form = "default: {return: {ok: …}}";
+        let message = "a plain value from a function whose type is a result";
+        let wrong = self.wrong_return(entry.key.span, message, form);
+        let value = entry.value.span;
+        self.report(if is_scalar(&entry.value) && self.is_quoted(&entry.value) {
+            let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
+            let edits = vec![edit(value.start, "{return: {ok: "), edit(value.end, "}}")];
+            wrong.fix(Fix { title: format!("write `{form}`"), edits })
+        } else {
+            wrong.help("write `default:`, and `return:` with `ok:` below it")
+        });
+    }
+
     /// Reports success from a function that is no result.
     fn not_ok(&mut self, entry: &Entry<'a>, only: &Entry<'a>) {
         let word = self.dialect.word(Key::Return);
