@@ -14,7 +14,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 /// The names that stand for the failure in a handler.
-pub(super) const FAILURES: [&str; 2] = ["err", "error"];
+pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
 /// What helps where a name may mean a difference.
 const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
 /// How many names a message looks at.
@@ -285,7 +285,13 @@ impl<'a> Reader<'_, 'a> {
         let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
         let right = match self.dialect.notation {
             Notation::ToolCalling => says_input,
-            Notation::Constrained => false,
+            // The failure hides an input of its name.
+            Notation::Constrained => {
+                let first = reference.path.first();
+                !self.failures.is_empty()
+                    && written.starts_with("${.")
+                    && matches!(first, Some(Step::Field(name)) if FAILURES.contains(&name.text))
+            }
             _ => !says_input || reference.path.is_empty(),
         };
         if !right {
