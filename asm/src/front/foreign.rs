@@ -22,7 +22,7 @@ struct Mended<'a> {
     draft: Vec<(&'a str, Draft<'a>)>,
 }
 
-const CALLEES: [&str; 13] = [
+const CALLEES: [&str; 14] = [
     "uses",
     "tool",
     "function",
@@ -36,10 +36,11 @@ const CALLEES: [&str; 13] = [
     "command",
     "call",
     "use",
+    "Resource",
 ];
 const WRAPPERS: [&str; 9] =
     ["function", "tool_call", "toolCall", "call", "tool", "params", "function_call", "tool_use", "invoke"];
-const ARGUMENTS: [&str; 13] = [
+const ARGUMENTS: [&str; 15] = [
     "args",
     "with",
     "arguments",
@@ -53,11 +54,13 @@ const ARGUMENTS: [&str; 13] = [
     "payload",
     "data",
     "body",
+    "Parameters",
+    "Arguments",
 ];
 /// What says only that a record is a call.
-const MARKERS: [&str; 4] = ["type", "kind", "step", "jsonrpc"];
-const CALLS: [&str; 8] =
-    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0"];
+const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
+const CALLS: [&str; 9] =
+    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0", "Task"];
 const LOOPS: [&str; 10] =
     ["for", "foreach", "for_each", "forEach", "for-each", "map", "each", "loop", "iterate", "for_all"];
 const VARIABLES: [&str; 9] = ["var", "item", "as", "each", "name", "variable", "iterator", "element", "let"];
@@ -317,7 +320,16 @@ impl<'a> Reader<'_, 'a> {
             .filter(|entry| !matches!(entry.name(), Some("else")) && entry.name() != Some(word))
             .collect();
         inner.iter().find(|entry| entry.name().is_some_and(begins_step))?;
-        let step = Draft::Record(inner.into_iter().filter_map(kept).collect());
+        let own = |(key, value): (&'a str, Draft<'a>)| match (key, &value) {
+            ("yield", Draft::Kept(node))
+                if !self.dialect.has(Key::Yield) && get(list, &["for"]).is_none() =>
+            {
+                let record = matches!(node.kind, Kind::Record(_));
+                (self.dialect.word(if record { Key::Obj } else { Key::Value }), value)
+            }
+            _ => (key, value),
+        };
+        let step = Draft::Record(inner.into_iter().filter_map(kept).map(own).collect());
         let then = if self.dialect.is_yaml() { step } else { Draft::List(vec![step]) };
         let mut draft = vec![("if", Draft::Kept(condition.value)), ("then", then)];
         draft.extend(get(list, &["else"]).and_then(kept));
@@ -356,6 +368,12 @@ impl<'a> Reader<'_, 'a> {
             } else {
                 return None;
             }
+        } else if let [only] = inside
+            && get(list, &LISTS).is_none()
+            && only.name().is_some_and(|name| is_name(name) && !LISTS.contains(&name))
+        {
+            // `{"for": {"x": "$xs"}}`
+            (Draft::Word(only.name()?), Draft::Kept(only.value), vec![word])
         } else {
             let over = get(inside, &LISTS).or(get(list, &LISTS))?;
             let variable = get(inside, &VARIABLES);
@@ -392,6 +410,10 @@ impl<'a> Reader<'_, 'a> {
         let arguments = get(inner, &ARGUMENTS)
             .or_else(|| get(list, &ARGUMENTS))
             .filter(|entry| !core::ptr::eq(*entry, callee));
+        if text.contains([' ', '\n', '@']) {
+            // A command or an action of a build, which is no tool.
+            return None;
+        }
         let known = wrapper.is_some() || marked || arguments.is_some();
         let steps = |entry: &Entry<'a>| {
             entry.name().is_some_and(|name| name != callee.name().unwrap_or("") && begins_step(name))
@@ -405,6 +427,9 @@ impl<'a> Reader<'_, 'a> {
             let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
             (is_name(name) && self.survey.used_after(name, named.value.span.end)).then_some(named)
         });
+        // The path of a state machine at which what is answered is put: `$.user`.
+        let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
+        let put = put.filter(|name| is_name(name) && bound.is_none() && !self.dialect.is_yaml());
         let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
         let tool = match server {
             Some(server) if !text.contains("://") => {
@@ -414,6 +439,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let mut draft = Vec::new();
         draft.extend(bound.map(|entry| ("let", Draft::Kept(entry.value))));
+        draft.extend(put.map(|name| ("let", Draft::Word(name))));
         draft.push((self.dialect.word(Key::Call), tool));
         draft.extend(arguments.map(|entry| (self.dialect.word(Key::Args), Draft::Kept(entry.value))));
         let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
@@ -427,6 +453,10 @@ impl<'a> Reader<'_, 'a> {
             "description",
             "server",
             "server_name",
+            "Next",
+            "End",
+            "Comment",
+            "ResultPath",
         ]);
         without.extend(MARKERS);
         if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
@@ -519,6 +549,18 @@ impl<'a> Reader<'_, 'a> {
     fn assigned(&self, list: Entries<'a>) -> Option<Mended<'a>> {
         let message = "`let` names what stands beside it under `expr`, `call` or another step's word";
         let code = Code::BadStep;
+        if let [only] = list
+            && self.dialect.is_yaml()
+            && BINDERS.contains(&only.name()?)
+            && only.name() != Some("let")
+            && !matches!(only.value.kind, Kind::Record(_))
+        {
+            // Under the name of a step that is all it needs; a text that computes nothing is a value.
+            let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
+            let word = if text { Key::Value } else { Key::Expr };
+            let draft = vec![(self.dialect.word(word), Draft::Kept(only.value))];
+            return Some(Mended { code, message: "the name of a step is that of its value", draft });
+        }
         if let [only] = list
             && BINDERS.contains(&only.name()?)
             && let [bound] = entries(&only.value)

@@ -46,6 +46,7 @@ pub(super) fn file<'a>(
         file.empty();
     }
     file.unwrapped(&mut programs);
+    programs.retain(|program| !file.of_another_kind(program));
     programs.retain(|program| {
         let is_record = matches!(program.kind, Kind::Record(_));
         if !is_record {
@@ -144,6 +145,27 @@ impl<'a> Top<'_, 'a> {
         }
     }
 
+    /// Reports a state machine or the workflow of a build in the place of a program; whether it is one.
+    fn of_another_kind(&mut self, program: &Node<'a>) -> bool {
+        const KINDS: [(&str, &str, &str); 3] = [
+            ("States", "a state machine", "each state becomes a step, in the order in which they run"),
+            ("jobs", "the workflow of a build", "its commands become calls of tools"),
+            ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
+        ];
+        let own = self.key(program, Key::Steps).is_some() || self.key(program, Key::Meta).is_some();
+        let found = entries(program).iter().filter(|_| !own).find_map(|entry| {
+            let kind = KINDS.iter().find(|(word, ..)| entry.name() == Some(word))?;
+            Some((entry, kind))
+        });
+        let Some((entry, (_, what, help))) = found else { return false };
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
+                .expected(self.form(), format!("`{}`", shown(&entry.key)))
+                .help(format!("write {} instead: {help}", self.form())),
+        );
+        true
+    }
+
     fn no_program(&mut self, node: &Node<'a>) {
         let found = node.kind_name();
         self.diagnostics.push(
@@ -229,6 +251,7 @@ impl<'a> Top<'_, 'a> {
             failures: Vec::new(),
             failure_is_text: false,
             took_rest: false,
+            naming: Vec::new(),
             step_end: 0,
             switched: None,
             statements: Vec::new(),
@@ -307,7 +330,12 @@ impl<'a> Reader<'_, 'a> {
 
     fn unnamed(&mut self, name: Option<&Node<'a>>, first: Span) {
         match name {
-            Some(node) => self.bad_shape(node, "a function's name", "a text, which is not empty"),
+            Some(node) if node.text() == Some("") => self.report(
+                Diagnostic::new(Code::BadShape, node.span, "a function's name is empty")
+                    .expected("a name", "an empty text")
+                    .help("name it after what it does: calls and `--fn` go by that"),
+            ),
+            Some(node) => self.bad_shape(node, "a function's name", "a text"),
             None => self.missing(first, Key::Name, "a program", "give the function a name"),
         }
     }

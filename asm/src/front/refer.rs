@@ -116,7 +116,12 @@ impl<'a> Reader<'_, 'a> {
         if near.is_none() && reference.path.is_empty() {
             return None;
         }
-        let later = self.survey.binding(name.text).filter(|place| place.start > node.span.start);
+        let bound = self.survey.binding(name.text);
+        if let Some(place) = bound.filter(|_| self.naming.contains(&name.text)) {
+            self.report(self.not_yet(name, place));
+            return Some(nothing(node));
+        }
+        let later = bound.filter(|place| place.start > node.span.start);
         let (code, message) = match later {
             Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
             None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
@@ -162,8 +167,7 @@ impl<'a> Reader<'_, 'a> {
         }
         for foreign in template.foreign {
             if let Some(meant) = self.meant(&foreign.reference) {
-                let whole = foreign.is_whole(node) && !self.dialect.is_bare();
-                self.report(foreign.warning(node, &self.own_form(&meant, !whole)));
+                self.look_alike(node, foreign, &meant);
             }
         }
         if let Some(reference) = template.whole() {
@@ -433,16 +437,50 @@ impl<'a> Reader<'_, 'a> {
                 .expected(self.names_in_scope(), found)
                 .help(help)
         } else if let Some(place) = self.survey.binding(name.text) {
-            let message = format!("`{}` is bound only by a later step, or by this one", name.text);
-            Diagnostic::new(Code::LaterReference, name.span, message)
-                .expected("a name that an earlier step binds", found)
-                .related(place, "bound here")
-                .help("steps run in the order of the file: put that step before this one")
+            self.not_yet(name, place)
         } else {
             self.nothing_named(name, reference)
         };
         self.report(wrong);
         nil
+    }
+
+    /// What to say of a name that some step binds, or stands over, but that has no value here.
+    pub(super) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
+        let text = name.text;
+        let wrong = |code, message| {
+            Diagnostic::new(code, name.span, message)
+                .expected("a name that an earlier step binds", format!("`{text}`"))
+                .related(place, "bound here")
+        };
+        if self.naming.contains(&text) {
+            return if self.failures.is_empty() {
+                let message = format!("`{text}` is read in the very step that binds it");
+                wrong(Code::UnknownReference, message).help(
+                    "bind it in a step before this one, which then binds it again; in a loop, before the loop",
+                )
+            } else {
+                let message = format!("`{text}` has no value where its own call failed");
+                wrong(Code::UnknownReference, message)
+                    .help("a call that failed leaves nothing to undo: roll back what steps before it did")
+            };
+        }
+        if let Some(own) = self.scope.renamed(text) {
+            let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
+            let mut wrong = wrong(Code::UnknownReference, message).nearest(Some(own));
+            wrong.expected = Some(format!("`{own}`"));
+            wrong.fix = rename_part(name, own);
+            return wrong;
+        }
+        if place.start > name.span.start {
+            let message = format!("`{text}` is bound only by a later step");
+            return wrong(Code::LaterReference, message)
+                .help("steps run in the order of the file: put that step before this one");
+        }
+        let message = format!("the step `{text}` has no value");
+        wrong(Code::UnknownReference, message).help(
+            "a loop has one where its last step is what a pass yields; steps that end or undo have none",
+        )
     }
 
     /// What to say of a name that nothing has.

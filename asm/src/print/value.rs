@@ -9,7 +9,7 @@ use crate::build::Notation;
 use crate::diagnostic::nearly_meets;
 use crate::front::operator::{self, Makes, Operator};
 use crate::front::reference::is_name;
-use crate::front::{FAILURES, Key};
+use crate::front::{FAILURES, Key, reads_as_more};
 use crate::span::Span;
 use std::borrow::Cow;
 
@@ -276,16 +276,19 @@ impl<'a> Printer<'_, 'a> {
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));
-        let operation = match &doc {
+        let (operation, refers) = match &doc {
             Doc::Record(entries) => match &entries[..] {
                 [(key, value)] => {
-                    operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_))
+                    let operation =
+                        operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_));
+                    (operation, matches!(value, Doc::Word(_)))
                 }
-                _ => false,
+                _ => (false, false),
             },
-            _ => false,
+            _ => (false, false),
         };
-        if operation || word { Doc::one("obj", doc) } else { doc }
+        let more = reads_as_more(fields.iter().map(|field| field.name.text), refers);
+        if operation || word || more { Doc::one("obj", doc) } else { doc }
     }
 
     /// A record with fields set.
