@@ -414,7 +414,9 @@ impl<'a> Types<'_, 'a> {
     /// Warns of two values that no run finds equal. Nil is what any value may be absent as, and an empty list equals another.
     fn never_equal(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
         let (Some(a), Some(b)) = (left.1, right.1) else { return };
-        let constants = [left.0, right.0].iter().all(|operand| matches!(operand.kind, ExprKind::Literal(_)));
+        let made =
+            |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
+        let constants = made(left.0) && made(right.0);
         if a.meets(b) || constants || [a, b].contains(&Known::NIL) || (a.lists > 0 && b.lists > 0) {
             return;
         }

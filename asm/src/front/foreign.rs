@@ -281,6 +281,25 @@ impl<'a> Reader<'_, 'a> {
             let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
             return Some(Mended { code: Code::BadStep, message, draft });
         }
+        if let Some(subject) = get(list, &["match"])
+            && get(list, &["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"]).is_none()
+        {
+            let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
+            let loose = |entry: &Entry<'a>| {
+                !own(&entry)
+                    && entry.name().is_some_and(|name| !super::dialect::is_word(name) && is_plain(name))
+            };
+            let cases: Vec<(&'a str, Draft<'a>)> =
+                list.iter().filter(|entry| loose(entry)).filter_map(kept).collect();
+            if cases.len() > 1 && list.iter().all(|entry| own(&entry) || loose(entry)) {
+                let mut draft: Vec<(&'a str, Draft<'a>)> =
+                    get(list, &["let"]).and_then(kept).into_iter().collect();
+                draft.extend([("match", Draft::Kept(subject.value)), ("cases", Draft::Record(cases))]);
+                draft.extend(get(list, &["default", "_"]).map(|entry| ("default", Draft::Kept(entry.value))));
+                let message = "the cases of a `match` stand in a record of their own";
+                return Some(Mended { code: Code::BadStep, message, draft });
+            }
+        }
         let outer = get(list, &["if", "match"])?;
         let inner = entries(&outer.value);
         let word = outer.name()?;
@@ -603,6 +622,11 @@ impl<'a> Reader<'_, 'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a key is no word that cases go by in some language.
+fn is_plain(name: &str) -> bool {
+    !["case", "arms", "when", "on", "branches", "options", "values", "with"].contains(&name)
 }
 
 impl Dialect {

@@ -4,7 +4,7 @@ use super::dialect::{Form, Key, Meant, RESULT, STEPS, begins_step, instead};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::Reader;
 use super::steps::{Item, Tail};
-use super::tree::{Entry, Node};
+use super::tree::{Entry, Kind, Node};
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
@@ -151,9 +151,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(name) = item.name.and_then(Node::text) {
             self.scope.lose(name);
         }
-        for bound in list.iter().filter(|entry| entry.name() == Some("let")) {
-            bound.value.text().into_iter().for_each(|name| self.scope.lose(name));
-        }
+        self.lose_inside(item.node);
         if self.other_thing(item) {
             return None;
         }
@@ -189,6 +187,11 @@ impl<'a> Reader<'_, 'a> {
             return true;
         }
         let only = if let [only] = list { Some(only) } else { None };
+        if let Some(only) = only.filter(|only| only.name() == Some("else")) {
+            let help = "write `else` beside the `if` and `then` of that step; behind an `if` that returns, what follows is its else";
+            self.bad_step(only.key.span, "`else` is no step", "`else` beside an `if`", "it alone", help);
+            return true;
+        }
         if let Some(only) = only.filter(|_| item.name.is_none())
             && entries(&only.value)
                 .iter()
@@ -221,6 +224,22 @@ impl<'a> Reader<'_, 'a> {
             self.message_alone(only);
         }
         message
+    }
+
+    /// Notes every name that is bound in what could not be read, so that nothing is said of who reads it.
+    fn lose_inside(&mut self, node: &Node<'a>) {
+        let mut rest = vec![*node];
+        while let Some(node) = rest.pop() {
+            if let Kind::List(items) = node.kind {
+                rest.extend_from_slice(items);
+            }
+            for entry in entries(&node) {
+                if let (Some("let"), Some(name)) = (entry.name(), entry.value.text()) {
+                    self.scope.lose(name);
+                }
+                rest.push(entry.value);
+            }
+        }
     }
 
     /// Reports a shell command, or an action of a build, in the place of a step.

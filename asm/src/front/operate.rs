@@ -185,7 +185,7 @@ impl<'a> Reader<'_, 'a> {
     fn names_own_step(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
         let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
         let plain = node.text() == Some(text) && self.dialect.is_bare();
-        if !plain || matches!(operator.spelling, "==" | "!=") || !self.naming.contains(&text) {
+        if !plain || matches!(operator.spelling, "==" | "!=" | "at" | "has") || !self.naming.contains(&text) {
             return None;
         }
         let place = self.survey.binding(text)?;
@@ -270,6 +270,13 @@ impl<'a> Reader<'_, 'a> {
         let is_list = matches!(entry.value.kind, Kind::List(_));
         let found = if is_list { format!("{found}") } else { entry.value.kind_name().to_owned() };
         let help = match operator.makes {
+            Makes::Binary(_)
+                if is_list && found == "3" && matches!(spelling, "<" | "<=" | ">" | ">=" | "==") =>
+            {
+                format!(
+                    "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
+                )
+            }
             Makes::Unary(_) => format!("write `{{\"{spelling}\": value}}`"),
             Makes::Binary(_) => format!("write `{{\"{spelling}\": [a, b]}}`"),
         };

@@ -118,6 +118,19 @@ impl<'a> Reader<'_, 'a> {
             return self.doubt(node.span, warning);
         }
         let word = name.strip_prefix('$').unwrap_or(name);
+        if self.functions.list.iter().any(|&(own, given)| given && own == name) {
+            let blank = if self.dialect.is_bare() { "" } else { " " };
+            let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
+            let form = if self.dialect.is_yaml() {
+                format!("`{call}: {name}`, `{args}: {{…}}`")
+            } else {
+                format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
+            };
+            let warning = self
+                .data("this record is data, and calls nothing", node, &form)
+                .help(format!("write {form} to call the function `{name}`"));
+            return self.doubt(node.span, warning);
+        }
         if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
             return self.step_as_data(node, CHOICES.contains(&word));
         }

@@ -495,7 +495,9 @@ impl<'a> Reader<'_, 'a> {
         let mut wrong = wrong.nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
-        let help = if behind.starts_with('(') {
+        let help = if let Some(instead) = in_place_of_root(name.text) {
+            instead
+        } else if behind.starts_with('(') {
             "nothing is called in a text: name what is computed in a step of its own, and refer to that"
         } else {
             "bind it in a step before; a plain dollar sign is written `$$`"
@@ -532,6 +534,23 @@ impl<'a> Reader<'_, 'a> {
         let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")
     }
+}
+
+/// What to do in place of a root that other languages have.
+fn in_place_of_root(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "env" | "ENV" | "secrets" | "secret" | "process" | "vault" => {
+            "a program sees no environment: the tools file gives tools what they need, and inputs give the rest"
+        }
+        "now" | "today" | "date" | "uuid" | "random" => "a tool gives it, in a step with `call`, or an input",
+        "prev" | "previous" | "last" | "result" | "output" | "it" | "_" => {
+            "name the step that gives it with `let`, and refer to that name"
+        }
+        "index" | "i" | "loop" => {
+            "count in a variable that is bound to 0 before the loop, and bound again in each pass"
+        }
+        _ => return None,
+    })
 }
 
 fn replaced(span: Span, text: String) -> Fix {
