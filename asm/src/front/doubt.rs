@@ -160,7 +160,7 @@ impl<'a> Reader<'_, 'a> {
                 Some(true) => foreign.warning(node, &form),
                 Some(false) => {
                     let (of, item) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
-                    let plain = of.trim_start_matches("$").to_owned();
+                    let plain = of.trim_start_matches('$').to_owned();
                     wrong(format!("`{shown}` is the value of `{of}` and the text `.{item}` here"))
                         .expected(
                             format!("`{form}` for the item, or `${{{plain}}}.{item}` for that text"),

@@ -50,7 +50,7 @@ impl<'a> Reader<'_, 'a> {
             return self.doubtful_entry(node, only, name, place);
         }
         let keys = list.iter().filter_map(Entry::name);
-        if let Some(chooses) = step_of_keys(keys) {
+        if let Some(chooses) = step_of_keys(&keys) {
             self.step_as_data(node, chooses);
         }
     }
@@ -392,7 +392,7 @@ impl<'a> Reader<'_, 'a> {
 }
 
 /// Whether several keys together are a step of some language, and if so, whether it chooses one of two values.
-fn step_of_keys<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<bool> {
+fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
     let has = |name: &str| keys.clone().any(|key| key == name);
     let chooses = (has("if") || has("condition")) && has("then");
     let loops = has("for") && has("in");
@@ -402,7 +402,7 @@ fn step_of_keys<'k>(keys: impl Iterator<Item = &'k str> + Clone) -> Option<bool>
 
 /// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it is printed;
 /// `refers` says that the value of its only key is a reference.
-pub(crate) fn reads_as_more<'k>(keys: impl Iterator<Item = &'k str> + Clone, refers: bool) -> bool {
+pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
     let mut all = keys.clone();
     if let (Some(only), None) = (all.next(), all.next()) {
         let measures = operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));

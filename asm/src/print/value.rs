@@ -287,7 +287,7 @@ impl<'a> Printer<'_, 'a> {
             },
             _ => (false, false),
         };
-        let more = reads_as_more(fields.iter().map(|field| field.name.text), refers);
+        let more = reads_as_more(&fields.iter().map(|field| field.name.text), refers);
         if operation || word || more { Doc::one("obj", doc) } else { doc }
     }
 
