@@ -9,14 +9,15 @@ use super::mend;
 use super::resolve::{Resolved, Target};
 use super::{CallFacts, Facts};
 use crate::ast::{
-    Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::known::Known;
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::number;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 
@@ -355,8 +356,12 @@ impl<'a> Types<'_, 'a> {
     }
 
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
-        self.expression(&map.subject);
+        let subject = self.expression(&map.subject);
         let mut all = None;
+        let unmet = |case: &&Case<'a>| subject.is_some_and(|subject| is_unmet(subject, case.key));
+        if let (Some(subject), Some(case)) = (subject, map.cases.iter().find(unmet)) {
+            self.never_met(subject, case);
+        }
         for case in map.cases {
             all = join(all, self.expression(&case.value));
         }
@@ -383,8 +388,8 @@ impl<'a> Types<'_, 'a> {
                 Some(Known::NUMBER)
             }
             Binary::Eq | Binary::Neq => {
-                self.expression(left);
-                self.expression(right);
+                let (a, b) = (self.expression(left), self.expression(right));
+                self.never_equal((left, a), (right, b));
                 Some(Known::BOOL)
             }
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => Some(self.compare(left, right)),
@@ -452,6 +457,75 @@ impl<'a> Types<'_, 'a> {
             self.demand(right, b, |b| b.meets(a), &a.to_string(), WHAT);
         }
         Known::BOOL
+    }
+
+    /// Warns of two values that no run finds equal. Nil is what any value may be absent as, and an empty list equals another.
+    fn never_equal(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
+        let (Some(a), Some(b)) = (left.1, right.1) else { return };
+        let made =
+            |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
+        let constants = made(left.0) && made(right.0);
+        if a.meets(b) || constants || [a, b].contains(&Known::NIL) || (a.lists > 0 && b.lists > 0) {
+            return;
+        }
+        let (at, found, other) = match left.0.kind {
+            ExprKind::Literal(_) => (left.0, a, b),
+            _ => (right.0, b, a),
+        };
+        let mut warning = Diagnostic::new(
+            Code::NeverEqual,
+            at.span,
+            format!("{found} is compared with {other}: they are never equal"),
+        )
+        .expected(other.to_string(), found.to_string());
+        let meant = match (at.kind, other) {
+            (ExprKind::Literal(Literal::Text(text)), Known::NUMBER) => {
+                number::parse(text).is_ok().then(|| text.to_owned())
+            }
+            (ExprKind::Literal(Literal::Text(text @ ("true" | "false"))), Known::BOOL) => {
+                Some(text.to_owned())
+            }
+            (ExprKind::Literal(Literal::Number(number)), Known::TEXT) => Some(format!("\"{number}\"")),
+            _ => None,
+        };
+        // In quotes as they stand, and nothing else: what was read otherwise has another length.
+        let quotes = if matches!(at.kind, ExprKind::Literal(Literal::Text(_))) { 2 } else { 0 };
+        let length = (at.span.end.saturating_sub(at.span.start) as usize).saturating_sub(quotes);
+        let plain = meant.as_deref().map(|meant| meant.trim_matches('"').len());
+        if let Some(meant) = meant {
+            let json = !matches!(self.function.notation, Notation::Id | Notation::Workflow) || quotes > 0;
+            warning = if self.function.notation != Notation::Id && json && plain == Some(length) {
+                warning.replace(at.span, meant)
+            } else {
+                warning.help(format!("write `{meant}`"))
+            };
+        }
+        self.found.push(warning);
+    }
+
+    /// Warns of a case that the value which is matched never meets.
+    fn never_met(&mut self, subject: Known, case: &Case<'a>) {
+        let key = literal_type(case.key);
+        let message = format!("what is matched is {subject}, which this {key} never equals");
+        let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
+            .expected(subject.to_string(), key.to_string());
+        let help = match (key, subject, self.function.notation) {
+            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Workflow) => {
+                Some("write the key without quotes")
+            }
+            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Id) => Some("write the key without quotes"),
+            (Known::TEXT, Known::NUMBER, _) => {
+                Some("write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`")
+            }
+            (Known::TEXT, Known::BOOL, _) => {
+                Some("write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`")
+            }
+            _ => None,
+        };
+        self.found.push(match help {
+            Some(help) => warning.help(help),
+            None => warning,
+        });
     }
 
     fn append(&mut self, list: &Expr<'a>, item: &Expr<'a>) -> Seen {
@@ -578,6 +652,12 @@ impl<'a> Types<'_, 'a> {
             _ => Known::ANY,
         }
     }
+}
+
+/// Whether what is matched never meets a case.
+fn is_unmet(subject: Known, key: Literal<'_>) -> bool {
+    let key = literal_type(key);
+    key != Known::NIL && subject != Known::NIL && !subject.meets(key)
 }
 
 fn literal_type(literal: Literal<'_>) -> Known {
