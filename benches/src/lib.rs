@@ -119,11 +119,11 @@ pub fn finish(run: &mut Run) -> bool {
     }
 }
 
-/// The fixed answer to a call.
+/// The fixed answer to a call. A function of its own, as the callbacks of other engines are.
 ///
 /// # Panics
 /// When it does not fit, which these do.
-#[inline]
+#[inline(never)]
 pub fn answer(call: Call<'_>) {
     const USER: [(&str, Datum<'_>); 2] = [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
     const SENT: [(&str, Datum<'_>); 1] = [("message-id", Datum::Text("m1"))];

@@ -168,6 +168,7 @@ impl Run {
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
+            let base = at(base);
             for register in set::registers(site.set) {
                 let of = lazy.live.use_of(site, register);
                 let value = values.register(of, &stack[base..])?;
@@ -210,7 +211,7 @@ fn windows(
         match op {
             Some(&Op::Invoke { dst, first, function: callee, .. }) if left > 0 => {
                 machine.frames.push(Frame { pc, base, dst });
-                base += usize::from(first.0);
+                base += u32::from(first.0);
                 function = callee;
             }
             Some(Op::Tool { .. }) if left == 0 => (machine.pc, machine.base) = (pc, base),

@@ -51,6 +51,19 @@ enum State {
     Fault,
 }
 
+/// What a rewind has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    /// Nothing was started.
+    Nothing,
+    /// Counts go back; everything else is as it was.
+    Counts,
+    /// The arguments were moved, an answer was built piece by piece or the heap was cleared.
+    All,
+    /// The start alone takes more fuel than there is.
+    Fault,
+}
+
 /// A run, reusable.
 #[derive(Debug)]
 pub struct Run {
@@ -64,7 +77,7 @@ pub struct Run {
     arguments: Range<usize>,
     mark: Mark,
     entry: Entry,
-    started: bool,
+    again: Again,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
     cleared: (usize, u64),
     /// What restoring keeps for the next time.
@@ -98,7 +111,7 @@ impl Run {
             arguments: 0..0,
             mark: Mark::default(),
             entry: Entry::default(),
-            started: false,
+            again: Again::Nothing,
             cleared: (0, 0),
             tables: None,
         }
@@ -121,7 +134,7 @@ impl Run {
         self.machine.notes.clear();
         self.scratch.begin();
         self.state = State::Idle;
-        self.started = false;
+        self.again = Again::Nothing;
         self.cleared = (0, 0);
     }
 
@@ -228,9 +241,35 @@ impl Run {
 
     /// The arguments are there and fit.
     fn launch(&mut self) {
+        // Part of what a rewind goes back to.
+        let entered = self.machine.heap.budget.burn(self.entry.cost.into());
         self.mark = self.machine.heap.begun();
-        self.started = true;
+        self.again = Again::All;
         self.enter();
+        match entered {
+            Ok(()) => self.tidied(),
+            Err(trap) => self.faulted(trap),
+        }
+    }
+
+    fn tidied(&mut self) {
+        if self.arguments.start == 0 {
+            self.again = Again::Counts;
+        }
+    }
+
+    /// More than counts is changed.
+    pub(crate) fn touched(&mut self) {
+        if let Again::Counts = self.again {
+            self.again = Again::All;
+        }
+    }
+
+    #[cold]
+    fn faulted(&mut self, trap: Trap) {
+        self.again = Again::Fault;
+        self.machine.pc += 1;
+        self.trap(trap);
     }
 
     /// Goes to the first instruction, the arguments in their registers.
@@ -242,15 +281,23 @@ impl Run {
         self.machine.base = 0;
         self.machine.pc = at(self.entry.start);
         self.state = State::Ready;
-        if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
-            self.machine.pc += 1;
-            self.trap(trap);
-        }
     }
 
     /// Starts again with the same arguments; allocates nothing. Does nothing where nothing was started.
     pub fn rewind(&mut self) {
-        if !self.started {
+        let Again::Counts = self.again else { return self.rewind_all() };
+        self.machine.frames.clear();
+        self.machine.notes.clear();
+        self.machine.heap.rewind(&self.mark);
+        self.machine.base = 0;
+        self.machine.pc = at(self.entry.start);
+        self.state = State::Ready;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rewind_all(&mut self) {
+        if let Again::Nothing = self.again {
             return;
         }
         self.machine.frames.clear();
@@ -259,22 +306,48 @@ impl Run {
         self.cleared = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
+        if let Again::Fault = self.again {
+            // Nothing was left then, and every function costs something.
+            if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
+                self.faulted(trap);
+            }
+        } else {
+            self.tidied();
+        }
     }
 
     /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
+    #[inline]
     pub fn step(&mut self) -> Step<'_> {
-        if let State::Ready = self.state {
-            return match self.advance() {
-                Some((id, first)) => Step::Call(Call { run: self, id, first }),
-                None => Step::Done(Outcome { run: self }),
-            };
-        } else if let State::Idle = self.state {
-            self.end(Code::BadUsage, "no function was started".to_string());
+        let waits = match self.state {
+            State::Ready => {
+                let (stop, trap) = interp::execute(&mut self.machine);
+                if matches!((stop, &trap), (Stop::Returned, None)) && !self.machine.result.is_container() {
+                    self.state = State::Ok;
+                    return Step::Done(Outcome { run: self });
+                }
+                self.stopped(stop, trap)
+            }
+            _ => self.stood(),
+        };
+        match waits {
+            Some((id, first)) => Step::Call(Call { run: self, id, first }),
+            None => Step::Done(Outcome { run: self }),
         }
-        if let State::Pending(id, first) = self.state {
-            return Step::Call(Call { run: self, id, first });
+    }
+
+    /// A step of what does not run.
+    #[cold]
+    #[inline(never)]
+    fn stood(&mut self) -> Option<(CallId, First)> {
+        match self.state {
+            State::Pending(id, first) => Some((id, first)),
+            State::Idle => {
+                self.end(Code::BadUsage, "no function was started".to_string());
+                None
+            }
+            _ => None,
         }
-        Step::Done(Outcome { run: self })
     }
 
     /// The call that waits for its answer.
@@ -300,10 +373,9 @@ impl Run {
         Ok(())
     }
 
-    /// Runs the machine; gives the call that waits for an answer.
-    #[inline]
-    fn advance(&mut self) -> Option<(CallId, First)> {
-        let (mut stop, mut trap) = interp::execute(&mut self.machine);
+    /// The machine stopped; gives the call that waits for an answer. Apart from [`Run::step`], which so is short.
+    #[inline(never)]
+    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> Option<(CallId, First)> {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
@@ -343,7 +415,7 @@ impl Run {
             _ => (CallId(0), First(0)),
         };
         self.state = State::Pending(call, first);
-        let start = *base + usize::from(first.0);
+        let start = at(*base) + usize::from(first.0);
         let count = at(inner.call(call).arguments);
         heap.check_leaving(inner, &stack[start..start + count])?;
         Ok((call, first))
@@ -366,6 +438,7 @@ impl Run {
             return Err(trap);
         }
         let program = self.machine.program.clone();
+        self.touched();
         compact::clear(program.inner(), &mut self.machine, self.scratch.values())?;
         let budget = &mut self.machine.heap.budget;
         if stuck {
@@ -434,6 +507,9 @@ impl Run {
             program: self.machine.program.inner(),
             value: &self.machine.result,
         };
+        if let State::Ok = self.state {
+            return Status::Ok(value);
+        }
         match (self.state, &self.fault) {
             (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
@@ -474,7 +550,7 @@ impl Run {
 
     /// Registers of the frame in which the machine stopped.
     pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
-        let start = self.machine.base + usize::from(first.0);
+        let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()
     }
 
