@@ -14,6 +14,7 @@ use crate::interp::{self, Machine, Stop};
 use crate::program::Program;
 use crate::render;
 use crate::restore::Tables;
+use crate::shape::Shaped;
 use crate::value::{Tag, Value, at};
 use crate::verify::Entry;
 use crate::view::View;
@@ -25,7 +26,7 @@ use core::ops::Range;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{CallId, First, FunctionId};
+use ilo_spec::operand::{CallId, First, FunctionId, Out};
 use ilo_spec::types::{Base, Type};
 
 /// What a step came to.
@@ -43,7 +44,7 @@ enum State {
     /// Nothing was started.
     Idle,
     Ready,
-    Pending(CallId, First),
+    Pending(Waiting),
     /// The value lies in the machine.
     Ok,
     Err,
@@ -62,6 +63,14 @@ enum Again {
     All,
     /// The start alone takes more fuel than there is.
     Fault,
+}
+
+/// The call that waits for its answer: where its arguments are, and where its value goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) call: CallId,
+    pub(crate) first: First,
+    dst: Out,
 }
 
 /// A run, reusable.
@@ -330,31 +339,30 @@ impl Run {
             }
             _ => self.stood(),
         };
-        match waits {
-            Some((id, first)) => Step::Call(Call { run: self, id, first }),
-            None => Step::Done(Outcome { run: self }),
-        }
+        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
     }
 
-    /// A step of what does not run.
+    /// A step of what does not run; says whether a call waits.
     #[cold]
     #[inline(never)]
-    fn stood(&mut self) -> Option<(CallId, First)> {
-        match self.state {
-            State::Pending(id, first) => Some((id, first)),
-            State::Idle => {
-                self.end(Code::BadUsage, "no function was started".to_string());
-                None
-            }
-            _ => None,
+    fn stood(&mut self) -> bool {
+        if let State::Idle = self.state {
+            self.end(Code::BadUsage, "no function was started".to_string());
         }
+        matches!(self.state, State::Pending(_))
     }
 
     /// The call that waits for its answer.
     pub fn pending(&mut self) -> Option<Call<'_>> {
+        matches!(self.state, State::Pending(_)).then_some(Call { run: self })
+    }
+
+    /// What is known of the call that waits, where one does.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> Waiting {
         match self.state {
-            State::Pending(id, first) => Some(Call { run: self, id, first }),
-            _ => None,
+            State::Pending(waiting) => waiting,
+            _ => Waiting { call: CallId(0), first: First(0), dst: Out(0) },
         }
     }
 
@@ -373,52 +381,71 @@ impl Run {
         Ok(())
     }
 
-    /// The machine stopped; gives the call that waits for an answer. Apart from [`Run::step`], which so is short.
+    /// The machine stopped; says whether a call waits for its answer. Nothing is kept across a call of the usual case,
+    /// so that nothing is put aside.
     #[inline(never)]
-    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> Option<(CallId, First)> {
+    fn stopped(&mut self, stop: Stop, trap: Option<Trap>) -> bool {
+        if matches!((stop, &trap), (Stop::Call, None)) {
+            let (waiting, arguments) = self.called();
+            if !arguments.iter().any(|value| value.is_container()) {
+                self.state = State::Pending(waiting);
+                return true;
+            }
+        }
+        self.stopped_slowly(stop, trap)
+    }
+
+    #[inline(never)]
+    fn stopped_slowly(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
                 self.trap(found);
-                return None;
+                return false;
             }
             // The instruction that found no room is carried out again.
             self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
-            Stop::Call => self.pause().map(Some),
+            Stop::Call => self.pause(),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                heap.check_leaving(program.inner(), core::slice::from_ref(result)).map(|()| None)
+                heap.check_leaving(program.inner(), core::slice::from_ref(result))
             }
             Stop::Failed => {
                 self.failed();
-                return None;
+                return false;
             }
         };
-        leaves.unwrap_or_else(|trap| {
+        if let Err(trap) = leaves {
             self.trap(trap);
-            None
-        })
+        }
+        matches!(self.state, State::Pending(_))
+    }
+
+    /// The call at which the machine stands, and its arguments.
+    #[inline(always)]
+    fn called(&self) -> (Waiting, &[Value]) {
+        let Machine { program, stack, pc, base, .. } = &self.machine;
+        let inner = program.inner();
+        // The machine stops for a call at nothing else.
+        let Op::Tool { call, first, dst, .. } = inner.spec.code[*pc - 1] else {
+            return (self.waiting(), &[]);
+        };
+        let start = at(*base) + usize::from(first.0);
+        let count = at(inner.call(call).arguments);
+        (Waiting { call, first, dst }, stack.get(start..start + count).unwrap_or_default())
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
-    #[inline]
-    pub(crate) fn pause(&mut self) -> Result<(CallId, First), Trap> {
-        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
-        let inner = program.inner();
-        let (call, first) = match inner.spec.code[*pc - 1] {
-            Op::Tool { call, first, .. } => (call, first),
-            // The machine stops for a call at nothing else.
-            _ => (CallId(0), First(0)),
-        };
-        self.state = State::Pending(call, first);
-        let start = at(*base) + usize::from(first.0);
-        let count = at(inner.call(call).arguments);
-        heap.check_leaving(inner, &stack[start..start + count])?;
-        Ok((call, first))
+    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
+        let (waiting, arguments) = self.called();
+        let (first, count) = (at(self.machine.base) + usize::from(waiting.first.0), arguments.len());
+        self.state = State::Pending(waiting);
+        let Machine { program, heap, stack, .. } = &mut self.machine;
+        heap.check_leaving(program.inner(), &stack[first..first + count])
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -562,7 +589,7 @@ impl Run {
     /// Where the shapes of the pending call's answer are guessed from.
     fn place(&self) -> usize {
         match self.state {
-            State::Pending(call, _) => GUESS_STEP * (1 + usize::from(call.0)),
+            State::Pending(Waiting { call, .. }) => GUESS_STEP * (1 + usize::from(call.0)),
             _ => 0,
         }
     }
@@ -572,18 +599,39 @@ impl Run {
         Builder::new(self, Purpose::Answer, meter, place)
     }
 
-    /// A function of its own, so that what steps a run is short.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let taken = match datum {
+            Datum::Shaped(record) if !failed => self.take_shaped(record),
+            Datum::Record(fields) if !failed => self.take_flat(fields),
+            _ => false,
+        };
+        if taken { Ok(()) } else { self.answer_any(datum, failed) }
+    }
+
+    /// Takes an answer that is like the last one at this call, where it is.
+    #[inline(never)]
+    fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
-        if let Datum::Record(fields) = datum
-            && !failed
-            && let Some(value) = datum::flat(&mut self.machine.heap, place, fields)
-        {
-            self.resume(value, false);
-            return Ok(());
-        }
-        self.answer_any(datum, failed)
+        let value = datum::shaped(&mut self.machine.heap, place, record);
+        self.take(value)
+    }
+
+    #[inline(never)]
+    fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
+        let place = self.place() + 1;
+        let value = datum::flat(&mut self.machine.heap, place, fields);
+        self.take(value)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, value: Option<Value>) -> bool {
+        let Some(value) = value else { return false };
+        let place = at(self.machine.base) + usize::from(self.waiting().dst.0);
+        let Some(place) = self.machine.stack.get_mut(place) else { return false };
+        *place = value;
+        self.state = State::Ready;
+        true
     }
 
     #[inline(never)]
