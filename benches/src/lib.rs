@@ -126,10 +126,12 @@ pub fn finish(run: &mut Run) -> bool {
 /// When it does not fit, which these do.
 #[inline(never)]
 pub fn answer(call: Call<'_>) {
-    // What a tool answers with has names that are known before it is called; the values are new each time.
+    // The names are known before a tool is called; the values are copied each time.
     static USER: LazyLock<Shape<2>> = LazyLock::new(|| Shape::new(["email", "verified"]));
     static SENT: LazyLock<Shape<1>> = LazyLock::new(|| Shape::new(["message-id"]));
-    let (user, sent) = ([Datum::Text("a@b.c"), Datum::Bool(true)], [Datum::Text("m1")]);
-    let answer = if call.tool() == "get-user" { USER.record(&user) } else { SENT.record(&sent) };
+    const USER_VALUES: [Datum<'_>; 2] = [Datum::Text("a@b.c"), Datum::Bool(true)];
+    const SENT_VALUES: [Datum<'_>; 1] = [Datum::Text("m1")];
+    let answer =
+        if call.tool() == "get-user" { USER.record(&USER_VALUES) } else { SENT.record(&SENT_VALUES) };
     assert!(call.answer(&answer).is_ok(), "the answer fits");
 }

@@ -279,6 +279,6 @@ impl Heap {
             return header;
         }
         let run = self.maps.values.run(start).map_or(0, |run| run.len());
-        Value::state(narrow(run), narrow(run))
+        Value::header(narrow(run), narrow(run))
     }
 }

@@ -227,8 +227,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += usize::from(to.0);
                 }
                 Op::Next { base, item, back } => {
-                    if fallible!(loops::next(heap, w, base, item)) {
-                        pc -= usize::from(back.0);
+                    if let Some(body) = fallible!(loops::next(heap, w, base, item)) {
+                        debug_assert_eq!(body, pc - usize::from(back.0), "the verifier looked at it");
+                        pc = body;
                     }
                 }
                 Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),

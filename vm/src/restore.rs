@@ -346,7 +346,7 @@ impl Values<'_, '_> {
                     return self.rule("an index within the list of the loop", index.into());
                 }
                 let cost = self.program.facts.loops.get(at(open.pc)).copied().unwrap_or(1);
-                Ok(Value::state(cost, index))
+                Ok(Value::state(cost, index, open.pc + 1))
             }
             Use::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
         }
@@ -464,7 +464,7 @@ impl Values<'_, '_> {
         // At most twice what the bytes hold.
         let places = usize::try_from(places).unwrap_or(used);
         let header = self.heap.take(places + 1)?;
-        self.heap.values[header] = Value::state(narrow(used), narrow(places));
+        self.heap.values[header] = Value::header(narrow(used), narrow(places));
         self.open(Value::growable(narrow(header + 1), len, 1), used)
     }
 
