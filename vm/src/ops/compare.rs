@@ -7,7 +7,7 @@ use crate::ops::arith::{self, Mul, compare_exactly};
 use crate::ops::{get, mismatch, set, truth};
 use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
-use crate::value::{Tag, Value, at};
+use crate::value::{Pair, Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
@@ -52,14 +52,14 @@ pub(crate) fn related<R: Relation>(
     a: &Value,
     b: &Value,
 ) -> Result<bool, Trap> {
-    if a.both_double(b) {
-        return Ok(R::doubles(a.payload, b.payload));
+    match a.pair(b) {
+        Pair::Doubles => Ok(R::doubles(a.payload, b.payload)),
+        Pair::Ints => Ok(R::holds(a.as_int().cmp(&b.as_int()))),
+        Pair::Others => {
+            cold_path();
+            order(heap, program, a, b).map(R::holds)
+        }
     }
-    if a.tag == Tag::Int && b.tag == Tag::Int {
-        return Ok(R::holds(a.as_int().cmp(&b.as_int())));
-    }
-    cold_path();
-    order(heap, program, a, b).map(R::holds)
 }
 
 /// Whether the relation with a constant holds.
@@ -219,17 +219,17 @@ fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Op
 
 /// Two containers and how many of their items were compared.
 #[derive(Clone, Copy)]
-struct Pair {
+struct Compared {
     a: Value,
     b: Value,
     next: usize,
 }
 
 fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
-    let mut open = SmallStack::new(Pair { a, b, next: 0 });
-    open.push(Pair { a, b, next: 0 });
+    let mut open = SmallStack::new(Compared { a, b, next: 0 });
+    open.push(Compared { a, b, next: 0 });
     while let Some(pair) = open.last() {
-        let Pair { a, b, next } = *pair;
+        let Compared { a, b, next } = *pair;
         if next == heap.len(program, a) {
             open.pop();
             continue;
@@ -243,7 +243,7 @@ fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bo
             Some(true) => {}
             Some(false) => return Ok(false),
             // Both are within the limit of depth, which was checked as they were built.
-            None => open.push(Pair { a: x, b: y, next: 0 }),
+            None => open.push(Compared { a: x, b: y, next: 0 }),
         }
     }
     Ok(true)
