@@ -140,7 +140,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
     let mut tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools))?;
+    let program =
+        load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
     let input = input(args, &parameters)?;

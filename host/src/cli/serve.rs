@@ -112,7 +112,7 @@ fn token(args: &Args) -> Result<Option<String>, Problem> {
 fn functions(args: &Args, tools: &mut Tools) -> Result<Vec<Offered>, Refused> {
     let mut offered: Vec<Offered> = Vec::new();
     for path in &args.programs {
-        let program = load::load_file(path, &args.files, Some(&mut *tools))?;
+        let program = load::load_file(path, &args.files, Some(&mut *tools), &args.lock)?;
         let problems = tools.problems(program.tools());
         if !problems.is_empty() {
             return Err(problems.into());

@@ -57,7 +57,7 @@ fn entry(tool: &Tool) -> Data {
 }
 
 /// What the tools file says, under its own keys, where it says something.
-fn policy(policy: &Policy) -> Data {
+pub(super) fn policy(policy: &Policy) -> Data {
     let flag = |name: &str, set: bool| set.then(|| (name.to_owned(), Data::Bool(true)));
     let count = |name: &str, count: u64| {
         let count = Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));
