@@ -7,7 +7,8 @@ use super::child::Child;
 use super::guard::MESSAGE;
 use super::link::{Watcher, cannot_open};
 use super::web::Client;
-use crate::tools::command::{ENVIRONMENT, ERRORS};
+use crate::tools::command::{ERRORS, closed};
+use crate::tools::mark;
 use crate::tools::server::{Server, Way};
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
@@ -167,13 +168,8 @@ fn spawn(
     errors: &Tail,
 ) -> Result<Child, String> {
     let mut command = CommandWrap::with_new(program, |command| {
-        command.args(arguments).current_dir(folder).env_clear();
-        for name in ENVIRONMENT {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.args(arguments).current_dir(folder);
+        closed(command.as_std_mut(), environment, mark::of_process());
     });
     #[cfg(unix)]
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
