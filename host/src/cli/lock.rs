@@ -4,7 +4,7 @@ use super::{Refused, output};
 use ilo_host::lock::{Held, Lock};
 use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where accepted definitions are kept.
 #[derive(clap::Args)]
@@ -18,6 +18,11 @@ pub(super) struct LockArgs {
 }
 
 impl LockArgs {
+    /// The file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.lock.as_deref()
+    }
+
     /// What has changed of the tools that a program names which is not right as they are now: an error in it may come from
     /// that. Nothing is written.
     pub(super) fn problems<'n>(

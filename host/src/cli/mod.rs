@@ -1,6 +1,7 @@
 //! The command line: a file a verb, and what they share. It decides nothing that the library could.
 
 mod check;
+mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
 mod load;
