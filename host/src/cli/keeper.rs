@@ -4,7 +4,7 @@
 //! process holds: at its end, however it comes, commands that bear this process's mark are ended at once, and servers after
 //! the time that they have when all goes well. It needs to be told nothing, since the mark finds them.
 
-use super::{Exit, Refused};
+use super::Exit;
 use ilo_host::tools::mark;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -39,11 +39,11 @@ pub(super) fn start() {
 }
 
 /// Waits until the pipe is closed.
-pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
+pub(super) fn run(args: &Args) -> Exit {
     let mut rest = [0];
     while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
     mark::end_commands(&args.mark);
     thread::sleep(LEAVE);
     mark::end_all(&args.mark);
-    Ok(Exit::Ok)
+    Exit::Ok
 }

@@ -104,7 +104,7 @@ pub(crate) fn main() -> ExitCode {
         Verb::Trace(args) => trace::run(&args),
         Verb::Serve(args) => serve::run(&args),
         #[cfg(target_os = "linux")]
-        Verb::Keep(args) => keeper::run(&args),
+        Verb::Keep(args) => Ok(keeper::run(&args)),
     };
     orphans::end();
     match result {

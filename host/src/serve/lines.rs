@@ -48,18 +48,13 @@ async fn pass(
     let (mut line, mut buffer) = (Line::default(), vec![0; PIECE]);
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         for part in buffer.get(..count).unwrap_or_default().split_inclusive(|&byte| byte == b'\n') {
-            match line.feed(part, most) {
-                None => {}
-                Some(Ok(whole)) => {
-                    if to.write_all(&whole).await.is_err() {
-                        return;
-                    }
-                }
-                Some(Err(error)) => {
-                    if refuse.send(error).await.is_err() {
-                        return;
-                    }
-                }
+            let gone = match line.feed(part, most) {
+                None => false,
+                Some(Ok(whole)) => to.write_all(&whole).await.is_err(),
+                Some(Err(error)) => refuse.send(error).await.is_err(),
+            };
+            if gone {
+                return;
             }
         }
     }
