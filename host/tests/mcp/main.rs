@@ -134,8 +134,9 @@ fn fails(scenario: &str, timeout: u64, expected: &str) {
 fn what_goes_wrong_in_a_call_is_its_failure() {
     let late = "tool `mcp://h/echo` took longer than its limit of";
     fails("dies-in-call", 20_000, "server `h` has ended, and whether it did this is not known");
-    let frames: String = (0..9).map(|frame| format!(" / at frame {frame}")).collect();
-    fails("dies-with-a-trace", 20_000, &format!("is not known; it said: Error: out of cheese{frames}"));
+    let frames: Vec<String> = (0..9).map(|frame| format!(" / at frame {frame}")).collect();
+    let said = format!("is not known; it said: Error: out of cheese{}", frames.concat());
+    fails("dies-with-a-trace", 20_000, &said);
     fails("dies-with-a-long-line", 20_000, "is not known; it said: last");
     fails("never-answers", 300, late);
     fails("is-error", 20_000, "no such text");
