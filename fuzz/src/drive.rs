@@ -129,7 +129,8 @@ fn ended<'d>(
 ) -> Option<(String, u64)> {
     run.start(function, arguments).ok()?;
     let outcome = drive(run, source, broken.then_some(limits));
-    assert!(matches!(run.step(), Step::Done(_)), "every run ends");
+    // What is not restored, for it passes a limit, goes on waiting.
+    assert!(broken || matches!(run.step(), Step::Done(_)), "every run ends");
     Some((outcome, run.fuel_used()))
 }
 
