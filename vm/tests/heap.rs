@@ -46,42 +46,6 @@ fn a_loop_that_makes_500_mb_of_text_lives_within_64_mib() {
     assert!(run.memory_used() <= 64 << 20);
 }
 
-/// Room for text is twice what there was; where the limit is nearer than that, all that is left, and no more.
-#[test]
-fn near_its_limit_an_arena_takes_what_is_left() {
-    let room = |bytes: u64| bytes + bytes.div_ceil(16) * 3;
-    let mut asm = Asm::new(&["long"]);
-    let half = asm.text(&"y".repeat(5_000));
-    let code = [
-        Op::Text { dst: Out(1), text: half },
-        Op::Concat { dst: Out(1), first: First(1), count: Count(1) },
-        Op::Len { dst: Out(1), src: In(1) },
-        Op::Return { src: In(1) },
-    ];
-    asm.function("f", &["long"], PLAIN, 2, &code);
-    let program = asm.build();
-    let long = "x".repeat(10_000);
-    let start = |memory| {
-        let mut run = Run::new(&program, limits(memory));
-        run.start(FunctionId(0), &[Datum::Text(&long)]).unwrap();
-        run
-    };
-    let before = start(1 << 30).memory_used();
-    let mut ample = start(1 << 30);
-    drive(&mut ample, NO_TOOLS);
-    assert_eq!(ample.memory_used(), before + room(20_000) - room(10_000), "room for as much again");
-    let need = room(15_000) - room(10_000);
-    for spare in [4, 64, 1_000] {
-        let limit = before + need + spare;
-        let mut run = start(limit);
-        assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":5000}"#, "{spare}");
-        // One byte more could be charged four, and three are kept for the map of the last.
-        assert!(limit - run.memory_used() < 8, "{} of {limit}", run.memory_used());
-    }
-    let mut run = start(before + need - 8);
-    assert_eq!(short(&drive(&mut run, NO_TOOLS)), "memory");
-}
-
 #[test]
 fn a_million_items_are_appended_within_the_defaults() {
     let mut asm = Asm::new(&["items"]);
