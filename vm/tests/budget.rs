@@ -44,7 +44,7 @@ fn near_its_limit_an_arena_takes_what_is_left() {
     assert_eq!(ample.memory_used(), before + room(20_000) - room(10_000), "room for as much again");
     let need = room(15_000) - room(10_000);
     // The map's three bytes for the last sixteen are kept back.
-    for spare in [3, 4, 64, 1_000] {
+    for spare in [2, 3, 4, 64, 1_000] {
         let limit = before + need + spare;
         let mut run = started(&program, &long, limit);
         assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":5000}"#, "{spare}");
@@ -59,6 +59,35 @@ fn near_its_limit_an_arena_takes_what_is_left() {
         need - 1
     );
     assert!(outcome.contains(&message), "{outcome}");
+}
+
+/// The same of values, which are sixteen bytes each.
+#[test]
+fn near_its_limit_there_is_room_for_values() {
+    let mut asm = Asm::new(&["list"]);
+    let parts = (1..=200).map(|register| Op::Nil { dst: Out(register) });
+    let rest = [
+        Op::List { dst: Out(0), first: First(1), count: Count(200) },
+        Op::Len { dst: Out(0), src: In(0) },
+        Op::Return { src: In(0) },
+    ];
+    let code: Vec<Op> = parts.chain(rest).collect();
+    asm.function("f", &["list"], PLAIN, 201, &code);
+    let program = asm.build();
+    let items = vec![NIL; 1_000];
+    let start = |memory| {
+        let mut run = Run::new(&program, limits(memory));
+        run.start(FunctionId(0), &[Datum::List(&items)]).unwrap();
+        run
+    };
+    let need = (1_200 - 1_000) * 16 + (75 - 63) * 3;
+    for spare in [16, 100, 1_000] {
+        let limit = start(MIB).memory_used() + need + spare;
+        let mut run = start(limit);
+        assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":200}"#, "{spare}");
+        // A value more is charged nineteen at most.
+        assert!(limit - run.memory_used() < 3 + 19, "{} of {limit}", run.memory_used());
+    }
 }
 
 /// What a run has when it starts, and at each of its calls, where each pass of its loop forgets a text of a thousand bytes.
