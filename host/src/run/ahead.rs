@@ -227,8 +227,10 @@ impl<'s, 'e> Ahead<'s, 'e> {
 
     /// Looks which calls have ended: whether one has that had not.
     fn settle(&mut self) -> bool {
-        let works = self.expected.iter_mut().filter_map(|call| call.work.as_mut());
-        let learnt = works.fold(false, |learnt, work| work.settle() || learnt);
+        let mut learnt = false;
+        for work in self.expected.iter_mut().filter_map(|call| call.work.as_mut()) {
+            learnt |= work.settle();
+        }
         if learnt {
             self.pass = 0;
         }
