@@ -126,6 +126,7 @@ codes! {
     407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in one that is none";
     408 Unreachable "unreachable" Warning "code that no path reaches";
     409 ImplicitUndo "implicit-undo" Warning "a call in a branch of IF that is taken as a rollback; UNDO says so";
+    410 UnusedValue "unused-value" Warning "a value that is worked out and then taken by nothing";
 
     501 TypeMismatch "type-mismatch" Error "a value of a known type where another is needed";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";

@@ -182,6 +182,7 @@ type Result = core::result::Result<(), BuildError>;
 
 impl<'r> Builder<'r> {
     pub(crate) fn new(run: &'r mut Run, purpose: Purpose, meter: Meter, place: usize) -> Builder<'r> {
+        run.touched();
         run.scratch.clear();
         Builder { run, purpose, meter, place }
     }

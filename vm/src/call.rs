@@ -4,34 +4,32 @@ use crate::build::{BuildError, Builder};
 use crate::datum::Datum;
 use crate::fault::Fault;
 use crate::render::quote;
-use crate::run::Run;
+use crate::run::{Run, Waiting};
 use crate::view::View;
 use core::fmt;
-use ilo_spec::operand::{CallId, First};
 
 /// A tool call that waits for its answer. Dropped unanswered, it goes on waiting.
 #[derive(Debug)]
 pub struct Call<'r> {
     pub(crate) run: &'r mut Run,
-    pub(crate) id: CallId,
-    pub(crate) first: First,
 }
 
 impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        self.run.machine.program.inner().tool_name(self.id)
+        self.run.machine.program.inner().tool_name(self.run.waiting().call)
     }
 
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.machine.program.inner();
-        let call = program.spec.calls[usize::from(self.id.0)];
+        let Waiting { call, first, .. } = self.run.waiting();
+        let call = program.spec.calls[usize::from(call.0)];
         let heap = &self.run.machine.heap;
         let names = &program.spec.shapes[usize::from(call.shape.0)];
         names
             .iter()
-            .zip(self.run.window(self.first, names.len()))
+            .zip(self.run.window(first, names.len()))
             .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
     }
 

@@ -118,6 +118,7 @@ fn roots(
     let windows = frames.iter().map(|frame| (frame.pc, frame.base)).chain([(*pc, *base)]);
     for (pc, base) in windows {
         let Some(site) = live.site(pc - 1) else { continue };
+        let base = at(base);
         for register in set::registers(site.set) {
             let room = match live.use_of(site, register) {
                 Use::Collected(open) => at(stack[base + usize::from(open.base)].aux),
@@ -278,6 +279,6 @@ impl Heap {
             return header;
         }
         let run = self.maps.values.run(start).map_or(0, |run| run.len());
-        Value::state(narrow(run), narrow(run))
+        Value::header(narrow(run), narrow(run))
     }
 }

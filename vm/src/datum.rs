@@ -7,6 +7,7 @@ use crate::build::Refusal;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
 use crate::program::Inner;
+use crate::shape::Shaped;
 use crate::shapes::NONE;
 use crate::small::SmallStack;
 use crate::value::{Value, at};
@@ -31,6 +32,8 @@ pub enum Datum<'a> {
     List(&'a [Datum<'a>]),
     /// A record, whose names must all be different.
     Record(&'a [(&'a str, Datum<'a>)]),
+    /// A record whose names were given before.
+    Shaped(&'a Shaped<'a>),
 }
 
 macro_rules! from {
@@ -66,38 +69,39 @@ impl From<()> for Datum<'_> {
 #[inline(always)]
 pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
     let shape = heap.shapes.guess(place);
-    // There are less than 2^32 names, and where no text is longer than its limit, less than 2^32 bytes each.
-    let (mut texts, mut longest) = (0_usize, 0);
-    let (names, longest_name) = heap.shapes.own_named(
-        shape,
-        fields.iter().map(|&(name, datum)| {
-            if let Datum::Text(text) = datum {
-                texts = texts.wrapping_add(text.len());
-                longest = longest.max(text.len());
-            }
-            name
-        }),
-    )?;
-    let (nodes, bytes) = (1 + fields.len(), names.wrapping_add(texts));
+    let names = heap.shapes.own_named(shape, fields.iter().map(|&(name, _)| name))?;
+    put(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
+}
+
+/// As [`flat`], of a record whose shape is the one that came here the last time: no name is looked at.
+#[inline(always)]
+pub(crate) fn shaped(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
+    let shape = heap.shapes.guess(place);
+    let names = heap.shapes.own_given(shape, record.names())?;
+    put(heap, (shape, names), record.values().iter())
+}
+
+/// Puts a record of a known shape, with the bytes of its names and of the longest, into the heap.
+#[inline(always)]
+fn put<'d>(
+    heap: &mut Heap,
+    (shape, (names, longest_name)): (u32, (usize, usize)),
+    data: impl ExactSizeIterator<Item = &'d Datum<'d>>,
+) -> Option<Value> {
+    let (count, text) = (data.len(), heap.text.len());
     let limits = &heap.budget.limits;
-    if fields.len() > limits.items
-        || nodes > limits.result_nodes
-        || bytes > limits.result_bytes
-        || longest > limits.text
-    {
+    if count > limits.items || count >= limits.result_nodes || names > limits.result_bytes {
         return None;
     }
     heap.shapes.charge_whole(&mut heap.budget, shape).ok()?;
-    let start = heap.take(fields.len()).ok()?;
-    let text = heap.text.len();
-    let room = text + texts <= heap.granted_text || grant_texts(heap, fields).is_some();
-    if room
-        && fill(heap, start, fields).is_some()
-        && let Some(left) = heap.budget.fuel.checked_sub((nodes / 4 + bytes / 64) as u64)
-    {
-        heap.budget.fuel = left;
-        heap.longest = heap.longest.max(longest).max(longest_name);
-        return Some(Value::record(narrow(start), shape, 1));
+    let start = heap.take(count).ok()?;
+    if let Some(longest) = fill(heap, start, names, data) {
+        let bytes = names + heap.text.len() - text;
+        if let Some(left) = heap.budget.fuel.checked_sub(((1 + count) / 4 + bytes / 64) as u64) {
+            heap.budget.fuel = left;
+            heap.longest = heap.longest.max(longest).max(longest_name);
+            return Some(Value::record(narrow(start), shape, 1));
+        }
     }
     cold_path();
     heap.top = start;
@@ -105,40 +109,38 @@ pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) 
     None
 }
 
-/// Makes room for texts one by one, as if each were put there before the next.
-#[cold]
-#[inline(never)]
-fn grant_texts(heap: &mut Heap, fields: &[(&str, Datum<'_>)]) -> Option<()> {
-    let mut bytes = 0;
-    for (_, datum) in fields {
-        if let Datum::Text(text) = datum {
-            bytes += text.len();
-            heap.reserve_text(bytes).ok()?;
-        }
-    }
-    Some(())
-}
-
-/// Copies the values of fields to their places, for whose texts there is room.
+/// Copies values to their places, beside so many bytes that came with them; gives the length of the longest text.
 #[inline(always)]
-fn fill(heap: &mut Heap, start: usize, fields: &[(&str, Datum<'_>)]) -> Option<()> {
-    let Heap { values, text: arena, base, .. } = heap;
-    let places = values.get_mut(start..)?;
-    for (place, (_, datum)) in places.iter_mut().zip(fields) {
-        *place = match *datum {
+fn fill<'d>(
+    heap: &mut Heap,
+    start: usize,
+    names: usize,
+    data: impl Iterator<Item = &'d Datum<'d>>,
+) -> Option<usize> {
+    let (before, mut longest) = (heap.text.len(), 0);
+    for (place, datum) in (start..).zip(data) {
+        let value = match *datum {
             Datum::Text(text) => {
-                let start = arena.len();
-                arena.push_str(text);
-                Value::text(narrow(*base + start), narrow(text.len()))
+                let start = heap.text.len();
+                if text.len() > heap.budget.limits.text
+                    || text.len() > heap.budget.limits.result_bytes - names - (start - before)
+                {
+                    return None;
+                }
+                heap.reserve_text(text.len()).ok()?;
+                heap.text.push_str(text);
+                longest = longest.max(text.len());
+                Value::text(narrow(heap.base + start), narrow(text.len()))
             }
             Datum::Nil => Value::NIL,
             Datum::Bool(value) => Value::bool(value),
             Datum::Int(value) => Value::int(value),
             Datum::Double(value) if value.is_finite() => Value::double(value),
-            Datum::Double(_) | Datum::List(_) | Datum::Record(_) => return None,
+            Datum::Double(_) | Datum::List(_) | Datum::Record(_) | Datum::Shaped(_) => return None,
         };
+        *heap.values.get_mut(place)? = value;
     }
-    Some(())
+    Some(longest)
 }
 
 /// What may still come in.
@@ -197,13 +199,14 @@ pub(crate) struct Copying<'h> {
 enum Items<'a> {
     List(&'a [Datum<'a>]),
     Record(&'a [(&'a str, Datum<'a>)]),
+    Shaped(&'a [Datum<'a>]),
 }
 
 impl<'a> Items<'a> {
     #[inline(always)]
     fn get(&self, place: usize) -> Option<Datum<'a>> {
         match self {
-            Items::List(items) => items.get(place).copied(),
+            Items::List(items) | Items::Shaped(items) => items.get(place).copied(),
             Items::Record(fields) => fields.get(place).map(|&(_, value)| value),
         }
     }
@@ -224,7 +227,7 @@ impl Open<'_> {
         let start = narrow(self.start);
         match self.items {
             Items::List(items) => Value::list(start, narrow(items.len()), self.depth),
-            Items::Record(_) => Value::record(start, self.shape, self.depth),
+            Items::Record(_) | Items::Shaped(_) => Value::record(start, self.shape, self.depth),
         }
     }
 }
@@ -280,7 +283,7 @@ impl Copying<'_> {
                 self.meter.take(1, text.len())?;
                 return Ok(Some(self.heap.add_text(text)?));
             }
-            Datum::List(_) | Datum::Record(_) => return Ok(None),
+            Datum::List(_) | Datum::Record(_) | Datum::Shaped(_) => return Ok(None),
         };
         self.meter.take(1, 0)?;
         Ok(Some(value))
@@ -294,7 +297,16 @@ impl Copying<'_> {
         let (items, len, shape) = match datum {
             Datum::Record(fields) => {
                 self.heap.budget.check_items(fields.len())?;
-                (Items::Record(fields), fields.len(), self.shape(fields, at(depth))?)
+                let names = fields.iter().map(|&(name, _)| name);
+                (Items::Record(fields), fields.len(), self.shape(names, at(depth))?)
+            }
+            Datum::Shaped(record) => {
+                let values = record.values();
+                self.heap.budget.check_items(values.len())?;
+                let names = record.names().iter().map(|name| &**name);
+                let shape = self.shape(names, at(depth))?;
+                self.heap.shapes.give(shape, record.names());
+                (Items::Shaped(values), values.len(), shape)
             }
             Datum::List(items) => {
                 self.heap.budget.check_items(items.len())?;
@@ -319,16 +331,20 @@ impl Copying<'_> {
 
     /// The shape of a record's names.
     #[inline]
-    fn shape(&mut self, fields: &[(&str, Datum<'_>)], depth: usize) -> Result<u32, Refusal> {
+    fn shape<'n>(
+        &mut self,
+        fields: impl ExactSizeIterator<Item = &'n str> + Clone,
+        depth: usize,
+    ) -> Result<u32, Refusal> {
         let Heap { shapes, budget, longest, .. } = &mut *self.heap;
         let place = self.place + depth;
         let guess = shapes.guess(place);
         let known = if guess == NONE { &[][..] } else { shapes.fields(self.program, guess) };
         let alike = guess != NONE
             && known.len() == fields.len()
-            && known.iter().zip(fields).all(|(&name, &(text, _))| shapes.name(self.program, name) == text);
+            && known.iter().zip(fields.clone()).all(|(&name, text)| shapes.name(self.program, name) == text);
         let mut bytes = 0;
-        for (text, _) in fields {
+        for text in fields.clone() {
             bytes += text.len();
             *longest = text.len().max(*longest);
         }
@@ -338,7 +354,7 @@ impl Copying<'_> {
             return Ok(guess);
         }
         self.names.clear();
-        for &(text, _) in fields {
+        for text in fields {
             self.names.push(shapes.intern_name(self.program, budget, text)?);
         }
         let shape = shapes.intern(self.program, budget, self.names)?.map_err(Refusal::Duplicate)?;

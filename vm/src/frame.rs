@@ -5,7 +5,7 @@
 
 use crate::budget::Budget;
 use crate::fault::Trap;
-use crate::value::Value;
+use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::limits::REGISTERS;
@@ -24,7 +24,7 @@ pub(crate) type Window = [Value; WIDTH];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) pc: usize,
-    pub(crate) base: usize,
+    pub(crate) base: u32,
     pub(crate) dst: Out,
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn prepare(
 
 /// The window that begins at a register.
 #[inline(always)]
-pub(crate) fn window(stack: &mut [Value], base: usize) -> Option<&mut Window> {
-    match stack.get_mut(base..base + WIDTH) {
+pub(crate) fn window(stack: &mut [Value], base: u32) -> Option<&mut Window> {
+    match stack.get_mut(at(base)..at(base) + WIDTH) {
         Some(window) => window.first_chunk_mut(),
         None => {
             cold_path();

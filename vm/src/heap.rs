@@ -304,7 +304,7 @@ impl Heap {
         let header = self.take(room + 1)?;
         self.budget.burn_bulk(len, 0)?;
         let new = header + 1;
-        self.values[header] = Value::state(list.aux + 1, narrow(room));
+        self.values[header] = Value::header(list.aux + 1, narrow(room));
         self.values.copy_within(start..start + len, new);
         self.values[new + len] = item;
         Ok(Value::growable(narrow(new), list.aux + 1, depth))

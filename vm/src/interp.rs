@@ -26,7 +26,7 @@ pub(crate) struct Machine {
     pub(crate) notes: Vec<(StringId, Value)>,
     /// The instruction that is next; where the machine stopped, the one after that at which it did.
     pub(crate) pc: usize,
-    pub(crate) base: usize,
+    pub(crate) base: u32,
     /// What the function that was started returned or failed with.
     pub(crate) result: Value,
 }
@@ -227,8 +227,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += usize::from(to.0);
                 }
                 Op::Next { base, item, back } => {
-                    if fallible!(loops::next(heap, w, base, item)) {
-                        pc -= usize::from(back.0);
+                    if let Some(body) = fallible!(loops::next(heap, w, base, item)) {
+                        debug_assert_eq!(body, pc - usize::from(back.0), "the verifier looked at it");
+                        pc = body;
                     }
                 }
                 Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),
@@ -261,7 +262,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         break 'run (Stop::Returned, None);
                     }
                     frames.push(Frame { pc, base: *base, dst });
-                    *base += usize::from(first.0);
+                    *base += u32::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
                 }
@@ -343,9 +344,9 @@ fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    mut place: (usize, usize),
+    mut place: (usize, u32),
     (result, value): (&mut Value, Value),
-) -> (bool, (usize, usize)) {
+) -> (bool, (usize, u32)) {
     while let Some(Frame { pc, base, dst }) = frames.pop() {
         place = (pc, base);
         if let Op::Invoke { fail, .. } = code[pc - 1]
@@ -372,7 +373,7 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
         (*pc, *base) = place;
         return handled;
     }
-    if let Some(place) = stack.get_mut(*base + usize::from(dst.0)) {
+    if let Some(place) = stack.get_mut(at(*base) + usize::from(dst.0)) {
         *place = value;
     }
     if failed {

@@ -168,6 +168,7 @@ impl Run {
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
+            let base = at(base);
             for register in set::registers(site.set) {
                 let of = lazy.live.use_of(site, register);
                 let value = values.register(of, &stack[base..])?;
@@ -210,7 +211,7 @@ fn windows(
         match op {
             Some(&Op::Invoke { dst, first, function: callee, .. }) if left > 0 => {
                 machine.frames.push(Frame { pc, base, dst });
-                base += usize::from(first.0);
+                base += u32::from(first.0);
                 function = callee;
             }
             Some(Op::Tool { .. }) if left == 0 => (machine.pc, machine.base) = (pc, base),
@@ -345,7 +346,7 @@ impl Values<'_, '_> {
                     return self.rule("an index within the list of the loop", index.into());
                 }
                 let cost = self.program.facts.loops.get(at(open.pc)).copied().unwrap_or(1);
-                Ok(Value::state(cost, index))
+                Ok(Value::state(cost, index, open.pc + 1))
             }
             Use::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
         }
@@ -463,7 +464,7 @@ impl Values<'_, '_> {
         // At most twice what the bytes hold.
         let places = usize::try_from(places).unwrap_or(used);
         let header = self.heap.take(places + 1)?;
-        self.heap.values[header] = Value::state(narrow(used), narrow(places));
+        self.heap.values[header] = Value::header(narrow(used), narrow(places));
         self.open(Value::growable(narrow(header + 1), len, 1), used)
     }
 

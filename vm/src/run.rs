@@ -14,6 +14,7 @@ use crate::interp::{self, Machine, Stop};
 use crate::program::Program;
 use crate::render;
 use crate::restore::Tables;
+use crate::shape::Shaped;
 use crate::value::{Tag, Value, at};
 use crate::verify::Entry;
 use crate::view::View;
@@ -25,7 +26,7 @@ use core::ops::Range;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{CallId, First, FunctionId};
+use ilo_spec::operand::{CallId, First, FunctionId, Out};
 use ilo_spec::types::{Base, Type};
 
 /// What a step came to.
@@ -43,12 +44,33 @@ enum State {
     /// Nothing was started.
     Idle,
     Ready,
-    Pending(CallId, First),
+    Pending(Waiting),
     /// The value lies in the machine.
     Ok,
     Err,
     /// The fault lies beside, so that a state is copied freely.
     Fault,
+}
+
+/// What a rewind has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    /// Nothing was started.
+    Nothing,
+    /// Counts go back; everything else is as it was.
+    Counts,
+    /// The arguments were moved, an answer was built piece by piece or the heap was cleared.
+    All,
+    /// The start alone takes more fuel than there is.
+    Fault,
+}
+
+/// The call that waits for its answer: where its arguments are, and where its value goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) call: CallId,
+    pub(crate) first: First,
+    dst: Out,
 }
 
 /// A run, reusable.
@@ -64,7 +86,7 @@ pub struct Run {
     arguments: Range<usize>,
     mark: Mark,
     entry: Entry,
-    started: bool,
+    again: Again,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
     cleared: (usize, u64),
     /// What restoring keeps for the next time.
@@ -98,7 +120,7 @@ impl Run {
             arguments: 0..0,
             mark: Mark::default(),
             entry: Entry::default(),
-            started: false,
+            again: Again::Nothing,
             cleared: (0, 0),
             tables: None,
         }
@@ -121,7 +143,7 @@ impl Run {
         self.machine.notes.clear();
         self.scratch.begin();
         self.state = State::Idle;
-        self.started = false;
+        self.again = Again::Nothing;
         self.cleared = (0, 0);
     }
 
@@ -228,9 +250,35 @@ impl Run {
 
     /// The arguments are there and fit.
     fn launch(&mut self) {
+        // Part of what a rewind goes back to.
+        let entered = self.machine.heap.budget.burn(self.entry.cost.into());
         self.mark = self.machine.heap.begun();
-        self.started = true;
+        self.again = Again::All;
         self.enter();
+        match entered {
+            Ok(()) => self.tidied(),
+            Err(trap) => self.faulted(trap),
+        }
+    }
+
+    fn tidied(&mut self) {
+        if self.arguments.start == 0 {
+            self.again = Again::Counts;
+        }
+    }
+
+    /// More than counts is changed.
+    pub(crate) fn touched(&mut self) {
+        if let Again::Counts = self.again {
+            self.again = Again::All;
+        }
+    }
+
+    #[cold]
+    fn faulted(&mut self, trap: Trap) {
+        self.again = Again::Fault;
+        self.machine.pc += 1;
+        self.trap(trap);
     }
 
     /// Goes to the first instruction, the arguments in their registers.
@@ -242,15 +290,23 @@ impl Run {
         self.machine.base = 0;
         self.machine.pc = at(self.entry.start);
         self.state = State::Ready;
-        if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
-            self.machine.pc += 1;
-            self.trap(trap);
-        }
     }
 
     /// Starts again with the same arguments; allocates nothing. Does nothing where nothing was started.
     pub fn rewind(&mut self) {
-        if !self.started {
+        let Again::Counts = self.again else { return self.rewind_all() };
+        self.machine.frames.clear();
+        self.machine.notes.clear();
+        self.machine.heap.rewind(&self.mark);
+        self.machine.base = 0;
+        self.machine.pc = at(self.entry.start);
+        self.state = State::Ready;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rewind_all(&mut self) {
+        if let Again::Nothing = self.again {
             return;
         }
         self.machine.frames.clear();
@@ -259,29 +315,54 @@ impl Run {
         self.cleared = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
+        if let Again::Fault = self.again {
+            // Nothing was left then, and every function costs something.
+            if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
+                self.faulted(trap);
+            }
+        } else {
+            self.tidied();
+        }
     }
 
     /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
+    #[inline]
     pub fn step(&mut self) -> Step<'_> {
-        if let State::Ready = self.state {
-            return match self.advance() {
-                Some((id, first)) => Step::Call(Call { run: self, id, first }),
-                None => Step::Done(Outcome { run: self }),
-            };
-        } else if let State::Idle = self.state {
+        let waits = match self.state {
+            State::Ready => {
+                let (stop, trap) = interp::execute(&mut self.machine);
+                if matches!((stop, &trap), (Stop::Returned, None)) && !self.machine.result.is_container() {
+                    self.state = State::Ok;
+                    return Step::Done(Outcome { run: self });
+                }
+                self.stopped(stop, trap)
+            }
+            _ => self.stood(),
+        };
+        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+    }
+
+    /// A step of what does not run; says whether a call waits.
+    #[cold]
+    #[inline(never)]
+    fn stood(&mut self) -> bool {
+        if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
-        if let State::Pending(id, first) = self.state {
-            return Step::Call(Call { run: self, id, first });
-        }
-        Step::Done(Outcome { run: self })
+        matches!(self.state, State::Pending(_))
     }
 
     /// The call that waits for its answer.
     pub fn pending(&mut self) -> Option<Call<'_>> {
+        matches!(self.state, State::Pending(_)).then_some(Call { run: self })
+    }
+
+    /// What is known of the call that waits, where one does.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> Waiting {
         match self.state {
-            State::Pending(id, first) => Some(Call { run: self, id, first }),
-            _ => None,
+            State::Pending(waiting) => waiting,
+            _ => Waiting { call: CallId(0), first: First(0), dst: Out(0) },
         }
     }
 
@@ -292,61 +373,80 @@ impl Run {
 
     /// The machine was put at a tool call, whose arguments are there.
     pub(crate) fn wait(&mut self) -> Result<(), Trap> {
-        // The fuel of looking at what leaves was burnt when it left.
-        let fuel = self.machine.heap.budget.fuel;
+        // The fuel of looking at what leaves was burnt when it left, and may be more than what is left now.
+        let budget = &mut self.machine.heap.budget;
+        let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
         self.pause()?;
         self.machine.heap.budget.fuel = fuel;
         self.machine.heap.budget.hold();
         Ok(())
     }
 
-    /// Runs the machine; gives the call that waits for an answer.
-    #[inline]
-    fn advance(&mut self) -> Option<(CallId, First)> {
-        let (mut stop, mut trap) = interp::execute(&mut self.machine);
+    /// The machine stopped; says whether a call waits for its answer. Nothing is kept across a call of the usual case,
+    /// so that nothing is put aside.
+    #[inline(never)]
+    fn stopped(&mut self, stop: Stop, trap: Option<Trap>) -> bool {
+        if matches!((stop, &trap), (Stop::Call, None)) {
+            let (waiting, arguments) = self.called();
+            if !arguments.iter().any(|value| value.is_container()) {
+                self.state = State::Pending(waiting);
+                return true;
+            }
+        }
+        self.stopped_slowly(stop, trap)
+    }
+
+    #[inline(never)]
+    fn stopped_slowly(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
                 self.trap(found);
-                return None;
+                return false;
             }
             // The instruction that found no room is carried out again.
             self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
-            Stop::Call => self.pause().map(Some),
+            Stop::Call => self.pause(),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                heap.check_leaving(program.inner(), core::slice::from_ref(result)).map(|()| None)
+                heap.check_leaving(program.inner(), core::slice::from_ref(result))
             }
             Stop::Failed => {
                 self.failed();
-                return None;
+                return false;
             }
         };
-        leaves.unwrap_or_else(|trap| {
+        if let Err(trap) = leaves {
             self.trap(trap);
-            None
-        })
+        }
+        matches!(self.state, State::Pending(_))
+    }
+
+    /// The call at which the machine stands, and its arguments.
+    #[inline(always)]
+    fn called(&self) -> (Waiting, &[Value]) {
+        let Machine { program, stack, pc, base, .. } = &self.machine;
+        let inner = program.inner();
+        // The machine stops for a call at nothing else.
+        let Op::Tool { call, first, dst, .. } = inner.spec.code[*pc - 1] else {
+            return (self.waiting(), &[]);
+        };
+        let start = at(*base) + usize::from(first.0);
+        let count = at(inner.call(call).arguments);
+        (Waiting { call, first, dst }, stack.get(start..start + count).unwrap_or_default())
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
-    #[inline]
-    pub(crate) fn pause(&mut self) -> Result<(CallId, First), Trap> {
-        let Machine { program, heap, stack, pc, base, .. } = &mut self.machine;
-        let inner = program.inner();
-        let (call, first) = match inner.spec.code[*pc - 1] {
-            Op::Tool { call, first, .. } => (call, first),
-            // The machine stops for a call at nothing else.
-            _ => (CallId(0), First(0)),
-        };
-        self.state = State::Pending(call, first);
-        let start = *base + usize::from(first.0);
-        let count = at(inner.call(call).arguments);
-        heap.check_leaving(inner, &stack[start..start + count])?;
-        Ok((call, first))
+    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
+        let (waiting, arguments) = self.called();
+        let (first, count) = (at(self.machine.base) + usize::from(waiting.first.0), arguments.len());
+        self.state = State::Pending(waiting);
+        let Machine { program, heap, stack, .. } = &mut self.machine;
+        heap.check_leaving(program.inner(), &stack[first..first + count])
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -366,6 +466,7 @@ impl Run {
             return Err(trap);
         }
         let program = self.machine.program.clone();
+        self.touched();
         compact::clear(program.inner(), &mut self.machine, self.scratch.values())?;
         let budget = &mut self.machine.heap.budget;
         if stuck {
@@ -434,6 +535,9 @@ impl Run {
             program: self.machine.program.inner(),
             value: &self.machine.result,
         };
+        if let State::Ok = self.state {
+            return Status::Ok(value);
+        }
         match (self.state, &self.fault) {
             (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
@@ -474,7 +578,7 @@ impl Run {
 
     /// Registers of the frame in which the machine stopped.
     pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
-        let start = self.machine.base + usize::from(first.0);
+        let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()
     }
 
@@ -486,7 +590,7 @@ impl Run {
     /// Where the shapes of the pending call's answer are guessed from.
     fn place(&self) -> usize {
         match self.state {
-            State::Pending(call, _) => GUESS_STEP * (1 + usize::from(call.0)),
+            State::Pending(Waiting { call, .. }) => GUESS_STEP * (1 + usize::from(call.0)),
             _ => 0,
         }
     }
@@ -496,18 +600,39 @@ impl Run {
         Builder::new(self, Purpose::Answer, meter, place)
     }
 
-    /// A function of its own, so that what steps a run is short.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        let taken = match datum {
+            Datum::Shaped(record) if !failed => self.take_shaped(record),
+            Datum::Record(fields) if !failed => self.take_flat(fields),
+            _ => false,
+        };
+        if taken { Ok(()) } else { self.answer_any(datum, failed) }
+    }
+
+    /// Takes an answer that is like the last one at this call, where it is.
+    #[inline(never)]
+    fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
-        if let Datum::Record(fields) = datum
-            && !failed
-            && let Some(value) = datum::flat(&mut self.machine.heap, place, fields)
-        {
-            self.resume(value, false);
-            return Ok(());
-        }
-        self.answer_any(datum, failed)
+        let value = datum::shaped(&mut self.machine.heap, place, record);
+        self.take(value)
+    }
+
+    #[inline(never)]
+    fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
+        let place = self.place() + 1;
+        let value = datum::flat(&mut self.machine.heap, place, fields);
+        self.take(value)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, value: Option<Value>) -> bool {
+        let Some(value) = value else { return false };
+        let place = at(self.machine.base) + usize::from(self.waiting().dst.0);
+        let Some(place) = self.machine.stack.get_mut(place) else { return false };
+        *place = value;
+        self.state = State::Ready;
+        true
     }
 
     #[inline(never)]

@@ -16,7 +16,7 @@ use crate::heap::Heap;
 use crate::interp::{self, Stop};
 use crate::ops::set;
 use crate::program::{Inner, Program};
-use crate::run::Run;
+use crate::run::{Run, Waiting};
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
@@ -135,12 +135,12 @@ impl Run {
     }
 
     /// Whether the arguments of the call that waits hold nothing unknown.
-    fn call_is_known(&mut self) -> bool {
-        let Some(Call { run, id, first }) = self.pending() else { return false };
-        let Run { machine, .. } = &*run;
+    fn call_is_known(&self) -> bool {
+        let Waiting { call, first, .. } = self.waiting();
+        let machine = &self.machine;
         let program = machine.program.inner();
-        let count = program.shape_len(program.spec.calls[usize::from(id.0)].shape);
-        run.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
+        let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
+        self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
     }
 }
 

@@ -11,8 +11,10 @@ use crate::budget::Budget;
 use crate::fault::Trap;
 use crate::index::Index;
 use crate::program::Inner;
+use crate::shape::Names;
 use crate::value::at;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// In the matrix: the shape does not have the field.
@@ -34,8 +36,10 @@ const MERGES: usize = 16;
 pub(crate) struct Duplicate(pub(crate) u32);
 
 /// A shape that is no program's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Own {
+    /// The host's shape that it was given as last.
+    given: Option<Names>,
     /// Where its names begin in `fields`, and how many they are.
     first: u32,
     count: u32,
@@ -49,6 +53,26 @@ struct Own {
     price: u64,
     /// When it was charged last.
     stamp: u64,
+}
+
+/// A name that is no program's: where its text is, and when it was charged last.
+#[derive(Clone, Copy, Debug)]
+struct OwnName {
+    start: u32,
+    end: u32,
+    stamp: u64,
+}
+
+impl OwnName {
+    /// Charges it where neither of these was its stamp; then the first is.
+    #[inline(always)]
+    fn charge(&mut self, budget: &mut Budget, (run, start): (u64, u64)) -> Result<(), Trap> {
+        if self.stamp != run && self.stamp != start {
+            budget.charge(name_size(at(self.end - self.start)))?;
+            self.stamp = run;
+        }
+        Ok(())
+    }
 }
 
 /// The tables.
@@ -67,8 +91,7 @@ pub(crate) struct Shapes {
     own: Vec<Own>,
     index: Index,
     names: String,
-    name_ends: Vec<u32>,
-    name_stamps: Vec<u64>,
+    own_names: Vec<OwnName>,
     name_index: Index,
     /// Whether there may be more than is kept for a next run.
     many: bool,
@@ -95,8 +118,7 @@ impl Shapes {
             own: Vec::new(),
             index: Index::default(),
             names: String::new(),
-            name_ends: Vec::new(),
-            name_stamps: Vec::new(),
+            own_names: Vec::new(),
             name_index: Index::default(),
             many: false,
             start: 1,
@@ -129,7 +151,7 @@ impl Shapes {
     /// The arguments are there, and how much there is of shapes and names.
     pub(crate) fn begun(&mut self) -> (usize, usize) {
         self.run += 1;
-        (self.own.len(), self.name_ends.len())
+        (self.own.len(), self.own_names.len())
     }
 
     /// The run goes back to its start.
@@ -144,8 +166,8 @@ impl Shapes {
     #[cold]
     #[inline(never)]
     fn keep_few(&mut self, shapes: usize, names: usize) {
-        let many = self.own.len() > shapes + KEPT || self.name_ends.len() > names + KEPT;
-        if many || (self.is_large() && (self.own.len() > shapes || self.name_ends.len() > names)) {
+        let many = self.own.len() > shapes + KEPT || self.own_names.len() > names + KEPT;
+        if many || (self.is_large() && (self.own.len() > shapes || self.own_names.len() > names)) {
             self.forget(shapes, names);
         }
     }
@@ -155,12 +177,12 @@ impl Shapes {
     }
 
     fn count(&mut self) {
-        self.many = self.own.len() > KEPT || self.name_ends.len() > KEPT || self.is_large();
+        self.many = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
     }
 
     /// Forgets all but the first so many.
     fn forget(&mut self, shapes: usize, names: usize) {
-        if self.own.len() > shapes || self.name_ends.len() > names {
+        if self.own.len() > shapes || self.own_names.len() > names {
             self.own.truncate(shapes);
             let last = self.own.last();
             self.fields.truncate(last.map_or(0, |own| at(own.first) + at(own.count)));
@@ -168,9 +190,8 @@ impl Shapes {
             self.laid.truncate(last.map_or(0, |own| at(own.laid) + at(own.bytes)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
-            self.name_ends.truncate(names);
-            self.name_stamps.truncate(names);
-            self.names.truncate(self.name_ends.last().map_or(0, |&end| at(end)));
+            self.own_names.truncate(names);
+            self.names.truncate(self.own_names.last().map_or(0, |name| at(name.end)));
             self.name_index.clear();
             for name in 0..names {
                 self.index_name(small(name));
@@ -203,8 +224,8 @@ impl Shapes {
     }
 
     fn own_name(&self, own: u32) -> &str {
-        let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
-        &self.names[at(start)..at(self.name_ends[at(own)])]
+        let OwnName { start, end, .. } = self.own_names[at(own)];
+        &self.names[at(start)..at(end)]
     }
 
     /// Where a record of the shape keeps a field.
@@ -244,16 +265,15 @@ impl Shapes {
             self.charge_name(budget, name)?;
             return Ok(name);
         }
-        let own = small(self.name_ends.len());
+        let own = small(self.own_names.len());
         let name = own.checked_add(self.first_name).filter(|&name| name != NONE);
-        let end = u32::try_from(self.names.len() + text.len());
-        let (Some(name), Ok(end)) = (name, end) else {
+        let ends = (u32::try_from(self.names.len()), u32::try_from(self.names.len() + text.len()));
+        let (Some(name), (Ok(start), Ok(end))) = (name, ends) else {
             return Err(budget.no_memory(text.len() as u64));
         };
         budget.charge(name_size(text.len()))?;
         self.names.push_str(text);
-        self.name_ends.push(end);
-        self.name_stamps.push(self.run);
+        self.own_names.push(OwnName { start, end, stamp: self.run });
         self.index_name(own);
         Ok(name)
     }
@@ -269,13 +289,7 @@ impl Shapes {
     #[inline(always)]
     pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
         let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
-        let stamp = self.name_stamps[at(own)];
-        if stamp != self.run && stamp != self.start {
-            let start = own.checked_sub(1).map_or(0, |before| self.name_ends[at(before)]);
-            budget.charge(name_size(at(self.name_ends[at(own)] - start)))?;
-            self.name_stamps[at(own)] = self.run;
-        }
-        Ok(())
+        self.own_names[at(own)].charge(budget, (self.run, self.start))
     }
 
     /// Charges a shape where the run has not met it yet; its names are charged already.
@@ -308,12 +322,16 @@ impl Shapes {
 
     #[inline(never)]
     fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
-        let Own { first, count, price, .. } = self.own[place];
-        for field in first..first + count {
-            self.charge_name(budget, self.fields[at(field)])?;
+        let own = &mut self.own[place];
+        let fields = self.fields.get(at(own.first)..).unwrap_or_default();
+        for name in fields.iter().take(at(own.count)) {
+            let name = name.checked_sub(self.first_name).and_then(|name| self.own_names.get_mut(at(name)));
+            if let Some(name) = name {
+                name.charge(budget, (self.run, self.start))?;
+            }
         }
-        budget.charge(price)?;
-        self.own[place].stamp = self.run;
+        budget.charge(own.price)?;
+        own.stamp = self.run;
         Ok(())
     }
 
@@ -339,6 +357,22 @@ impl Shapes {
             laid = rest;
         }
         Some((at(own.bytes), at(own.longest)))
+    }
+
+    /// As [`Shapes::own_named`], where it was given as this shape of a host.
+    #[inline(always)]
+    pub(crate) fn own_given(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
+        let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
+        let given = own.given.as_ref()?;
+        Arc::ptr_eq(given, names).then(|| (at(own.bytes), at(own.longest)))
+    }
+
+    /// A shape was given as one of a host.
+    pub(crate) fn give(&mut self, shape: u32, names: &Names) {
+        let own = shape.checked_sub(self.first_shape).and_then(|own| self.own.get_mut(at(own)));
+        if let Some(own) = own {
+            own.given = Some(names.clone());
+        }
     }
 
     fn shape_size(&self, fields: usize, bytes: usize) -> u64 {
@@ -388,7 +422,7 @@ impl Shapes {
             self.laid = laid;
             self.lengths.push(length);
         }
-        self.own.push(Own { first, count, laid, bytes, longest, names, price, stamp: self.run });
+        self.own.push(Own { given: None, first, count, laid, bytes, longest, names, price, stamp: self.run });
         push_row(&mut self.matrix, self.stride, list);
         self.index_shape(own);
         debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
@@ -471,7 +505,7 @@ fn small(count: usize) -> u32 {
 }
 
 fn slice<'a>(fields: &'a [u32], shapes: &[Own], own: u32) -> &'a [u32] {
-    let Own { first, count, .. } = shapes[at(own)];
+    let &Own { first, count, .. } = &shapes[at(own)];
     &fields[at(first)..at(first) + at(count)]
 }
 

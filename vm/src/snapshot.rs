@@ -99,7 +99,7 @@ impl Run {
         for (pc, base) in windows {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
             for register in set::registers(site.set) {
-                let value = machine.stack[base + usize::from(register)];
+                let value = machine.stack[at(base) + usize::from(register)];
                 match lazy.live.use_of(site, register) {
                     Use::Index(_) => writer.out.varint(value.low().into()),
                     Use::Value | Use::List | Use::Collected(_) => writer.value(value),

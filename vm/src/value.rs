@@ -3,14 +3,15 @@
 //! Numbers and bools stand in the value; text, lists and records are offsets into the arenas of the run (`heap`). A
 //! container carries how deep it is nested, so that depth is checked where it grows and nowhere else.
 
+use core::hint::cold_path;
 use ilo_spec::program::Number;
 
-/// What a value is. Containers have the bit 8. Doubles are 0, so that one look at two tags joined tells whether both are.
+/// What a value is. Containers have the bit 8. The sum of two tags tells whether both are doubles, and whether both are
+/// integers: no other two come to the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Tag {
     Double = 0,
-    Int = 1,
     Nil = 2,
     False = 3,
     True = 4,
@@ -19,6 +20,7 @@ pub(crate) enum Tag {
     Unknown = 6,
     List = 8,
     Record = 9,
+    Int = 16,
 }
 
 impl Tag {
@@ -35,6 +37,18 @@ impl Tag {
         }
     }
 }
+
+/// What numbers two values are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pair {
+    Doubles,
+    Ints,
+    /// One of each, or no numbers.
+    Others,
+}
+
+const DOUBLES: u32 = 2 * Tag::Double as u32;
+const INTS: u32 = 2 * Tag::Int as u32;
 
 /// Set in the upper half of a list's payload where a header with its capacity stands before its items.
 const GROWABLE: u32 = 1 << 31;
@@ -105,10 +119,23 @@ impl Value {
         Value { tag: Tag::Record, aux: shape, payload: pack(offset, depth) }
     }
 
-    /// Two 32-bit numbers that a loop keeps in a register that no program reads.
+    /// What a loop keeps in a register that no program reads: the fuel of a pass, the index of the next item, and where
+    /// its body begins.
     #[inline(always)]
-    pub(crate) const fn state(cost: u32, index: u32) -> Value {
-        Value { tag: Tag::Nil, aux: cost, payload: pack(index, 0) }
+    pub(crate) const fn state(cost: u32, index: u32, body: u32) -> Value {
+        Value { tag: Tag::Nil, aux: cost, payload: pack(index, body) }
+    }
+
+    /// The payload of a loop's state with the next index; there is one, so the other half stays.
+    #[inline(always)]
+    pub(crate) const fn advanced(self) -> f64 {
+        f64::from_bits(self.payload.to_bits().wrapping_add(1))
+    }
+
+    /// What stands before the items of a list that grows: how many places are used, and how many there are.
+    #[inline(always)]
+    pub(crate) const fn header(used: u32, places: u32) -> Value {
+        Value { tag: Tag::Nil, aux: used, payload: pack(places, 0) }
     }
 
     /// A copy in halves, for a value that may just have been stored in halves.
@@ -139,10 +166,22 @@ impl Value {
         self.high() & GROWABLE != 0
     }
 
+    /// What numbers both are, in one look.
+    #[inline(always)]
+    pub(crate) const fn pair(&self, other: &Value) -> Pair {
+        let sum = self.tag as u32 + other.tag as u32;
+        if sum == DOUBLES {
+            Pair::Doubles
+        } else {
+            cold_path();
+            if sum == INTS { Pair::Ints } else { Pair::Others }
+        }
+    }
+
     /// Whether both are doubles.
     #[inline(always)]
     pub(crate) const fn both_double(&self, other: &Value) -> bool {
-        self.tag as u32 | other.tag as u32 == Tag::Double as u32
+        matches!(self.pair(other), Pair::Doubles)
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 //! known. The last pass, in which no slot changed after it was read, is the one whose complaints count.
 
 use super::describe::slot_name;
+use super::mend;
 use super::resolve::{Resolved, Target};
 use super::{CallFacts, Facts};
 use crate::ast::{
@@ -51,7 +52,8 @@ pub(super) fn check(
         types.changed = false;
         types.found = Diagnostics::default();
         types.slots.iter_mut().for_each(|slot| slot.read = false);
-        types.block(&function.body, function.output.ok.ty != Type::NIL);
+        let to = if function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
+        types.block(&function.body, to);
         if !types.changed {
             break;
         }
@@ -91,8 +93,29 @@ struct Types<'t, 'a> {
     found: Diagnostics,
 }
 
+/// Where the value of a statement goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    /// Nothing takes it.
+    Nowhere,
+    /// A slot or a loop that is bound takes it, or the end of a function that gives nil.
+    Kept,
+    /// It is what the function gives.
+    Out,
+}
+
 /// What is known, where anything was bound yet.
 type Seen = Option<Known>;
+
+/// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
+fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
+    match (last.kind, before.last().map(|before| before.kind)) {
+        (StmtKind::Value(Expr { kind: ExprKind::Ref(read), .. }), Some(StmtKind::Let { slot, .. })) => {
+            read == slot
+        }
+        _ => false,
+    }
+}
 
 fn join(a: Seen, b: Seen) -> Seen {
     match (a, b) {
@@ -131,30 +154,32 @@ impl<'a> Types<'_, 'a> {
         *info
     }
 
-    /// The type of a block's value. In the tail of the function that value is what the function gives.
-    fn block(&mut self, block: &Block<'a>, tail: bool) -> Seen {
+    /// The type of a block's value.
+    fn block(&mut self, block: &Block<'a>, to: Goes) -> Seen {
         let (last, before) = block.statements.split_last()?;
         for statement in before {
-            self.statement(statement, false);
+            self.statement(statement, Goes::Nowhere);
         }
-        self.statement(last, tail)
+        self.statement(last, if to == Goes::Nowhere && implied(last, before) { Goes::Kept } else { to })
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, tail: bool) -> Seen {
+    fn statement(&mut self, statement: &Stmt<'a>, to: Goes) -> Seen {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), slot_span } => {
                 self.bind_value(*slot, value, *slot_span);
                 None
             }
             StmtKind::Let { slot, value: Bound::Control(control), slot_span } => {
-                let seen = self.control(control, false);
+                let seen = self.control(control, Goes::Kept);
                 self.bind(*slot, seen, *slot_span);
                 None
             }
             StmtKind::Value(value) => {
                 let seen = self.expression(value);
-                if tail {
-                    self.gives(value, seen);
+                match to {
+                    Goes::Nowhere => self.unused(value),
+                    Goes::Kept => {}
+                    Goes::Out => self.gives(value, seen),
                 }
                 seen
             }
@@ -170,8 +195,27 @@ impl<'a> Types<'_, 'a> {
                 self.call(call);
                 None
             }
-            StmtKind::Control(control) => self.control(control, tail),
+            StmtKind::Control(control) => self.control(control, to),
         }
+    }
+
+    /// A value that nothing takes, unless a call is made for it.
+    fn unused(&mut self, value: &Expr<'a>) {
+        if value.calls() {
+            return;
+        }
+        let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
+            .expected("a value that is bound or returned", "one that is worked out and left behind");
+        let changed = match value.kind {
+            ExprKind::Binary(Binary::Append, Expr { kind: ExprKind::Ref(slot), .. }, _)
+            | ExprKind::Merge(Expr { kind: ExprKind::Ref(slot), .. }, _) => Some(*slot),
+            _ => None,
+        };
+        self.found.push(match changed {
+            Some(slot) => mend::bind_again(warning, self.function, slot),
+            None => warning
+                .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
+        });
     }
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
@@ -192,6 +236,10 @@ impl<'a> Types<'_, 'a> {
         match (kind, output.err) {
             (ReturnKind::Err, Some(err)) => self.output(value, seen, err.ty.into(), err.span),
             (ReturnKind::Err, None) => {}
+            // RET with what the function fails with: that RET is no word for it was told.
+            (ReturnKind::Plain, Some(err))
+                if seen.is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {
+            }
             _ => self.gives(value, seen),
         }
     }
@@ -209,47 +257,47 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn control(&mut self, control: &Control<'a>, tail: bool) -> Seen {
+    fn control(&mut self, control: &Control<'a>, to: Goes) -> Seen {
         match control {
-            Control::If(node) => self.branches(node, tail),
-            Control::Match(node) => self.arms(node, tail),
-            Control::For(node) => self.passes(node, tail),
+            Control::If(node) => self.branches(node, to),
+            Control::Match(node) => self.arms(node, to),
+            Control::For(node) => self.passes(node, to),
         }
     }
 
-    fn branches(&mut self, node: &If<'a>, tail: bool) -> Seen {
+    fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen {
         self.condition(&node.condition, "IF");
-        let then = self.block(&node.then, tail);
-        let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, tail));
+        let then = self.block(&node.then, to);
+        let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, to));
         join(then, otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>, tail: bool) -> Seen {
+    fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen {
         let result = self.slot(node.slot);
         let mut seen = None;
         if let Some(arm) = &node.err {
             self.bind(arm.bind, result.err, arm.bind_span);
-            seen = self.block(&arm.body, tail);
+            seen = self.block(&arm.body, to);
         }
         if let Some(arm) = &node.ok {
             self.bind(arm.bind, result.ok, arm.bind_span);
-            join(seen, self.block(&arm.body, tail))
+            join(seen, self.block(&arm.body, to))
         } else {
             self.bind(node.slot, result.ok, node.slot_span);
             seen
         }
     }
 
-    fn passes(&mut self, node: &For<'a>, tail: bool) -> Seen {
+    fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen {
         let list = self.list(&node.list, "FOR runs over a list");
         self.bind(node.item, list.and_then(Known::item), node.item_span);
-        let pass = self.block(&node.body, false);
+        let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
         let seen = pass.map(Known::list);
         let wanted = Known::from(self.function.output.ok.ty);
-        if let Some(found) = seen.filter(|found| tail && !found.meets(wanted)) {
+        if let Some(found) = seen.filter(|found| to == Goes::Out && !found.meets(wanted)) {
             let message =
                 format!("`{}` gives {wanted}, but this FOR yields {found}", self.function.name.text);
             let diagnostic = Diagnostic::new(Code::TypeMismatch, node.span, message)

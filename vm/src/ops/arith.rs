@@ -7,7 +7,7 @@ use crate::fault::Trap;
 use crate::frame::Window;
 use crate::ops::{get, set};
 use crate::program::Constant;
-use crate::value::{Tag, Value};
+use crate::value::{Pair, Tag, Value};
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 use ilo_spec::isa::{Op, Small};
@@ -138,14 +138,19 @@ enum Common {
 
 #[inline(always)]
 fn common<O: Arithmetic>(a: &Value, b: &Value) -> Common {
-    if let Some(result) = quick::<O>(a, b) {
-        return Common::Double(result);
-    }
-    if a.tag == Tag::Int
-        && b.tag == Tag::Int
-        && let Some(result) = O::ints(a.as_int(), b.as_int())
-    {
-        return Common::Int(result);
+    match a.pair(b) {
+        Pair::Doubles => {
+            let result = O::doubles(a.payload, b.payload);
+            if finite(result) {
+                return Common::Double(result);
+            }
+        }
+        Pair::Ints => {
+            if let Some(result) = O::ints(a.as_int(), b.as_int()) {
+                return Common::Int(result);
+            }
+        }
+        Pair::Others => {}
     }
     cold_path();
     Common::Neither

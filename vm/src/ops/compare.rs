@@ -7,7 +7,7 @@ use crate::ops::arith::{self, Mul, compare_exactly};
 use crate::ops::{get, mismatch, set, truth};
 use crate::program::{Constant, FEW_CASES, Inner, number_rank};
 use crate::small::SmallStack;
-use crate::value::{Tag, Value, at};
+use crate::value::{Pair, Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
@@ -52,14 +52,14 @@ pub(crate) fn related<R: Relation>(
     a: &Value,
     b: &Value,
 ) -> Result<bool, Trap> {
-    if a.both_double(b) {
-        return Ok(R::doubles(a.payload, b.payload));
+    match a.pair(b) {
+        Pair::Doubles => Ok(R::doubles(a.payload, b.payload)),
+        Pair::Ints => Ok(R::holds(a.as_int().cmp(&b.as_int()))),
+        Pair::Others => {
+            cold_path();
+            order(heap, program, a, b).map(R::holds)
+        }
     }
-    if a.tag == Tag::Int && b.tag == Tag::Int {
-        return Ok(R::holds(a.as_int().cmp(&b.as_int())));
-    }
-    cold_path();
-    order(heap, program, a, b).map(R::holds)
 }
 
 /// Whether the relation with a constant holds.
@@ -219,17 +219,17 @@ fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Op
 
 /// Two containers and how many of their items were compared.
 #[derive(Clone, Copy)]
-struct Pair {
+struct Compared {
     a: Value,
     b: Value,
     next: usize,
 }
 
 fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
-    let mut open = SmallStack::new(Pair { a, b, next: 0 });
-    open.push(Pair { a, b, next: 0 });
+    let mut open = SmallStack::new(Compared { a, b, next: 0 });
+    open.push(Compared { a, b, next: 0 });
     while let Some(pair) = open.last() {
-        let Pair { a, b, next } = *pair;
+        let Compared { a, b, next } = *pair;
         if next == heap.len(program, a) {
             open.pop();
             continue;
@@ -243,7 +243,7 @@ fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bo
             Some(true) => {}
             Some(false) => return Ok(false),
             // Both are within the limit of depth, which was checked as they were built.
-            None => open.push(Pair { a: x, b: y, next: 0 }),
+            None => open.push(Compared { a: x, b: y, next: 0 }),
         }
     }
     Ok(true)
@@ -353,7 +353,7 @@ fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
         }
         Some(_) if src.tag == Tag::Unknown => return Err(mismatch("a value to look for", src.tag)),
-        Some(cases) => many_cases(heap, program, src, map).or(cases.default),
+        Some(cases) => many_cases(heap, program, src, map)?.or(cases.default),
         None => None,
     };
     target.ok_or_else(|| no_case(heap, program, src, map))
@@ -389,18 +389,24 @@ fn key_value(program: &Inner, key: Key) -> Value {
     }
 }
 
-fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u16> {
+fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
     let rank = match src.tag {
-        Tag::Nil => (0, 0),
-        Tag::False => (1, 0),
-        Tag::True => (1, 1),
-        Tag::Int | Tag::Double => number_rank(src.as_number()?),
-        Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
-        Tag::List | Tag::Record | Tag::Unknown => return None,
+        Tag::Nil => Some((0, 0)),
+        Tag::False => Some((1, 0)),
+        Tag::True => Some((1, 1)),
+        Tag::Int | Tag::Double => src.as_number().map(number_rank),
+        // A text longer than every string of the program is none of them.
+        Tag::Text if at(src.high()) <= program.longest => {
+            heap.budget.burn_bulk(0, at(src.high()))?;
+            program.find_string(heap.text_of(program, *src)).map(|id| (4, id.into()))
+        }
+        Tag::Text | Tag::List | Tag::Record | Tag::Unknown => None,
     };
-    let order = program.facts.orders.get(at(map.0))?;
-    let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
-    order.get(place).map(|&(_, to)| to)
+    let order = program.facts.orders.get(at(map.0));
+    Ok(rank.zip(order).and_then(|(rank, order)| {
+        let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
+        order.get(place).map(|&(_, to)| to)
+    }))
 }
 
 #[cold]

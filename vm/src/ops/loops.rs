@@ -35,24 +35,33 @@ pub(crate) fn begin(
         w[slot(base, 2)] = Value::list(narrow(start), 0, 1);
     }
     w[slot(base, 0)] = list;
-    w[slot(base, 1)] = Value::state(cost, 0);
+    w[slot(base, 1)] = Value::state(cost, 0, narrow(after));
     Ok(())
 }
 
-/// Takes the next item, or says that there is none.
+/// Takes the next item and says where the body begins, or that there is none.
+///
+/// That it is kept with the index makes it known early: worked out from the place of the instruction, each pass would
+/// wait until the one before has found that.
 #[inline(always)]
-pub(crate) fn next(heap: &mut Heap, w: &mut Window, base: LoopBase, item: Out) -> Result<bool, Trap> {
+pub(crate) fn next(
+    heap: &mut Heap,
+    w: &mut Window,
+    base: LoopBase,
+    item: Out,
+) -> Result<Option<usize>, Trap> {
     let (list, state) = (&w[slot(base, 0)], &w[slot(base, 1)]);
     let index = state.low();
     if index >= list.aux {
         cold_path();
-        return Ok(false);
+        return Ok(None);
     }
     heap.budget.burn(state.aux.into())?;
-    let Some(&value) = heap.values.get(at(list.low()) + at(index)) else { return Ok(false) };
+    let Some(&value) = heap.values.get(at(list.low()) + at(index)) else { return Ok(None) };
+    let (body, advanced) = (state.high(), state.advanced());
     set(w, item, value);
-    w[slot(base, 1)].payload = Value::state(0, index + 1).payload;
-    Ok(true)
+    w[slot(base, 1)].payload = advanced;
+    Ok(Some(at(body)))
 }
 
 /// Adds a value to what the loop collects.
