@@ -207,7 +207,6 @@ pub(super) fn file<'a>(
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
     let mut functions = bumpalo::collections::Vec::with_capacity_in(headers.len(), arena);
-    let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
     }
@@ -215,21 +214,6 @@ pub(super) fn file<'a>(
         let next = headers.get(index + 1).copied().unwrap_or(lexed.comments.len());
         let from = if index == 0 { 0 } else { comment };
         let function = parser.function(lexed, comment, from..next);
-        let name = function.name;
-        if let Some(&before) = names.get(name.text).filter(|_| !name.text.is_empty()) {
-            parser.diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateFunction,
-                    name.span,
-                    format!("two functions are called `{}`", name.text),
-                )
-                .expected("a name that is free", name.text)
-                .related(before, "first here")
-                .help("rename one of them"),
-            );
-        } else {
-            names.insert(name.text, name.span);
-        }
         functions.push(function);
     }
     File { functions: functions.into_bump_slice() }
