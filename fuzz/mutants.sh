@@ -18,8 +18,8 @@ echo '|---|---|---|---|---|---|'
 for file in "${files[@]}"; do
     # The tests that are about the file; the longest of them, which changes every byte, is left to the sweep.
     case $file in
-        vm/src/budget.rs) package=ilo-vm tests=(limits heap instructions snapshot) ;;
-        vm/*) package=ilo-vm tests=(rules edges verifying) ;;
+        vm/src/budget.rs) package=ilo-vm tests=(budget charges limits heap instructions snapshot) ;;
+        vm/*) package=ilo-vm tests=(rules edges verifying running fused) ;;
         asm/*) package=ilo-asm tests=(id_text ceilings) ;;
         *) package=ilo-spec tests=(decoding limits) ;;
     esac

@@ -467,6 +467,13 @@ impl<'a> Expr<'a> {
         found
     }
 
+    /// Whether a call is made in it.
+    pub fn calls(&self) -> bool {
+        let mut found = matches!(self.kind, ExprKind::Call(_));
+        self.children(|child| found |= child.calls());
+        found
+    }
+
     /// Hands each operand to `each`, in the order of evaluation.
     pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
         match self.kind {

@@ -78,6 +78,12 @@ fn fix_applies_what_has_one_mend_and_touches_nothing_else() {
     let (code, out, error) = run(at, &["fix", "-"], MENDABLE);
     assert_eq!((code, out.as_str()), (0, mended.as_str()), "{error}");
     assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 0);
+    let misspelt = "name: f\ninput: {}\noutput: any\nsteps:\n  a:\n    call: get-usr\n";
+    let catalog = "{\"tools\": [{\"name\": \"get-user\", \"inputSchema\": {\"type\": \"object\"}}]}";
+    fs::write(at.join("catalog.json"), catalog).unwrap();
+    assert_eq!(run(at, &["fix", "-"], misspelt).1, misspelt, "without a catalogue any tool may be there");
+    let (code, out, _) = run(at, &["fix", "--catalog", "catalog.json", "-"], misspelt);
+    assert_eq!((code, out.as_str()), (0, misspelt.replace("get-usr", "get-user").as_str()));
     assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), mended);
     assert_eq!(run(at, &["fix", "wrong.ilo"], "").0, 2);
     assert_eq!(fs::read_to_string(at.join("wrong.ilo")).unwrap(), WRONG);

@@ -184,7 +184,7 @@ pub fn snapshot(data: &[u8]) {
     if let Err(error) = Run::from_snapshot(program, &again, limited()) {
         assert!(is_limit(error.code().as_str()), "what was restored is restored again: {error}");
     }
-    drive(&mut run, &mut Turns::new(data), false);
+    drive(&mut run, &mut Turns::new(data), None);
     assert!(matches!(run.step(), Step::Done(_)), "every run ends");
 }
 

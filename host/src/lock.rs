@@ -5,20 +5,19 @@
 //! each. It says nothing of what a tool does when it is called.
 
 mod changes;
+mod place;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
-use crate::file;
 use crate::problem::{MOST, Problem, shortened};
 use crate::tools::{Source, Tool, Tools};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
+use place::Place;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The form of the file.
 const VERSION: i64 = 1;
@@ -55,52 +54,66 @@ impl Lock {
 
     /// Holds these definitions against those of a file. Where there is no file it is written; where they are others,
     /// that is an error, or with `update` they are written over what was there. Tools of the file that are not among
-    /// these stay.
+    /// these stay, also those that another process writes at the same time.
     ///
     /// # Errors
     /// Each tool that has changed or is new, with what has changed and how to accept it; a file that cannot be used.
-    pub fn hold(self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
-        let Some(old) = Lock::read(path).map_err(|problem| vec![problem])? else {
-            self.write(path).map_err(|problem| vec![problem])?;
-            return Ok(Held::Written(self.tools.len(), Vec::new()));
+    pub fn hold(mut self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
+        let one = |problem| vec![problem];
+        let place = Place::of(path).map_err(one)?;
+        // Where nothing is to be written there is nobody to wait for.
+        if self.changed_since(&place).map_err(one)?.is_some_and(|changed| changed.is_empty()) {
+            return Ok(Held::Same);
+        }
+        let _turn = place.turn().map_err(one)?;
+        let count = self.tools.len();
+        let Some(old) = Lock::read(&place).map_err(one)? else {
+            place.write(&self.to_json()).map_err(one)?;
+            return Ok(Held::Written(count, Vec::new()));
         };
-        let changed: Vec<(&str, String)> = self
-            .tools
-            .iter()
-            .filter_map(|(name, now)| match old.tools.get(name) {
-                Some(then) if then == now => None,
-                Some(then) => Some((name.as_str(), changes::told(then, now))),
-                None => Some((name.as_str(), "it is not in the lock".to_owned())),
-            })
-            .collect();
+        let changed = self.changed(&old);
         if changed.is_empty() {
             return Ok(Held::Same);
         }
         if !update {
-            let problem = |(name, what): &(&str, String)| {
-                let name = shortened(name, 200);
-                let message = format!("tool `{name}`: {what}; `--update` accepts it as it is now");
-                Problem::new(Code::ChangedTool, path.display().to_string(), message)
-            };
-            return Err(changed.iter().take(MOST).map(problem).collect());
+            return Err(refused(&changed, path));
         }
-        let told =
+        let told: Vec<String> =
             changed.iter().map(|(name, what)| format!("tool `{}`: {what}", shortened(name, 200))).collect();
-        let mut all = old;
-        let count = changed.len();
-        all.tools.extend(self.tools);
-        all.write(path).map_err(|problem| vec![problem])?;
-        Ok(Held::Written(count, told))
+        for (name, definition) in old.tools {
+            self.tools.entry(name).or_insert(definition);
+        }
+        place.write(&self.to_json()).map_err(one)?;
+        Ok(Held::Written(told.len(), told))
+    }
+
+    /// What `hold` would refuse of these definitions; nothing is written.
+    pub fn problems(&self, path: &Path) -> Vec<Problem> {
+        let changed = Place::of(path).and_then(|place| self.changed_since(&place));
+        changed.map_or_else(
+            |problem| vec![problem],
+            |changed| changed.map_or_else(Vec::new, |changed| refused(&changed, path)),
+        )
+    }
+
+    /// What has changed against the file; nothing where there is none.
+    fn changed_since(&self, place: &Place) -> Result<Option<Changed>, Problem> {
+        Ok(Lock::read(place)?.map(|old| self.changed(&old)))
+    }
+
+    fn changed(&self, old: &Lock) -> Changed {
+        let what = |(name, now): (&String, &Data)| match old.tools.get(name) {
+            Some(then) if then == now => None,
+            Some(then) => Some((name.clone(), changes::told(then, now))),
+            None => Some((name.clone(), "it is not in the lock".to_owned())),
+        };
+        self.tools.iter().filter_map(what).collect()
     }
 
     /// Reads a file; nothing where there is none.
-    fn read(path: &Path) -> Result<Option<Lock>, Problem> {
-        match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            _ => {}
-        }
-        let bytes = file::read(path, FILE)?;
-        let bad = |message: String| Problem::new(Code::BadUsage, path.display().to_string(), message);
+    fn read(place: &Place) -> Result<Option<Lock>, Problem> {
+        let Some(bytes) = place.read(FILE)? else { return Ok(None) };
+        let bad = |message: String| place.problem(message);
         let bounds = Bounds { bytes: FILE, depth: DEPTH, values: usize::MAX };
         let data = read(&bytes, &bounds).map_err(|error| bad(format!("no lock: {error}")))?;
         let version = data.get("version");
@@ -149,31 +162,19 @@ impl Lock {
         text.push('\n');
         text
     }
-
-    /// Writes the file whole or not at all: beside it first, then in its place.
-    fn write(&self, path: &Path) -> Result<(), Problem> {
-        let fails = |error: io::Error| {
-            Problem::new(Code::BadUsage, path.display().to_string(), format!("cannot be written: {error}"))
-        };
-        // A link stays, and what it leads to is written.
-        let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let beside = beside(&target).ok_or_else(|| fails(io::ErrorKind::InvalidFilename.into()))?;
-        let written = File::create_new(&beside)
-            .and_then(|mut file| file.write_all(self.to_json().as_bytes()).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&beside, &target));
-        if written.is_err() {
-            drop(fs::remove_file(&beside));
-        }
-        written.map_err(fails)
-    }
 }
 
-/// A name for a file on its way to its place.
-fn beside(path: &Path) -> Option<PathBuf> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name()?);
-    name.push(format!(".{}.new", std::process::id()));
-    Some(path.with_file_name(name))
+/// What has changed, by tool.
+type Changed = Vec<(String, String)>;
+
+/// Changes as problems.
+fn refused(changed: &Changed, path: &Path) -> Vec<Problem> {
+    let problem = |(name, what): &(String, String)| {
+        let name = shortened(name, 200);
+        let message = format!("tool `{name}`: {what}; `--update` accepts it as it is now");
+        Problem::new(Code::ChangedTool, path.display().to_string(), message)
+    };
+    changed.iter().take(MOST).map(problem).collect()
 }
 
 /// What is pinned of a tool.

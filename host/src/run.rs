@@ -15,6 +15,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
+use crate::tools::mark::Mark;
 use crate::tools::{CallLimits, Failure, Tools};
 use ahead::{Ahead, Timed};
 use bumpalo::Bump;
@@ -220,7 +221,7 @@ impl Driver<'_, '_> {
 }
 
 impl Options {
-    /// The limits of each call.
+    /// The limits of each call of one run.
     fn call_limits(&self) -> CallLimits {
         let Options { limits, call_timeout, interrupt, ask, .. } = self;
         let bounds = Bounds {
@@ -228,7 +229,8 @@ impl Options {
             depth: limits.value_depth.min(limits::VALUE_DEPTH),
             values: limits.result_nodes,
         };
-        CallLimits { timeout: *call_timeout, bounds, interrupt: interrupt.clone(), ask: ask.clone() }
+        let (timeout, interrupt, ask) = (*call_timeout, interrupt.clone(), ask.clone());
+        CallLimits { timeout, bounds, interrupt, ask, mark: Mark::default() }
     }
 }
 

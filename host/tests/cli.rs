@@ -489,9 +489,23 @@ fn a_trace_overwrites_nothing_that_is_in_use() {
     case.file("input.json", r#"{"amount":1,"name":"x","extra":1}"#);
     case.file("trace", "of an earlier run, and longer\n");
     let run = |trace: &str| {
-        case.run(&["run", "p.ilob", "--tools", "tools.json", "--input", "@input.json", "--trace", trace])
+        case.run(&[
+            "run",
+            "p.ilob",
+            "--tools",
+            "tools.json",
+            "--input",
+            "@input.json",
+            "--lock",
+            "lock",
+            "--trace",
+            trace,
+        ])
     };
-    for (name, what) in [("p.ilob", "program"), ("tools.json", "tools file"), ("input.json", "input")] {
+    case.file("lock", r#"{"version":1,"tools":{}}"#);
+    let files =
+        [("p.ilob", "program"), ("tools.json", "tools file"), ("input.json", "input"), ("lock", "lock")];
+    for (name, what) in files {
         let before = std::fs::read(case.folder.path().join(name)).unwrap();
         let expected = format!(
             "error[bad-usage]: --trace: ./{name} is the {what}, which the trace would overwrite; name another file\n"
@@ -508,6 +522,41 @@ fn a_trace_overwrites_nothing_that_is_in_use() {
     assert_eq!(case.read("trace"), "of an earlier run, and longer\n");
     assert_eq!(run("trace").code, Some(0));
     assert_eq!(case.read("trace"), "");
+}
+
+#[test]
+fn a_trace_is_not_left_from_an_earlier_run() {
+    let case = Case::new(&echo());
+    for bad in [&["p.ilob"][..], &["p.ilob", "--tools", "none.json"], &["p.ilob", "--fn", "x"], &["none.ilo"]]
+    {
+        case.file("trace", "of an earlier run\n");
+        assert_eq!(case.run(&[&["run", "--trace", "trace"], bad].concat()).code, Some(2));
+        assert_eq!(case.read("trace"), "", "{bad:?}");
+    }
+}
+
+#[test]
+fn a_list_that_is_given_without_brackets_is_shown_with_them() {
+    let case = Case::new(&echo());
+    for (ty, given, why, form) in [
+        ("list text", "Rome", ": expected a value", r#"["Rome"]"#),
+        ("list text", "Rome, Oslo", ": expected a value", r#"["Rome","Oslo"]"#),
+        ("list text", "\"Rome\"", ", found a text", r#"["Rome"]"#),
+        ("list text", "7", ", found a number", r#"["7"]"#),
+        ("list number", "1", ", found a number", "[1]"),
+        ("list number", "1,2.5", ": expected one value, found more text after it", "[1,2.5]"),
+        ("list number", "one", ": expected a value", "[…]"),
+        ("list list number", "1", ", found a number", "[…]"),
+        ("list any", "{\"a\":1}", ", found a record", "[…]"),
+        ("list text", "[Rome]", ": expected a value", "[…]"),
+        ("list text", "it's", ": expected a value", "[…]"),
+    ] {
+        case.file("list.ilo", format!("; fn f(v: {ty}) -> any\nRET REF 0\n"));
+        let ended = case.run(&["run", "list.ilo", "--arg", &format!("v={given}")]);
+        let expected =
+            format!("error[input-type]: --arg: `v`: expected {ty} as JSON{why}; write `--arg 'v={form}'`\n");
+        ended.is(2, "", &expected);
+    }
 }
 
 #[test]

@@ -93,6 +93,101 @@ fn no_lock_is_written_for_what_is_not_right() {
     assert_eq!(case.read("p.ilo").unwrap(), PROGRAM, "another file is not written over");
 }
 
+/// What a changed tool breaks in a program is told with the change, not alone.
+#[test]
+fn a_type_that_changed_is_told_as_changed_too() {
+    let case = Case::new(&tools(TEXT, ""));
+    let locked = format!("{RUN} --lock tools.lock");
+    assert_eq!(case.ilo(&locked).0, Some(0));
+    let first = case.read("tools.lock");
+    case.file("tools.json", &tools(&TEXT.replace("string", "number"), ""));
+    let changed = "error[changed-tool]: tools.lock: tool `get`: the argument `id` was string, and is number; \
+        `--update` accepts it as it is now\n";
+    for line in [
+        &locked,
+        "check p.ilo --tools tools.json --lock tools.lock",
+        "plan p.ilo --tools tools.json --lock tools.lock",
+        "serve p.ilo --tools tools.json --lock tools.lock",
+    ] {
+        let (code, out, err) = case.ilo(line);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{line}");
+        assert!(err.contains("error[type-mismatch]") && err.ends_with(changed), "{line}: {err}");
+        assert!(!case.ilo(&format!("{line} --update")).2.contains("changed-tool"), "{line}");
+    }
+    let (_, out, _) = case.ilo("check p.ilo --tools tools.json --lock tools.lock --json");
+    assert!(out.contains("type-mismatch") && out.contains("changed-tool"), "{out}");
+    assert_eq!(case.read("tools.lock"), first);
+}
+
+#[test]
+fn a_lock_that_several_write_at_once_holds_what_each_wrote() {
+    let names: Vec<String> = (0..12).map(|n| format!("tool-{n}")).collect();
+    let entries: Vec<String> =
+        names.iter().map(|name| format!(r#""{name}": {{"mock": {{"returns": 1}}}}"#)).collect();
+    let case = Case::new(&format!(
+        r#"{{"tools": {{"get": {{"mock": {{"returns": 1}}}}, {}}}}}"#,
+        entries.join(", ")
+    ));
+    assert_eq!(case.ilo(&format!("{RUN} --lock tools.lock")).0, Some(0));
+    let started: Vec<_> = names
+        .iter()
+        .map(|name| {
+            case.file(&format!("{name}.ilo"), &PROGRAM.replace("0=get", &format!("0={name}")));
+            let line = format!("check {name}.ilo --tools tools.json --lock tools.lock --update");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_ilo-vm"));
+            command.args(line.split(' ')).current_dir(case.0.path()).stderr(Stdio::null());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for mut process in started {
+        assert!(process.wait().unwrap().success());
+    }
+    let all = names.iter().map(|name| format!("{name}.ilo")).collect::<Vec<_>>().join(" ");
+    let check = format!("check p.ilo {all} --tools tools.json --lock tools.lock");
+    assert_eq!(case.ilo(&check), ended(0, "", ""));
+    let hidden = std::fs::read_dir(case.0.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.'));
+    assert_eq!(hidden.count(), 0, "nothing is left beside it");
+}
+
+#[test]
+fn a_lock_is_a_file() {
+    let case = Case::new(&tools(TEXT, ""));
+    assert!(Command::new("mkfifo").arg(case.0.path().join("pipe")).status().unwrap().success());
+    let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, case.0.path().join(name)).unwrap();
+    link("nowhere", "not/there");
+    link("link", "kept/tools.lock");
+    std::fs::create_dir(case.0.path().join("kept")).unwrap();
+    case.file("kept/tools.lock", "");
+    for (lock, what) in [
+        ("pipe", "a lock is a file, and this is a pipe"),
+        (".", "a lock is a file, and this is a folder"),
+        ("/dev/null", "a lock is a file, and this is a device"),
+        (
+            "nowhere",
+            "this is a link to `not/there`, which is not there; take the link away, or name the file itself",
+        ),
+    ] {
+        for update in ["", " --update"] {
+            let expected = format!("error[bad-usage]: {lock}: {what}\n");
+            assert_eq!(case.ilo(&format!("{RUN} --lock {lock}{update}")), ended(2, "", &expected));
+        }
+    }
+    let (code, _, err) = case.ilo(&format!("{RUN} --lock link --update"));
+    assert!(code == Some(2) && err.starts_with("error[bad-usage]: link: no lock: "), "{err}");
+    std::fs::remove_file(case.0.path().join("kept/tools.lock")).unwrap();
+    assert_eq!(case.ilo(&format!("{RUN} --lock kept/tools.lock")).0, Some(0));
+    case.file("tools.json", &tools(MORE, ""));
+    assert_eq!(
+        case.ilo(&format!("{RUN} --lock link --update")).0,
+        Some(0),
+        "what a link leads to is written"
+    );
+    assert!(case.read("kept/tools.lock").unwrap().contains("deep"));
+    assert!(std::fs::symlink_metadata(case.0.path().join("link")).unwrap().is_symlink());
+}
+
 #[test]
 fn what_is_lacking_stops_those_who_need_it() {
     let lacking = r#", "gone": {"command": ["./missing.sh"]}"#;
@@ -127,6 +222,20 @@ fn a_plan_shows_the_policies() {
         set   1      yes                yes         none        none after it  mock\n\
         put   1      yes                no          ≤ 3 a call  none after it  mock\n";
     assert_eq!(case.ilo("plan p.ilo --tools tools.json"), ended(0, expected, ""));
+    let row = |tool: &str, policy: &str, rollback: &str| {
+        format!(
+            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"rollback":"{rollback}","source":"mock"}}"#
+        )
+    };
+    let rows = [
+        row("get", r#""read_only":true"#, "needs none"),
+        row("set", r#""confirm":true"#, "none after it"),
+        row("put", r#""idempotent":true,"retries":3,"timeout_ms":50"#, "none after it"),
+    ];
+    let expected = format!("{{\"function\":\"f\",\"calls\":[{}]}}\n", rows.join(","));
+    assert_eq!(case.ilo("plan p.ilo --tools tools.json --json"), ended(0, &expected, ""));
+    let locked = ended(0, &expected, "locked 3 tools in tools.lock\n");
+    assert_eq!(case.ilo("plan p.ilo --tools tools.json --json --lock tools.lock"), locked);
     let expected = "\
         tool  arguments   policy                                             from\n\
         get   id: string  reads only                                         mock\n\

@@ -86,6 +86,9 @@ fn a_program_with_errors_is_refused_with_all_of_them() {
     assert_eq!(at(&answer, &["diagnostics", "0", "code"]), r#""unknown-tool""#);
     assert_eq!(at(&answer, &["diagnostics", "0", "nearest"]), r#""get-user""#);
     assert_eq!(at(&answer, &["diagnostics", "1", "code"]), r#""unset-slot""#);
+    let answer = call(&tools, "check_program", r#"{"source": "hello"}"#).unwrap();
+    assert_eq!(at(&answer, &["diagnostics", "0", "code"]), r#""unknown-notation""#);
+    assert_eq!(at(&answer, &["diagnostics", "0", "help"]), r#""`notation` says which notation it is""#);
     let failure = call(&tools, "run_program", &format!(r#"{{"source": {source}}}"#)).unwrap_err();
     assert!(matches!(failure, Failure::Failed(_)), "{failure:?}");
 }
@@ -236,7 +239,12 @@ impl Lines {
     }
 
     fn say(&mut self, line: &str) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+        self.say_bytes(line.as_bytes());
+    }
+
+    fn say_bytes(&mut self, line: &[u8]) {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).unwrap();
     }
 
     /// Runs a program that calls a tool; what it answers is heard later.
@@ -282,6 +290,38 @@ fn progress_is_told_and_a_cancelled_run_makes_room() {
     lines.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
     let heard = lines.hear_with(r#""id":3,"#);
     assert!(heard.contains(r#""status":"ok""#), "{heard}");
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
+    let folder = folder();
+    let mut lines = Lines::unopened(&folder, &["--max-source", "1000"]);
+    let bad = |code: i32, text: Vec<u8>| (format!(r#""error":{{"code":{code},"#), text);
+    let cases = || {
+        let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into_bytes();
+        [
+            bad(-32700, b"hello".to_vec()),
+            bad(-32700, br#"{"jsonrpc":"2.0","id":7,"method":"#.to_vec()),
+            bad(-32700, b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"\xff\"}".to_vec()),
+            bad(-32700, br#"{"jsonrpc":"2.0","id":7,"method":"\ud800"}"#.to_vec()),
+            bad(-32700, deep(1_000_000)),
+            bad(-32600, br#"["ping"]"#.to_vec()),
+            bad(-32600, "x".repeat(2_000 + (4 << 20)).into_bytes()),
+        ]
+    };
+    // Before it is opened as after it.
+    for opened in [false, true] {
+        for (expected, text) in cases() {
+            lines.say_bytes(&text);
+            let heard = lines.hear();
+            assert!(heard.contains(&expected) && !heard.contains(r#""id":7"#), "{heard}");
+        }
+        if !opened {
+            lines.open("{}");
+        }
+    }
+    lines.say(r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#);
+    assert!(lines.hear().contains(r#""id":8"#));
 }
 
 /// What a call of `send` came to, as the outcome says.

@@ -91,6 +91,8 @@ codes! {
     144 QuotedNull "quoted-null" Warning "`null` as a text, where a value is compared with it";
     145 RecordOperation "record-operation" Warning "a record that another language would compute or look up, but is data here";
     146 DefaultCase "default-case" Warning "a case that reads as the default of another language, but is a case like any other";
+    147 SeveralCases "several-cases" Warning "a case that reads as several of another language, but is one text";
+    148 LostValue "lost-value" Warning "a value in a pass of a loop that nothing reads and that is not the one yielded";
 
     201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
@@ -124,9 +126,11 @@ codes! {
     407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in one that is none";
     408 Unreachable "unreachable" Warning "code that no path reaches";
     409 ImplicitUndo "implicit-undo" Warning "a call in a branch of IF that is taken as a rollback; UNDO says so";
+    410 UnusedValue "unused-value" Warning "a value that is worked out and then taken by nothing";
 
     501 TypeMismatch "type-mismatch" Error "a value of a known type where another is needed";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
+    503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

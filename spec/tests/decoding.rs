@@ -10,14 +10,14 @@ use ilo_spec::operand::{FieldId, Imm, In, NumberId, Out};
 use ilo_spec::program::{Key, Number, Program};
 use ilo_spec::types::{Base, Type};
 
-/// Where the content of the only section of [`file`] begins: behind magic, version, number and length.
+/// Where the content of the only section of [`file`] begins, where it is short: behind magic, version, number, length.
 const CONTENT: usize = 7;
 
-/// A file of one section with short content.
+/// A file of one section.
 fn file(section: Section, content: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(content.len()).unwrap();
-    assert!(length < 0x80);
-    [&MAGIC[..], &[VERSION, section as u8, length], content].concat()
+    let mut sink = ilo_spec::encode::Sink::default();
+    sink.size(content.len());
+    [&MAGIC[..], &[VERSION, section as u8], &sink.into_bytes(), content].concat()
 }
 
 fn read(section: Section, content: &[u8]) -> Result<Program, (usize, Kind)> {
@@ -91,6 +91,16 @@ fn numbers_are_as_short_as_can_be_and_in_range() {
     }
     assert_eq!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 15]).zigzag32().unwrap(), i32::MIN);
     assert_eq!(Reader::new(&[0x80, 0x80, 0x80, 0x80, 16]).zigzag32().unwrap_err().kind, Kind::Varint);
+}
+
+#[test]
+fn a_reader_tells_where_it_is() {
+    let mut reader = Reader::new(&[1, 0x80, 1, 9]);
+    assert_eq!((reader.offset(), reader.left()), (0, 4));
+    assert_eq!(reader.byte().unwrap(), 1);
+    assert_eq!((reader.offset(), reader.left()), (1, 3));
+    assert_eq!(reader.varint().unwrap(), 128);
+    assert_eq!((reader.offset(), reader.left()), (3, 1));
 }
 
 #[test]
@@ -205,6 +215,8 @@ fn instructions_are_found_in_their_section() {
     let bytes = [&MAGIC[..], &[VERSION], &strings, &code, &source].concat();
     assert_eq!(instruction_offsets(&bytes), Ok(vec![13, 17]));
     assert_eq!(instruction_offsets(&bytes[..5 + strings.len()]), Ok(vec![]));
+    let bare = [&MAGIC[..], &[VERSION], &code].concat();
+    assert_eq!(instruction_offsets(&bare), Ok(vec![7, 11]));
     assert_eq!(instruction_offsets(b"ilob").unwrap_err().kind, Kind::Truncated);
     let cut = instruction_offsets(&bytes[..15]).unwrap_err();
     assert!(matches!(cut.kind, Kind::Count { what: "bytes", .. }), "{cut}");
@@ -220,6 +232,9 @@ fn positions_go_on_from_each_other() {
     };
     assert_eq!(positions(&[2, 1, 6, 5, 2, 1, 4]), Ok(vec![(1, 3, 5), (3, 2, 4)]));
     assert_eq!(refused(Section::Positions, &[1, 0, 1, 0]).1, Kind::Varint, "a line before the first");
+    // As many as there can be instructions in a program, not in a function.
+    let many = [&[0xc0, 0x9a, 0x0c][..], &[1, 2, 0].repeat(200_000)].concat();
+    assert_eq!(positions(&many).unwrap().len(), 200_000);
     let far = [2, 0xff, 0xff, 0xff, 0xff, 15, 0, 0, 1, 0, 0];
     assert_eq!(refused(Section::Positions, &far).1, Kind::Varint, "an instruction past 32 bits");
     let down = [1, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0];

@@ -374,8 +374,9 @@ impl Run {
 
     /// The machine was put at a tool call, whose arguments are there.
     pub(crate) fn wait(&mut self) -> Result<(), Trap> {
-        // The fuel of looking at what leaves was burnt when it left.
-        let fuel = self.machine.heap.budget.fuel;
+        // The fuel of looking at what leaves was burnt when it left, and may be more than what is left now.
+        let budget = &mut self.machine.heap.budget;
+        let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
         self.pause()?;
         self.machine.heap.budget.fuel = fuel;
         self.machine.heap.budget.hold();

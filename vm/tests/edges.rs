@@ -162,6 +162,40 @@ fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
     }
 }
 
+/// Each instruction that yields is held to its loop and, where it names its fields one by one, to their number.
+#[test]
+fn what_yields_has_its_loop_and_its_shape() {
+    let base = LoopBase(1);
+    let (a, b, c, d) = (In(0), In(0), In(0), In(0));
+    // The shapes 0 to 2 are of two to four fields.
+    let of = |count: usize, shape| match count {
+        2 => Op::YieldTwo { base, a, b, shape },
+        3 => Op::YieldThree { base, a, b, c, shape },
+        _ => Op::YieldFour { base, a, b, c, d, shape },
+    };
+    let found = |begin: Op, op: Op| {
+        let mut asm = Asm::new(&["a", "b", "c", "d"]);
+        for count in 2..=4 {
+            asm.shape(&["a", "b", "c", "d"][..count]);
+        }
+        asm.function("f", &["a"], PLAIN, 5, &[begin, op, next(1, 4, 2), RETURN]);
+        verdict(asm)
+    };
+    let collects = Op::For { base, list: In(0), to: To(1) };
+    for count in 2..=4_usize {
+        for (shape, fields) in [(0, 2), (1, 3), (2, 4)] {
+            let expected = if fields == count {
+                Ok(())
+            } else {
+                Err((Some(1), format!("{:?}", Rule::Fields { found: fields, expected: count })))
+            };
+            assert_eq!(found(collects, of(count, FieldsId(shape))), expected);
+        }
+        let right = FieldsId(u16::try_from(count - 2).unwrap());
+        assert_eq!(found(each(1, 1), of(count, right)), Err((Some(1), "Yield".to_owned())), "{count}");
+    }
+}
+
 #[test]
 fn the_second_function_is_followed_as_the_first_is() {
     let jump = Op::JumpIf { src: In(0), to: To(1) };

@@ -178,7 +178,8 @@ fn yield_of(count: usize) -> Op {
     let (a, shape) = (In(0), FieldsId(0));
     match count {
         2 => Op::YieldTwo { base: BASE, a, b: a, shape },
-        _ => Op::YieldThree { base: BASE, a, b: a, c: a, shape },
+        3 => Op::YieldThree { base: BASE, a, b: a, c: a, shape },
+        _ => Op::YieldFour { base: BASE, a, b: a, c: a, d: a, shape },
     }
 }
 

@@ -303,8 +303,15 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
                 let why = this.why(state, slot);
                 let name = this.name(slot);
                 let message = format!("{name} is read, but {}", why.words());
-                why.point(Diagnostic::new(Code::UnsetSlot, span, message))
-                    .expected("a slot that every path here has set", format!("{name}, {}", why.words()))
+                let wrong = why.point(Diagnostic::new(Code::UnsetSlot, span, message));
+                let wrong = match why {
+                    Why::TakenApart(_) => wrong.help(
+                        "where its call failed it has no value, and nothing to undo; bind it in the ERR arm where \
+                         another value stands in for it",
+                    ),
+                    _ => wrong,
+                };
+                wrong.expected("a slot that every path here has set", format!("{name}, {}", why.words()))
             });
         }
         if state.checked.has(slot) {

@@ -1,6 +1,7 @@
 //! Mends that the checker knows: in the words of instruction text, and names where a notation writes names.
 
-use crate::ast::Name;
+use super::describe::slot_name;
+use crate::ast::{Function, Name, Slot};
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
@@ -15,6 +16,19 @@ pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
 /// UNDO before a call, in place of the LET where there is one: `before` is what stands there now.
 pub(super) fn undo(before: Span) -> Fix {
     Fix { title: "write `UNDO`".to_owned(), edits: vec![Edit { span: before, text: "UNDO ".to_owned() }] }
+}
+
+/// Binds a slot again to what was made of its value: the diagnostic stands where that begins.
+pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
+    let place = Span::at(diagnostic.span.start);
+    let name = slot_name(function, slot);
+    let diagnostic =
+        diagnostic.help(format!("this makes a new value and leaves {name} as it was: bind it again"));
+    let number = function.slots.get(slot.0 as usize).and_then(|info| info.number);
+    match number.filter(|_| function.notation == Notation::Id) {
+        Some(number) => diagnostic.replace(place, format!("LET {number} ")),
+        None => diagnostic,
+    }
 }
 
 /// The nearest name, and the mend that writes it where the notation has names and not ids.

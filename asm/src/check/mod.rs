@@ -12,6 +12,7 @@ mod bits;
 mod describe;
 mod entry;
 mod events;
+mod faults;
 mod flow;
 mod liveness;
 mod mend;
@@ -25,12 +26,13 @@ mod tests;
 
 pub use entry::entry;
 
-use crate::ast::{File, Function};
+use crate::ast::{Call, File, Function};
 use crate::build::Notation;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
 use crate::span::Span;
 use events::{Events, Rollback};
+use faults::{Fault, Faults};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use resolve::{Edges, Names, Resolved, Target};
@@ -77,25 +79,28 @@ pub struct CallFacts {
 
 /// Checks a file; `None` in `catalog` leaves tools unknown.
 ///
-/// `diagnostics` holds what reading the file found. A function that was not read whole is checked no further, since what
-/// follows would be guesses.
+/// `diagnostics` holds what reading the file found. Of a function that was not read whole the names of what it calls are
+/// checked alone, since the rest would be guesses.
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
-    let broken = broken(file, diagnostics);
+    let faults = Faults::of(diagnostics);
     let mut report = Report { diagnostics, comparisons: COMPARISONS };
     let mut edges: Edges = Vec::with_capacity(file.functions.len());
     let mut functions = Vec::with_capacity(file.functions.len());
     let mut events = Events::default();
-    for (function, broken) in file.functions.iter().zip(broken) {
-        let (facts, calls) = if broken {
-            (Facts::blank(function), Vec::new())
-        } else {
-            events.walk(function);
-            let before = report.diagnostics.mark();
-            let found = check_function(file, function, &mut events, &names, &mut report);
-            report.diagnostics.reword(before, |diagnostic| words::speak(diagnostic, function.notation));
-            found
+    let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
+    for (function, end) in file.functions.iter().zip(ends) {
+        let faults = faults.within(function.span.start, end);
+        let before = report.diagnostics.mark();
+        events.walk(function);
+        let (facts, calls) = match faults {
+            Some([]) => check_function(file, function, &mut events, &names, &mut report),
+            Some(faults) => {
+                (Facts::blank(function), check_names(function, &events, &names, faults, &mut report))
+            }
+            None => (Facts::blank(function), Vec::new()),
         };
+        report.diagnostics.reword(before, |diagnostic| words::speak(diagnostic, function.notation));
         functions.push(facts);
         edges.push(calls);
     }
@@ -143,24 +148,6 @@ impl<'t> Piece<'_, '_, 't> {
     }
 }
 
-/// Errors of reading that leave the tree whole.
-const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
-
-/// Which functions the reader found an error in: from a header to the next one, what is harmless not counted.
-fn broken(file: &File<'_>, diagnostics: &Diagnostics) -> Vec<bool> {
-    let found = diagnostics.as_slice().iter();
-    let errors = found.filter(|found| found.is_error() && !HARMLESS.contains(&found.code));
-    let mut places: Vec<u32> = errors.map(|error| error.span.start).collect();
-    places.sort_unstable();
-    let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
-    let whole = |(function, end): (&Function<'_>, u32)| {
-        let first = places.partition_point(|&place| place < function.span.start);
-        places.get(first).is_none_or(|&place| place >= end)
-    };
-    let all_known = diagnostics.dropped() == 0;
-    file.functions.iter().zip(ends).map(|pair| !(all_known && whole(pair))).collect()
-}
-
 /// What one function's checking gives: its facts, and which functions it calls from where.
 fn check_function<'a>(
     file: &File<'a>,
@@ -174,7 +161,7 @@ fn check_function<'a>(
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
-        let found = call.map(|call| names.resolve(call, report)).unwrap_or_default();
+        let found = call.map(|call| names.resolve(call, true, report)).unwrap_or_default();
         if let Target::Function(index) = found.target {
             facts.function = Some(index);
             edges.extend(call.map(|call| (index, call.tool.span)));
@@ -196,6 +183,33 @@ fn check_function<'a>(
     // In the order of the file, so that the order of calls makes no difference to that of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
+}
+
+/// Checks what the calls of a function name that was not read whole; gives which functions it calls from where.
+fn check_names<'a>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    names: &Names<'_, 'a>,
+    faults: &[Fault],
+    report: &mut Report<'_>,
+) -> Vec<(u32, Span)> {
+    let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
+    calls.sort_by_key(|call| call.span.start);
+    let lacking = faults::lacking(&calls, faults);
+    let mut edges = Vec::new();
+    let mut named = Vec::with_capacity(calls.len());
+    for (call, lacks) in calls.into_iter().zip(lacking) {
+        if faults::hide(faults, call.tool.span) {
+            continue;
+        }
+        if let Target::Function(index) = names.resolve(call, !lacks, report).target {
+            edges.push((index, call.tool.span));
+        }
+        named.push(Some(call));
+    }
+    names.allowed(function, &named, report);
+    edges.sort_by_key(|&(callee, _)| callee);
+    edges
 }
 
 /// How many doubts of a function are looked at one by one.

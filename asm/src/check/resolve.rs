@@ -75,12 +75,15 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.get(index as usize)
     }
 
-    /// Finds what a call goes to and checks its arguments' names.
-    pub(super) fn resolve(&self, call: &Call<'a>, report: &mut Report<'_>) -> Resolved<'f> {
+    /// Finds what a call goes to and checks its arguments' names; that none is missing only where `whole` says that all
+    /// are there that were written.
+    pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
         let target = self.target(call.tool, report);
         let wanted = match target {
-            Target::Function(index) => self.function(index).map(|callee| parameters(call, callee, report)),
-            Target::Tool(tool) => Some(arguments(call, tool, self.notation(), report)),
+            Target::Function(index) => {
+                self.function(index).map(|callee| parameters(call, callee, whole, report))
+            }
+            Target::Tool(tool) => Some(arguments(call, tool, self.notation(), whole, report)),
             Target::Unknown => None,
         };
         Resolved { target, wanted: wanted.unwrap_or_default() }
@@ -242,29 +245,65 @@ impl<'c, 'a> Given<'c, 'a> {
     }
 }
 
-fn parameters(call: &Call<'_>, callee: &Function<'_>, report: &mut Report<'_>) -> Vec<Option<Wanted>> {
+/// What the arguments of a call lack, of what is needed.
+#[derive(Default)]
+struct Lacking<'n> {
+    /// Each with the place where it is declared.
+    names: Vec<(&'n str, Option<Span>)>,
+    /// There are more.
+    more: bool,
+}
+
+impl<'n> Lacking<'n> {
+    fn note(&mut self, name: &'n str, declared: Option<Span>, report: &mut Report<'_>) {
+        report.comparisons = report.comparisons.saturating_sub(1);
+        self.more |= report.is_full() || report.comparisons == 0;
+        self.names.push((name, declared));
+    }
+
+    /// Reports them, but for those that another argument was `meant` to be.
+    fn tell(&self, call: &Call<'_>, meant: &[&str], report: &mut Report<'_>) {
+        for &(name, declared) in self.names.iter().filter(|(name, _)| !meant.contains(name)) {
+            if report.is_full() {
+                return;
+            }
+            let wrong = missing(call, name);
+            report.push(match declared {
+                Some(declared) => wrong.related(declared, "the parameter is declared here"),
+                None => wrong,
+            });
+        }
+    }
+}
+
+fn parameters(
+    call: &Call<'_>,
+    callee: &Function<'_>,
+    whole: bool,
+    report: &mut Report<'_>,
+) -> Vec<Option<Wanted>> {
     let given = Given::new(call);
     let mut wanted: Vec<Option<Wanted>> = vec![None; call.arguments.len()];
+    let mut lacking = Lacking::default();
     for parameter in callee.parameters {
         if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
             let known = Known::from(parameter.ty.ty);
             *wanted = Some(Wanted { known, declared: Some(parameter.ty.span) });
             continue;
         }
-        if report.is_full() {
+        lacking.note(parameter.name.text, Some(parameter.name.span), report);
+        if lacking.more {
             break;
         }
-        let diagnostic = missing(call, parameter.name.text);
-        report.push(diagnostic.related(parameter.name.span, "the parameter is declared here"));
     }
-    if wanted.contains(&None) {
-        unknown(
-            call,
-            &wanted,
-            &callee.parameters.iter().map(|parameter| parameter.name.text),
-            callee.notation,
-            report,
-        );
+    let names = callee.parameters.iter().map(|parameter| parameter.name.text);
+    let meant = if wanted.contains(&None) && !lacking.more {
+        unknown(call, &given, &wanted, &names, callee.notation, report)
+    } else {
+        Vec::new()
+    };
+    if whole {
+        lacking.tell(call, &meant, report);
     }
     wanted
 }
@@ -273,15 +312,17 @@ fn arguments(
     call: &Call<'_>,
     tool: &Tool,
     notation: Notation,
+    whole: bool,
     report: &mut Report<'_>,
 ) -> Vec<Option<Wanted>> {
     let given = Given::new(call);
-    for argument in tool.arguments.iter().filter(|argument| argument.required) {
-        if report.is_full() {
-            break;
-        }
+    let mut lacking = Lacking::default();
+    for argument in tool.arguments.iter().filter(|argument| argument.required && whole) {
         if given.find(&argument.name).is_none() {
-            report.push(missing(call, &argument.name));
+            lacking.note(&argument.name, None, report);
+        }
+        if lacking.more {
+            break;
         }
     }
     let wanted: Vec<Option<Wanted>> = call
@@ -290,15 +331,9 @@ fn arguments(
         .map(|argument| tool.argument(argument.name.text))
         .map(|known| known.map(|argument| Wanted { known: argument.known, declared: None }))
         .collect();
-    if !tool.open {
-        unknown(
-            call,
-            &wanted,
-            &tool.arguments.iter().map(|argument| argument.name.as_str()),
-            notation,
-            report,
-        );
-    }
+    let names = tool.arguments.iter().map(|argument| argument.name.as_str());
+    let meant = if tool.open { Vec::new() } else { unknown(call, &given, &wanted, &names, notation, report) };
+    lacking.tell(call, &meant, report);
     wanted
 }
 
@@ -312,17 +347,21 @@ fn missing(call: &Call<'_>, name: &str) -> Diagnostic {
     .expected(format!("the argument `{name}`"), "a call without it")
 }
 
-/// Reports every argument that nothing wants.
+/// Reports every argument that nothing wants; gives what they were meant to be.
 fn unknown<'n>(
     call: &Call<'_>,
+    given: &Given<'_, '_>,
     wanted: &[Option<Wanted>],
     names: &(impl Iterator<Item = &'n str> + Clone),
     notation: Notation,
     report: &mut Report<'_>,
-) {
+) -> Vec<&'n str> {
+    let mut meant = Vec::new();
     for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
         let name = argument.name.text;
-        let nearest = report.nearest(name, names.clone());
+        let free = names.clone().filter(|name| given.find(name).is_none());
+        let nearest = report.nearest(name, free);
+        meant.extend(nearest);
         let takes = some_of(names.clone());
         let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
         let message = format!("`{}` does not take an argument `{name}`", call.tool.text);
@@ -330,6 +369,7 @@ fn unknown<'n>(
             .expected(expected, format!("`{name}`"));
         report.push(mend::name(diagnostic, argument.name, nearest, notation));
     }
+    meant
 }
 
 /// Which function calls which, and where.

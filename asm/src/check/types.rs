@@ -5,17 +5,19 @@
 //! known. The last pass, in which no slot changed after it was read, is the one whose complaints count.
 
 use super::describe::slot_name;
+use super::mend;
 use super::resolve::{Resolved, Target};
 use super::{CallFacts, Facts};
 use crate::ast::{
-    Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::known::Known;
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::number;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 
@@ -50,7 +52,8 @@ pub(super) fn check(
         types.changed = false;
         types.found = Diagnostics::default();
         types.slots.iter_mut().for_each(|slot| slot.read = false);
-        types.block(&function.body, function.output.ok.ty != Type::NIL);
+        let to = if function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
+        types.block(&function.body, to);
         if !types.changed {
             break;
         }
@@ -90,8 +93,29 @@ struct Types<'t, 'a> {
     found: Diagnostics,
 }
 
+/// Where the value of a statement goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    /// Nothing takes it.
+    Nowhere,
+    /// A slot or a loop that is bound takes it, or the end of a function that gives nil.
+    Kept,
+    /// It is what the function gives.
+    Out,
+}
+
 /// What is known, where anything was bound yet.
 type Seen = Option<Known>;
+
+/// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
+fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
+    match (last.kind, before.last().map(|before| before.kind)) {
+        (StmtKind::Value(Expr { kind: ExprKind::Ref(read), .. }), Some(StmtKind::Let { slot, .. })) => {
+            read == slot
+        }
+        _ => false,
+    }
+}
 
 fn join(a: Seen, b: Seen) -> Seen {
     match (a, b) {
@@ -130,30 +154,32 @@ impl<'a> Types<'_, 'a> {
         *info
     }
 
-    /// The type of a block's value. In the tail of the function that value is what the function gives.
-    fn block(&mut self, block: &Block<'a>, tail: bool) -> Seen {
+    /// The type of a block's value.
+    fn block(&mut self, block: &Block<'a>, to: Goes) -> Seen {
         let (last, before) = block.statements.split_last()?;
         for statement in before {
-            self.statement(statement, false);
+            self.statement(statement, Goes::Nowhere);
         }
-        self.statement(last, tail)
+        self.statement(last, if to == Goes::Nowhere && implied(last, before) { Goes::Kept } else { to })
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, tail: bool) -> Seen {
+    fn statement(&mut self, statement: &Stmt<'a>, to: Goes) -> Seen {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), slot_span } => {
                 self.bind_value(*slot, value, *slot_span);
                 None
             }
             StmtKind::Let { slot, value: Bound::Control(control), slot_span } => {
-                let seen = self.control(control, false);
+                let seen = self.control(control, Goes::Kept);
                 self.bind(*slot, seen, *slot_span);
                 None
             }
             StmtKind::Value(value) => {
                 let seen = self.expression(value);
-                if tail {
-                    self.gives(value, seen);
+                match to {
+                    Goes::Nowhere => self.unused(value),
+                    Goes::Kept => {}
+                    Goes::Out => self.gives(value, seen),
                 }
                 seen
             }
@@ -169,8 +195,28 @@ impl<'a> Types<'_, 'a> {
                 self.call(call);
                 None
             }
-            StmtKind::Control(control) => self.control(control, tail),
+            StmtKind::Control(control) => self.control(control, to),
         }
+    }
+
+    /// A value that nothing takes, unless a call is made for it.
+    fn unused(&mut self, value: &Expr<'a>) {
+        // In documents a step has its value whether or not it is asked for, and what is lost is told by their readers.
+        if self.function.notation != Notation::Id || value.calls() {
+            return;
+        }
+        let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
+            .expected("a value that is bound or returned", "one that is worked out and left behind");
+        let changed = match value.kind {
+            ExprKind::Binary(Binary::Append, Expr { kind: ExprKind::Ref(slot), .. }, _)
+            | ExprKind::Merge(Expr { kind: ExprKind::Ref(slot), .. }, _) => Some(*slot),
+            _ => None,
+        };
+        self.found.push(match changed {
+            Some(slot) => mend::bind_again(warning, self.function, slot),
+            None => warning
+                .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
+        });
     }
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
@@ -191,6 +237,10 @@ impl<'a> Types<'_, 'a> {
         match (kind, output.err) {
             (ReturnKind::Err, Some(err)) => self.output(value, seen, err.ty.into(), err.span),
             (ReturnKind::Err, None) => {}
+            // RET with what the function fails with: that RET is no word for it was told.
+            (ReturnKind::Plain, Some(err))
+                if seen.is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {
+            }
             _ => self.gives(value, seen),
         }
     }
@@ -208,47 +258,47 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn control(&mut self, control: &Control<'a>, tail: bool) -> Seen {
+    fn control(&mut self, control: &Control<'a>, to: Goes) -> Seen {
         match control {
-            Control::If(node) => self.branches(node, tail),
-            Control::Match(node) => self.arms(node, tail),
-            Control::For(node) => self.passes(node, tail),
+            Control::If(node) => self.branches(node, to),
+            Control::Match(node) => self.arms(node, to),
+            Control::For(node) => self.passes(node, to),
         }
     }
 
-    fn branches(&mut self, node: &If<'a>, tail: bool) -> Seen {
+    fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen {
         self.condition(&node.condition, "IF");
-        let then = self.block(&node.then, tail);
-        let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, tail));
+        let then = self.block(&node.then, to);
+        let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, to));
         join(then, otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>, tail: bool) -> Seen {
+    fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen {
         let result = self.slot(node.slot);
         let mut seen = None;
         if let Some(arm) = &node.err {
             self.bind(arm.bind, result.err, arm.bind_span);
-            seen = self.block(&arm.body, tail);
+            seen = self.block(&arm.body, to);
         }
         if let Some(arm) = &node.ok {
             self.bind(arm.bind, result.ok, arm.bind_span);
-            join(seen, self.block(&arm.body, tail))
+            join(seen, self.block(&arm.body, to))
         } else {
             self.bind(node.slot, result.ok, node.slot_span);
             seen
         }
     }
 
-    fn passes(&mut self, node: &For<'a>, tail: bool) -> Seen {
+    fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen {
         let list = self.list(&node.list, "FOR runs over a list");
         self.bind(node.item, list.and_then(Known::item), node.item_span);
-        let pass = self.block(&node.body, false);
+        let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
         let seen = pass.map(Known::list);
         let wanted = Known::from(self.function.output.ok.ty);
-        if let Some(found) = seen.filter(|found| tail && !found.meets(wanted)) {
+        if let Some(found) = seen.filter(|found| to == Goes::Out && !found.meets(wanted)) {
             let message =
                 format!("`{}` gives {wanted}, but this FOR yields {found}", self.function.name.text);
             let diagnostic = Diagnostic::new(Code::TypeMismatch, node.span, message)
@@ -307,8 +357,12 @@ impl<'a> Types<'_, 'a> {
     }
 
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
-        self.expression(&map.subject);
+        let subject = self.expression(&map.subject);
         let mut all = None;
+        let unmet = |case: &&Case<'a>| subject.is_some_and(|subject| is_unmet(subject, case.key));
+        if let (Some(subject), Some(case)) = (subject, map.cases.iter().find(unmet)) {
+            self.never_met(subject, case);
+        }
         for case in map.cases {
             all = join(all, self.expression(&case.value));
         }
@@ -335,8 +389,8 @@ impl<'a> Types<'_, 'a> {
                 Some(Known::NUMBER)
             }
             Binary::Eq | Binary::Neq => {
-                self.expression(left);
-                self.expression(right);
+                let (a, b) = (self.expression(left), self.expression(right));
+                self.never_equal((left, a), (right, b));
                 Some(Known::BOOL)
             }
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => Some(self.compare(left, right)),
@@ -404,6 +458,75 @@ impl<'a> Types<'_, 'a> {
             self.demand(right, b, |b| b.meets(a), &a.to_string(), WHAT);
         }
         Known::BOOL
+    }
+
+    /// Warns of two values that no run finds equal. Nil is what any value may be absent as, and an empty list equals another.
+    fn never_equal(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
+        let (Some(a), Some(b)) = (left.1, right.1) else { return };
+        let made =
+            |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
+        let constants = made(left.0) && made(right.0);
+        if a.meets(b) || constants || [a, b].contains(&Known::NIL) || (a.lists > 0 && b.lists > 0) {
+            return;
+        }
+        let (at, found, other) = match left.0.kind {
+            ExprKind::Literal(_) => (left.0, a, b),
+            _ => (right.0, b, a),
+        };
+        let mut warning = Diagnostic::new(
+            Code::NeverEqual,
+            at.span,
+            format!("{found} is compared with {other}: they are never equal"),
+        )
+        .expected(other.to_string(), found.to_string());
+        let meant = match (at.kind, other) {
+            (ExprKind::Literal(Literal::Text(text)), Known::NUMBER) => {
+                number::parse(text).is_ok().then(|| text.to_owned())
+            }
+            (ExprKind::Literal(Literal::Text(text @ ("true" | "false"))), Known::BOOL) => {
+                Some(text.to_owned())
+            }
+            (ExprKind::Literal(Literal::Number(number)), Known::TEXT) => Some(format!("\"{number}\"")),
+            _ => None,
+        };
+        // In quotes as they stand, and nothing else: what was read otherwise has another length.
+        let quotes = if matches!(at.kind, ExprKind::Literal(Literal::Text(_))) { 2 } else { 0 };
+        let length = (at.span.end.saturating_sub(at.span.start) as usize).saturating_sub(quotes);
+        let plain = meant.as_deref().map(|meant| meant.trim_matches('"').len());
+        if let Some(meant) = meant {
+            let json = !matches!(self.function.notation, Notation::Id | Notation::Workflow) || quotes > 0;
+            warning = if self.function.notation != Notation::Id && json && plain == Some(length) {
+                warning.replace(at.span, meant)
+            } else {
+                warning.help(format!("write `{meant}`"))
+            };
+        }
+        self.found.push(warning);
+    }
+
+    /// Warns of a case that the value which is matched never meets.
+    fn never_met(&mut self, subject: Known, case: &Case<'a>) {
+        let key = literal_type(case.key);
+        let message = format!("what is matched is {subject}, which this {key} never equals");
+        let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
+            .expected(subject.to_string(), key.to_string());
+        let help = match (key, subject, self.function.notation) {
+            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Workflow) => {
+                Some("write the key without quotes")
+            }
+            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Id) => Some("write the key without quotes"),
+            (Known::TEXT, Known::NUMBER, _) => {
+                Some("write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`")
+            }
+            (Known::TEXT, Known::BOOL, _) => {
+                Some("write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`")
+            }
+            _ => None,
+        };
+        self.found.push(match help {
+            Some(help) => warning.help(help),
+            None => warning,
+        });
     }
 
     fn append(&mut self, list: &Expr<'a>, item: &Expr<'a>) -> Seen {
@@ -530,6 +653,12 @@ impl<'a> Types<'_, 'a> {
             _ => Known::ANY,
         }
     }
+}
+
+/// Whether what is matched never meets a case.
+fn is_unmet(subject: Known, key: Literal<'_>) -> bool {
+    let key = literal_type(key);
+    key != Known::NIL && subject != Known::NIL && !subject.meets(key)
 }
 
 fn literal_type(literal: Literal<'_>) -> Known {

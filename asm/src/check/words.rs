@@ -12,6 +12,11 @@ const PHRASES: &[(&str, &str)] = &[
     ("its ERR arm runs", "its handler runs"),
     ("this MATCH has no OK arm", "nothing gives one"),
     ("a MATCH has taken its result out", "its call failed"),
+    (
+        "bind it in the ERR arm where another value stands in for it",
+        "another value stands in for it by `value` in a handler beside the `call` itself, or by `let` on the `match` \
+         with `then`",
+    ),
     ("taken apart by this MATCH; its OK arm binds the value", "this is the call"),
     ("a call's result that a MATCH takes apart", "what a call gave, before its handler"),
     ("when this arm runs", "on this way"),

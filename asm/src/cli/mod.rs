@@ -79,6 +79,9 @@ enum Verb {
         /// The sources; `-` goes to standard output
         #[arg(required = true)]
         files: Vec<PathBuf>,
+        /// The tools that there are, as `ilo-vm tools --json` writes them
+        #[arg(long)]
+        catalog: Option<PathBuf>,
         #[command(flatten)]
         reading: Reading,
     },

@@ -32,7 +32,7 @@ pub(super) fn run(verb: Verb) -> Done {
             check_verb(&files, catalog.as_deref(), json, strict, &reading)
         }
         Verb::Fmt { files, check, reading } => fmt_verb(&files, check, &reading),
-        Verb::Fix { files, reading } => fix_verb(&files, &reading),
+        Verb::Fix { files, catalog, reading } => fix_verb(&files, catalog.as_deref(), &reading),
         Verb::Convert { file, to, reading } => {
             with_tree(&file, &reading, |file, diagnostics| print::print(file, to, diagnostics))
         }
@@ -208,8 +208,9 @@ fn fmt_verb(files: &[PathBuf], check: bool, reading: &Reading) -> Done {
     })
 }
 
-fn fix_verb(files: &[PathBuf], reading: &Reading) -> Done {
-    let options = reading.options(None);
+fn fix_verb(files: &[PathBuf], catalog: Option<&Path>, reading: &Reading) -> Done {
+    let catalog = catalog.map(read_catalog).transpose()?;
+    let options = reading.options(catalog.as_ref());
     let mut refused = false;
     for path in files {
         let input = reading.read(path)?;

@@ -102,8 +102,11 @@ impl Diagnostic {
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>) -> Diagnostic {
         let text = text.into();
-        let title =
-            if text.is_empty() { "remove this".to_owned() } else { format!("write `{}`", text.trim()) };
+        let title = match text.trim() {
+            "" => "remove this".to_owned(),
+            text if span.start == span.end => format!("insert `{text}`"),
+            text => format!("write `{text}`"),
+        };
         self.fix(Fix { title, edits: vec![Edit { span, text }] })
     }
 

@@ -119,6 +119,7 @@ impl<'a> Reader<'_, 'a> {
             }
             Kind::Text(text) => {
                 self.doubtful_case(key, text.text, map.default.is_some());
+                self.several_cases(key, value, text.text);
                 Literal::Text(text.text)
             }
             Kind::Number(number) => Literal::Number(number),

@@ -94,7 +94,13 @@ impl<'a> Reader<'_, 'a> {
         };
         let id = self.new_loop();
         self.scope.open();
-        let name = self.binder(variable);
+        let name = match variable.kind {
+            Kind::List([first, ..]) => {
+                self.counted(variable);
+                self.binder(first)
+            }
+            _ => self.binder(variable),
+        };
         let (item, item_span) = match name {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),
@@ -116,6 +122,18 @@ impl<'a> Reader<'_, 'a> {
         let gives = step.keyed.has(Key::Let) || yields(&body) || self.diagnostics.has_errors_since(before);
         let target = step.target.filter(|_| gives);
         self.finish_bound(Bound::Control(control), target, tail, step.head());
+    }
+
+    /// Reports a loop with a name for the place of its element.
+    fn counted(&mut self, variable: &Node<'a>) {
+        let Kind::List(names) = variable.kind else { return };
+        let wrong = Diagnostic::new(Code::BadShape, first_of(variable), "a loop names its element alone")
+            .expected("a name, a text", "a list");
+        self.report(
+            wrong
+                .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
+        );
+        names.iter().skip(1).filter_map(Node::text).for_each(|name| self.scope.lose(name));
     }
 
     pub(super) fn switch_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
@@ -253,6 +271,21 @@ impl<'a> Reader<'_, 'a> {
             );
         }
         let at = default.key.span;
+        let says = [Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value];
+        let beside = says.iter().find_map(|&key| keyed.entry(key));
+        if let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) {
+            let found = shown(&entry.key);
+            self.bad_step(
+                entry.key.span,
+                &format!("`default` and `{found}` both say what the last arm gives"),
+                "one of them",
+                "both",
+                &format!(
+                    "write `default:` with nothing behind it where `{found}` says what it gives, or leave \
+                     `{found}` out"
+                ),
+            );
+        }
         match &default.value.kind {
             Kind::Null => self.arm(keyed, keyed, at, tail, by_name),
             Kind::Record(_) => {
@@ -261,6 +294,9 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => {
                 let value = self.returned(&default.value);
+                if !by_name && self.is_result() {
+                    self.plain_default(default);
+                }
                 if by_name {
                     self.push(StmtKind::Value(value), default.value.span);
                 } else {

@@ -173,6 +173,8 @@ const FOREIGN: &[(&str, &[Key])] = &[
     ("eval", &[Key::Expr]),
     ("formula", &[Key::Expr]),
     ("fallback", &[Key::Value]),
+    ("with", &[Key::Set]),
+    ("fields", &[Key::Set]),
     ("default", &[Key::Value]),
     ("result", &[Key::Value, Key::Output, Key::Let]),
     ("output", &[Key::Let]),

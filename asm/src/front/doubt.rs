@@ -3,15 +3,16 @@
 //! All of it is a warning with the mend, since a text is a text and a record a record. Each is noted as a doubt, of which
 //! checking assumes nothing: where it makes a type fail, the warning becomes that error, and nothing follows from it.
 
+use super::draft::mendable;
 use super::infix::{Infix, InfixKind, arithmetic, is_text, operators};
 use super::keys::rename;
-use super::operator::{Makes, Operator};
+use super::operator::{self, Makes, Operator, in_place_of};
 use super::reader::Reader;
 use super::reference::{Reference, Root, Step, bare};
-use super::template::Sigil;
+use super::template::{Foreign, Look, Sigil};
 use super::tree::{Entry, Kind, Node, Style, Text};
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::id::shorten;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -50,7 +51,7 @@ impl<'a> Reader<'_, 'a> {
         {
             return self.reads_as_arithmetic(node, &meant);
         }
-        if formula && self.reads_as_choice(node) {
+        if self.reads_as_choice(node, formula) {
             return;
         }
         if plain && !self.dialect.is_bare() {
@@ -121,17 +122,94 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
+    pub(super) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
+        let whole = foreign.is_whole(node);
+        let form = self.own_form(meant, !whole || self.dialect.is_bare());
+        let shown = shorten(foreign.shown(node));
+        let wrong = |message: String| Diagnostic::new(Code::TextReference, foreign.span(node), message);
+        let warning = match foreign.look {
+            Look::Reference => foreign.warning(node, &form),
+            Look::Filtered => {
+                let filter = foreign.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
+                let help = if filter.starts_with("default") {
+                    format!("one of two values is a step: {}", self.choice_form())
+                } else {
+                    "what a filter does is done in a step of its own before".to_owned()
+                };
+                wrong(format!("`{shown}` is text here, and there are no filters"))
+                    .expected(format!("`{form}` for the value"), format!("`{shown}`"))
+                    .help(help)
+            }
+            Look::Called => {
+                let (of, name) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
+                let help = in_place_of(name.trim_end_matches("()"))
+                    .unwrap_or("what no operator computes a tool does, in a step with `call`");
+                let measures = operator::meant(name.trim_end_matches("()"))
+                    .filter(|found| found.makes == Makes::Unary(Unary::Len));
+                let help = measures.map_or(help.to_owned(), |_| {
+                    format!(
+                        "a step with `{{\"len\": \"{of}\"}}` under `expr` counts, and is referred to here"
+                    )
+                });
+                wrong(format!("`{shown}` is text here from its last dot on: nothing is called"))
+                    .expected("the name of a step that computes it", format!("`{shown}`"))
+                    .help(help)
+            }
+            Look::Indexed => match self.indexed(foreign) {
+                Some(true) => foreign.warning(node, &form),
+                Some(false) => {
+                    let (of, item) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
+                    let plain = of.trim_start_matches('$').to_owned();
+                    wrong(format!("`{shown}` is the value of `{of}` and the text `.{item}` here"))
+                        .expected(
+                            format!("`{form}` for the item, or `${{{plain}}}.{item}` for that text"),
+                            format!("`{shown}`"),
+                        )
+                        .help("an item of a list stands in braces")
+                }
+                None => return,
+            },
+        };
+        if whole {
+            self.doubt(node.span, warning);
+        } else {
+            self.report(warning);
+        }
+    }
+
+    /// Whether an item of a list was meant for sure, by a number behind a reference; `None` where surely not.
+    fn indexed(&self, foreign: &Foreign<'a>) -> Option<bool> {
+        let path = foreign.reference.path;
+        let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
+        let list = match (foreign.reference.root, path) {
+            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.doubts.lists.contains(&name.text),
+            _ => false,
+        };
+        let goes_on = path.len() > first + 1;
+        let digit = matches!(path.get(first), Some(Step::Index(..=9, _)));
+        (list || goes_on || digit).then_some(list || goes_on)
+    }
+
     /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
-    fn reads_as_choice(&mut self, node: &Node<'a>) -> bool {
+    fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
         let Some((condition, then, otherwise)) = node.text().and_then(choice) else { return false };
+        let operation = self.operation_of(condition, node.span);
         let first = condition.split([' ', '.']).next().unwrap_or("");
-        if !condition.contains('$') && self.named(first).is_none() && self.scope.input(first).is_none() {
+        let refers =
+            condition.contains('$') || self.named(first).is_some() || self.scope.input(first).is_some();
+        if operation.is_none() && !(formula && refers) {
             return false;
         }
-        let (shown, form) = (
-            shorten(node.text().unwrap_or("")),
-            format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`"),
-        );
+        let shown = shorten(node.text().unwrap_or(""));
+        let form = if self.dialect.is_yaml() {
+            format!("`if: {condition}`, `then: {then}`, `else: {otherwise}`")
+        } else {
+            let condition = operation.unwrap_or_else(|| format!("\"{condition}\""));
+            let quoted = |value: &str| value.replace('\'', "\"");
+            let (then, otherwise) = (quoted(then), quoted(otherwise));
+            format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`")
+        };
         let warning = Diagnostic::new(
             Code::TextArithmetic,
             node.span,
@@ -219,6 +297,38 @@ impl<'a> Reader<'_, 'a> {
         .expected("`default` for all other values", format!("`{text}`"));
         warning.fix = rename(key, "default");
         self.report(warning);
+    }
+
+    /// Warns of a case that is several in other languages: `"gold|silver"`.
+    pub(super) fn several_cases(&mut self, key: &Node<'a>, value: &Node<'a>, text: &str) {
+        let names: Vec<&str> = text.split('|').map(str::trim).collect();
+        let words =
+            |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c));
+        if names.len() < 2 || !names.iter().all(words) {
+            return;
+        }
+        let warning = Diagnostic::new(
+            Code::SeveralCases,
+            key.span,
+            format!("`{}` is one text here, with the sign in it", shorten(text)),
+        )
+        .expected("a case for each value", format!("`{}`", shorten(text)));
+        let inside = self.source.get(value.span.range()).filter(|_| mendable(value.span));
+        // A case may also stand in a list of two.
+        let between = self.source.get(key.span.end as usize..value.span.start as usize).unwrap_or("");
+        let written =
+            between.contains(':') && self.source.get(key.span.range()).unwrap_or("").starts_with('"');
+        self.report(match inside.filter(|_| written && !self.dialect.is_yaml()) {
+            Some(inside) => {
+                let blank = if self.dialect.is_bare() { "" } else { " " };
+                let cases: Vec<String> =
+                    names.iter().map(|name| format!("\"{name}\":{blank}{inside}")).collect();
+                let span = Span::new(key.span.start, value.span.end);
+                let edits = vec![Edit { span, text: cases.join(&format!(",{blank}")) }];
+                warning.fix(Fix { title: "write a case for each".to_owned(), edits })
+            }
+            None => warning.help("write a case for each of them, with the same value"),
+        });
     }
 
     /// A condition, which no text is.

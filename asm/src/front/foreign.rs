@@ -22,7 +22,7 @@ struct Mended<'a> {
     draft: Vec<(&'a str, Draft<'a>)>,
 }
 
-const CALLEES: [&str; 13] = [
+const CALLEES: [&str; 14] = [
     "uses",
     "tool",
     "function",
@@ -36,10 +36,11 @@ const CALLEES: [&str; 13] = [
     "command",
     "call",
     "use",
+    "Resource",
 ];
 const WRAPPERS: [&str; 9] =
     ["function", "tool_call", "toolCall", "call", "tool", "params", "function_call", "tool_use", "invoke"];
-const ARGUMENTS: [&str; 13] = [
+const ARGUMENTS: [&str; 15] = [
     "args",
     "with",
     "arguments",
@@ -53,11 +54,13 @@ const ARGUMENTS: [&str; 13] = [
     "payload",
     "data",
     "body",
+    "Parameters",
+    "Arguments",
 ];
 /// What says only that a record is a call.
-const MARKERS: [&str; 4] = ["type", "kind", "step", "jsonrpc"];
-const CALLS: [&str; 8] =
-    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0"];
+const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
+const CALLS: [&str; 9] =
+    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0", "Task"];
 const LOOPS: [&str; 10] =
     ["for", "foreach", "for_each", "forEach", "for-each", "map", "each", "loop", "iterate", "for_all"];
 const VARIABLES: [&str; 9] = ["var", "item", "as", "each", "name", "variable", "iterator", "element", "let"];
@@ -109,6 +112,7 @@ impl<'a> Reader<'_, 'a> {
             .sister_operation(list, true)
             .or_else(|| self.sister_assert(list))
             .or_else(|| self.sister_merge(list))
+            .or_else(|| self.default_beside(list))
             .or_else(|| Self::record_of_step(list))
             .or_else(|| self.conditioned(list))
             .or_else(|| self.looped(list))
@@ -251,6 +255,19 @@ impl<'a> Reader<'_, 'a> {
         Some(Mended { code: Code::SisterWord, message, draft })
     }
 
+    /// The default of a switch beside its arms, of which it should be the last.
+    fn default_beside(&self, list: Entries<'a>) -> Option<Mended<'a>> {
+        let arms = get(list, &["switch"]).filter(|_| self.dialect.is_yaml())?;
+        let default = get(list, &["default", "else", "otherwise"])?;
+        let Kind::List(items) = arms.value.kind else { return None };
+        let last = Draft::one("default", Draft::Kept(default.value));
+        let items = items.iter().map(|arm| Draft::Kept(*arm)).chain([last]).collect();
+        let mut draft = others(list, &["switch", "default", "else", "otherwise"]);
+        draft.push(("switch", Draft::List(items)));
+        let message = "the default of a switch is its last arm: write `- default: …` at the end of the list";
+        Some(Mended { code: Code::BadStep, message, draft })
+    }
+
     /// A record under `if` or `match` that holds what belongs beside it.
     fn record_of_step(list: Entries<'a>) -> Option<Mended<'a>> {
         if let (Some(on), Some(_)) = (get(list, &["switch"]), get(list, &["cases"]))
@@ -263,6 +280,25 @@ impl<'a> Reader<'_, 'a> {
             draft.extend(others(list, &["let", "switch"]));
             let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
             return Some(Mended { code: Code::BadStep, message, draft });
+        }
+        if let Some(subject) = get(list, &["match"])
+            && get(list, &["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"]).is_none()
+        {
+            let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
+            let loose = |entry: &Entry<'a>| {
+                !own(&entry)
+                    && entry.name().is_some_and(|name| !super::dialect::is_word(name) && is_plain(name))
+            };
+            let cases: Vec<(&'a str, Draft<'a>)> =
+                list.iter().filter(|entry| loose(entry)).filter_map(kept).collect();
+            if cases.len() > 1 && list.iter().all(|entry| own(&entry) || loose(entry)) {
+                let mut draft: Vec<(&'a str, Draft<'a>)> =
+                    get(list, &["let"]).and_then(kept).into_iter().collect();
+                draft.extend([("match", Draft::Kept(subject.value)), ("cases", Draft::Record(cases))]);
+                draft.extend(get(list, &["default", "_"]).map(|entry| ("default", Draft::Kept(entry.value))));
+                let message = "the cases of a `match` stand in a record of their own";
+                return Some(Mended { code: Code::BadStep, message, draft });
+            }
         }
         let outer = get(list, &["if", "match"])?;
         let inner = entries(&outer.value);
@@ -303,7 +339,16 @@ impl<'a> Reader<'_, 'a> {
             .filter(|entry| !matches!(entry.name(), Some("else")) && entry.name() != Some(word))
             .collect();
         inner.iter().find(|entry| entry.name().is_some_and(begins_step))?;
-        let step = Draft::Record(inner.into_iter().filter_map(kept).collect());
+        let own = |(key, value): (&'a str, Draft<'a>)| match (key, &value) {
+            ("yield", Draft::Kept(node))
+                if !self.dialect.has(Key::Yield) && get(list, &["for"]).is_none() =>
+            {
+                let record = matches!(node.kind, Kind::Record(_));
+                (self.dialect.word(if record { Key::Obj } else { Key::Value }), value)
+            }
+            _ => (key, value),
+        };
+        let step = Draft::Record(inner.into_iter().filter_map(kept).map(own).collect());
         let then = if self.dialect.is_yaml() { step } else { Draft::List(vec![step]) };
         let mut draft = vec![("if", Draft::Kept(condition.value)), ("then", then)];
         draft.extend(get(list, &["else"]).and_then(kept));
@@ -342,6 +387,12 @@ impl<'a> Reader<'_, 'a> {
             } else {
                 return None;
             }
+        } else if let [only] = inside
+            && get(list, &LISTS).is_none()
+            && only.name().is_some_and(|name| is_name(name) && !LISTS.contains(&name))
+        {
+            // `{"for": {"x": "$xs"}}`
+            (Draft::Word(only.name()?), Draft::Kept(only.value), vec![word])
         } else {
             let over = get(inside, &LISTS).or(get(list, &LISTS))?;
             let variable = get(inside, &VARIABLES);
@@ -378,6 +429,10 @@ impl<'a> Reader<'_, 'a> {
         let arguments = get(inner, &ARGUMENTS)
             .or_else(|| get(list, &ARGUMENTS))
             .filter(|entry| !core::ptr::eq(*entry, callee));
+        if text.contains([' ', '\n', '@']) {
+            // A command or an action of a build, which is no tool.
+            return None;
+        }
         let known = wrapper.is_some() || marked || arguments.is_some();
         let steps = |entry: &Entry<'a>| {
             entry.name().is_some_and(|name| name != callee.name().unwrap_or("") && begins_step(name))
@@ -391,6 +446,9 @@ impl<'a> Reader<'_, 'a> {
             let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
             (is_name(name) && self.survey.used_after(name, named.value.span.end)).then_some(named)
         });
+        // The path of a state machine at which what is answered is put: `$.user`.
+        let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
+        let put = put.filter(|name| is_name(name) && bound.is_none() && !self.dialect.is_yaml());
         let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
         let tool = match server {
             Some(server) if !text.contains("://") => {
@@ -400,6 +458,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let mut draft = Vec::new();
         draft.extend(bound.map(|entry| ("let", Draft::Kept(entry.value))));
+        draft.extend(put.map(|name| ("let", Draft::Word(name))));
         draft.push((self.dialect.word(Key::Call), tool));
         draft.extend(arguments.map(|entry| (self.dialect.word(Key::Args), Draft::Kept(entry.value))));
         let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
@@ -413,6 +472,10 @@ impl<'a> Reader<'_, 'a> {
             "description",
             "server",
             "server_name",
+            "Next",
+            "End",
+            "Comment",
+            "ResultPath",
         ]);
         without.extend(MARKERS);
         if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
@@ -506,6 +569,18 @@ impl<'a> Reader<'_, 'a> {
         let message = "`let` names what stands beside it under `expr`, `call` or another step's word";
         let code = Code::BadStep;
         if let [only] = list
+            && self.dialect.is_yaml()
+            && BINDERS.contains(&only.name()?)
+            && only.name() != Some("let")
+            && !matches!(only.value.kind, Kind::Record(_))
+        {
+            // Under the name of a step that is all it needs; a text that computes nothing is a value.
+            let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
+            let word = if text { Key::Value } else { Key::Expr };
+            let draft = vec![(self.dialect.word(word), Draft::Kept(only.value))];
+            return Some(Mended { code, message: "the name of a step is that of its value", draft });
+        }
+        if let [only] = list
             && BINDERS.contains(&only.name()?)
             && let [bound] = entries(&only.value)
         {
@@ -547,6 +622,11 @@ impl<'a> Reader<'_, 'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a key is no word that cases go by in some language.
+fn is_plain(name: &str) -> bool {
+    !["case", "arms", "when", "on", "branches", "options", "values", "with"].contains(&name)
 }
 
 impl Dialect {

@@ -46,6 +46,7 @@ pub(super) fn file<'a>(
         file.empty();
     }
     file.unwrapped(&mut programs);
+    programs.retain(|program| !file.of_another_kind(program));
     programs.retain(|program| {
         let is_record = matches!(program.kind, Kind::Record(_));
         if !is_record {
@@ -144,6 +145,27 @@ impl<'a> Top<'_, 'a> {
         }
     }
 
+    /// Reports a state machine or the workflow of a build in the place of a program; whether it is one.
+    fn of_another_kind(&mut self, program: &Node<'a>) -> bool {
+        const KINDS: [(&str, &str, &str); 3] = [
+            ("States", "a state machine", "each state becomes a step, in the order in which they run"),
+            ("jobs", "the workflow of a build", "its commands become calls of tools"),
+            ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
+        ];
+        let own = self.key(program, Key::Steps).is_some() || self.key(program, Key::Meta).is_some();
+        let found = entries(program).iter().filter(|_| !own).find_map(|entry| {
+            let kind = KINDS.iter().find(|(word, ..)| entry.name() == Some(word))?;
+            Some((entry, kind))
+        });
+        let Some((entry, (_, what, help))) = found else { return false };
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
+                .expected(self.form(), format!("`{}`", shown(&entry.key)))
+                .help(format!("write {} instead: {help}", self.form())),
+        );
+        true
+    }
+
     fn no_program(&mut self, node: &Node<'a>) {
         let found = node.kind_name();
         self.diagnostics.push(
@@ -229,6 +251,7 @@ impl<'a> Top<'_, 'a> {
             failures: Vec::new(),
             failure_is_text: false,
             took_rest: false,
+            naming: Vec::new(),
             step_end: 0,
             switched: None,
             statements: Vec::new(),
@@ -307,7 +330,12 @@ impl<'a> Reader<'_, 'a> {
 
     fn unnamed(&mut self, name: Option<&Node<'a>>, first: Span) {
         match name {
-            Some(node) => self.bad_shape(node, "a function's name", "a text, which is not empty"),
+            Some(node) if node.text() == Some("") => self.report(
+                Diagnostic::new(Code::BadShape, node.span, "a function's name is empty")
+                    .expected("a name", "an empty text")
+                    .help("name it after what it does: calls and `--fn` go by that"),
+            ),
+            Some(node) => self.bad_shape(node, "a function's name", "a text"),
             None => self.missing(first, Key::Name, "a program", "give the function a name"),
         }
     }
@@ -323,8 +351,7 @@ impl<'a> Reader<'_, 'a> {
             return declared;
         }
         if !matches!(node.kind, Kind::Record(_)) {
-            let word = self.dialect.word(Key::Input);
-            self.bad_shape(node, &format!("`{word}`"), "a record of names and types");
+            self.no_inputs(node);
             return &[];
         }
         let schema = self.schema(node);
@@ -376,10 +403,39 @@ impl<'a> Reader<'_, 'a> {
                     Some(apart(self.arena.alloc_str(&ty), read))
                 }
                 None => {
-                    self.bad_shape(node, "a type", "a text, such as `number` or `list text`");
+                    let wrong = Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
+                        .expected("a text, such as `number` or `list text`", node.kind_name());
+                    self.report(wrong.help(
+                        "the type of a record is any name, such as `user`: which fields it has is not said",
+                    ));
                     None
                 }
             },
+        }
+    }
+
+    /// Reports inputs that are no record.
+    fn no_inputs(&mut self, node: &Node<'a>) {
+        let word = self.dialect.word(Key::Input);
+        let message = format!("`{word}` is a record of names and types");
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected("a record of names and types", node.kind_name());
+        let names: Option<Vec<String>> = match node.kind {
+            Kind::List(items) => {
+                items.iter().map(|item| Some(format!("{}: \"any\"", quoted(item.text()?)))).collect()
+            }
+            _ => None,
+        };
+        let form = names.filter(|names| !names.is_empty() && names.len() <= 8);
+        self.report(match form {
+            Some(names) => {
+                wrong.help(format!("write `{{{}}}`, or the type of each in place of `any`", names.join(", ")))
+            }
+            None => wrong.help("write each input as its name and its type; `{}` where there is none"),
+        });
+        // What they are called is not known: nothing more is said of that.
+        if let Kind::List(items) = node.kind {
+            items.iter().filter_map(Node::text).for_each(|name| self.scope.lose(name));
         }
     }
 
@@ -473,16 +529,45 @@ impl<'a> Reader<'_, 'a> {
             return None;
         };
         let mut names = Vec::new();
+        let mut known = true;
         for item in *items {
             match item.text() {
+                Some(text) if text.contains('*') => {
+                    known = false;
+                    self.report(
+                        Diagnostic::new(
+                            Code::BadShape,
+                            item.span,
+                            "what may be called is listed name by name",
+                        )
+                        .expected("the name of each tool", format!("`{}`", shown(item)))
+                        .help("write a name for each tool, or leave the list out"),
+                    );
+                }
                 Some(text) => {
                     let name = Name { text, span: inner(item) };
                     names.push(self.meant_function(name, false));
                 }
-                None => self.bad_shape(item, "what may be called", "a name, a text"),
+                None => {
+                    known = false;
+                    self.described_tool(item);
+                }
             }
         }
-        Some(self.arena.alloc_slice_copy(&names))
+        known.then(|| &*self.arena.alloc_slice_copy(&names))
+    }
+
+    /// Reports something that is no text in the list of what may be called.
+    fn described_tool(&mut self, item: &Node<'a>) {
+        let name = member(item, "name").or(member(item, "tool")).and_then(Node::text);
+        let wrong = Diagnostic::new(Code::BadShape, first_of(item), "what may be called is a name, a text")
+            .expected("a name", item.kind_name());
+        let flow = self.source.get(item.span.range()).is_some_and(|text| text.starts_with('{'));
+        self.report(match name {
+            Some(name) if flow => wrong.replace(item.span, quoted(name)),
+            Some(name) => wrong.help(format!("write `{name}` alone")),
+            None => wrong.help("what a tool takes and gives is said by its server, or in the tools file"),
+        });
     }
 
     /// The steps of a function.

@@ -450,6 +450,14 @@ impl<'a> Reader<'_, 'a> {
         let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
         let wrong =
             Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
+        let texts = matches!(node.kind, Kind::List(items) if items.iter().all(|item| !matches!(item.kind, Kind::Record(_))));
+        if texts {
+            self.report(wrong.help(format!(
+                "a message is one text, with the failure in it: `\"failed: ${{{}}}\"`",
+                self.dialect.failure()
+            )));
+            return Then::Ignore;
+        }
         let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
         self.report(if steps && !self.dialect.is_yaml() {
             let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
@@ -519,7 +527,17 @@ impl<'a> Reader<'_, 'a> {
                 } else {
                     "`[{\"call\": \"tool\", …}]`"
                 };
-                self.bad_shape(node, "`compensate`", &format!("a list of calls, {form}"));
+                let wrong = Diagnostic::new(Code::BadShape, node.span, "`compensate` is a list of calls")
+                    .expected(form, node.kind_name());
+                let tool = node.text().filter(|_| !self.dialect.is_yaml());
+                let written = tool.and(self.source.get(node.span.range()));
+                self.report(match written {
+                    Some(tool) => {
+                        let blank = if self.dialect.is_bare() { "" } else { " " };
+                        wrong.replace(node.span, format!("[{{\"call\":{blank}{tool}}}]"))
+                    }
+                    None => wrong.help(format!("write {form}")),
+                });
                 return;
             }
         };

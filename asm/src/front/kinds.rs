@@ -4,7 +4,7 @@ use super::dialect::{Form, Key, Meant, RESULT, STEPS, begins_step, instead};
 use super::keys::{Keyed, entries, first_of, rename, shown, some_words};
 use super::reader::Reader;
 use super::steps::{Item, Tail};
-use super::tree::{Entry, Node};
+use super::tree::{Entry, Kind, Node};
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
@@ -42,6 +42,14 @@ impl<'a> Reader<'_, 'a> {
         let form = match form {
             Some(form) if form.key == Key::Match && self.takes_apart(list) => &RESULT,
             Some(form) => self.outer_kind(list, form).unwrap_or(form),
+            // The last step of a function, which would be its value.
+            None if item.name.is_some()
+                && tail == Tail::Value
+                && (self.no_command(list) || self.no_state(list)) =>
+            {
+                item.name.and_then(Node::text).into_iter().for_each(|name| self.scope.lose(name));
+                return None;
+            }
             None if self.is_value(item, tail) => {
                 let value = self.value(item.node);
                 let target = item.name.and_then(|name| self.step_name(name, item.node.span.end));
@@ -143,9 +151,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(name) = item.name.and_then(Node::text) {
             self.scope.lose(name);
         }
-        for bound in list.iter().filter(|entry| entry.name() == Some("let")) {
-            bound.value.text().into_iter().for_each(|name| self.scope.lose(name));
-        }
+        self.lose_inside(item.node);
         if self.other_thing(item) {
             return None;
         }
@@ -155,7 +161,8 @@ impl<'a> Reader<'_, 'a> {
             return STEPS.iter().find(|form| form.key == key);
         }
         let part = list.iter().find_map(|entry| {
-            let name = entry.name()?;
+            // A name of its own, where nothing else makes an operation of it.
+            let name = entry.name().filter(|name| !(list.len() == 1 && matches!(*name, "a" | "b")))?;
             STEPS.iter().find(|form| {
                 let beside = form.needs.iter().chain(form.takes).filter(|&&key| key != Key::Let);
                 beside.copied().any(|key| self.dialect.meaning(name, &[key]).is_some())
@@ -176,11 +183,19 @@ impl<'a> Reader<'_, 'a> {
             // Told by the reader of YAML.
             return true;
         }
+        if self.no_command(list) || self.no_state(list) {
+            return true;
+        }
         let only = if let [only] = list { Some(only) } else { None };
+        if let Some(only) = only.filter(|only| only.name() == Some("else")) {
+            let help = "write `else` beside the `if` and `then` of that step; behind an `if` that returns, what follows is its else";
+            self.bad_step(only.key.span, "`else` is no step", "`else` beside an `if`", "it alone", help);
+            return true;
+        }
         if let Some(only) = only.filter(|_| item.name.is_none())
             && entries(&only.value)
                 .iter()
-                .any(|entry| entry.name().is_some_and(begins_step) || is_operator(entry))
+                .any(|entry| entry.name().is_some_and(begins_step) || is_operator(entry) || binds(entry))
         {
             self.named_step(only);
             return true;
@@ -209,6 +224,72 @@ impl<'a> Reader<'_, 'a> {
             self.message_alone(only);
         }
         message
+    }
+
+    /// Notes every name that is bound in what could not be read, so that nothing is said of who reads it.
+    fn lose_inside(&mut self, node: &Node<'a>) {
+        let mut rest = vec![*node];
+        while let Some(node) = rest.pop() {
+            if let Kind::List(items) = node.kind {
+                rest.extend_from_slice(items);
+            }
+            for entry in entries(&node) {
+                if let (Some("let"), Some(name)) = (entry.name(), entry.value.text()) {
+                    self.scope.lose(name);
+                }
+                rest.push(entry.value);
+            }
+        }
+    }
+
+    /// Reports a shell command, or an action of a build, in the place of a step.
+    fn no_command(&mut self, list: &[Entry<'a>]) -> bool {
+        const COMMANDS: [&str; 8] = ["run", "shell", "script", "bash", "sh", "cmd", "exec", "command"];
+        const CALLS: [&str; 2] = ["uses", "use"];
+        let arguments = list
+            .iter()
+            .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &[Key::Args]).is_some()));
+        let found = list.iter().find_map(|entry| {
+            let (name, text) = (entry.name()?, entry.value.text()?);
+            let command = COMMANDS.contains(&name) && (text.contains([' ', '\n']) || !arguments);
+            let action = CALLS.contains(&name) && text.contains(['@', ' ']);
+            (command || action).then_some((entry, action))
+        });
+        let Some((entry, action)) = found else { return false };
+        let found = format!("`{}`", shown(&entry.key));
+        let message = if action {
+            format!("an action of a build is no tool, and {found} no step")
+        } else {
+            format!("there is no shell here: {found} is no step, and a command is no tool")
+        };
+        let help = format!("a tool does it, which the tools file names: {}", self.step_form());
+        self.bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help);
+        true
+    }
+
+    /// Reports a state of a state machine in the place of a step.
+    fn no_state(&mut self, list: &[Entry<'a>]) -> bool {
+        let Some(entry) = list.iter().find(|entry| entry.name() == Some("Type")) else { return false };
+        let kind = entry.value.text().unwrap_or("");
+        let help = match kind {
+            "Task" => self.step_form().to_owned(),
+            "Choice" => "write a step with `if` for each choice, one behind the other".to_owned(),
+            "Map" => format!("write a loop: {}", self.loop_form()),
+            "Pass" if self.dialect.is_yaml() => "write its value under `expr:` or `value:`".to_owned(),
+            "Pass" => "name the value: `{\"let\": \"v\", \"expr\": …}`".to_owned(),
+            "Fail" => format!("write {}", self.failing_form()),
+            "Succeed" => "return the value in a step of its own".to_owned(),
+            "Wait" | "Parallel" => "leave it out: steps run one behind the other".to_owned(),
+            _ => return false,
+        };
+        for named in list.iter().filter(|entry| entry.name() == Some("ResultPath")) {
+            let name = named.value.text().map(|path| path.trim_start_matches("$."));
+            name.into_iter().for_each(|name| self.scope.lose(name));
+        }
+        let message = format!("a state of a state machine is no step: `{kind}`");
+        let expected = format!("a record with {}", step_words(self));
+        self.bad_step(entry.key.span, &message, &expected, "`Type`", &help);
+        true
     }
 
     fn no_step(&mut self, node: &Node<'a>) {
@@ -268,14 +349,18 @@ impl<'a> Reader<'_, 'a> {
         )
         .expected(format!("`{{\"let\": \"{name}\", …}}`"), format!("`{{\"{name}\": …}}`"));
         let is_step = entries(&entry.value).iter().any(|inside| inside.name().is_some_and(begins_step));
-        let value = entry.value.span;
+        // `{"a": {"set": 3}}` binds what is set.
+        let (whole, value) = match entries(&entry.value) {
+            [only] if binds(only) => (entry.value.span, only.value.span),
+            _ => (entry.value.span, entry.value.span),
+        };
         let edit = |from, to, text: &str| Edit { span: Span::new(from, to), text: text.to_owned() };
         let (open, close) = if is_step {
             let open = edit(entry.key.span.start, value.start + 1, &format!("\"let\": \"{name}\", "));
             (open, edit(value.end.saturating_sub(1), value.end, ""))
         } else {
             let open = edit(entry.key.span.start, value.start, &format!("\"let\": \"{name}\", \"expr\": "));
-            (open, edit(value.end, value.end, ""))
+            (open, edit(value.end, whole.end, ""))
         };
         let mut edits = vec![open];
         edits.extend(Some(close).filter(|close| close.span.start < close.span.end));
@@ -286,6 +371,11 @@ impl<'a> Reader<'_, 'a> {
             wrong.fix(Fix { title: format!("bind `{name}` with `let`"), edits })
         });
     }
+}
+
+/// Whether a key binds a value in other languages.
+fn binds(entry: &Entry<'_>) -> bool {
+    matches!(entry.name(), Some("set" | "value" | "="))
 }
 
 fn is_operator(entry: &Entry<'_>) -> bool {

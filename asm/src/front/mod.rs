@@ -37,6 +37,8 @@ pub use dialect::words;
 pub(crate) use dialect::{Dialect, Key, begins_step, is_word};
 pub use format::{Formatted, format};
 pub(crate) use function::UNNAMED;
+pub(crate) use records::reads_as_more;
+pub(crate) use refer::FAILURES;
 
 use crate::ast::File;
 use crate::build::Notation;

@@ -171,11 +171,26 @@ impl<'a> Reader<'_, 'a> {
 
     fn operand(&mut self, operator: &Operator, node: &Node<'a>, texts: Texts) -> Expr<'a> {
         let value = self.read_value(node, texts, operator.spelling != "concat");
+        if let Some(own) = self.names_own_step(operator, node, &value) {
+            return own;
+        }
         if let Some(number) = self.quoted_number(operator, node, &value) {
             return number;
         }
         self.doubtful_operand(operator, node, &value);
         value
+    }
+
+    /// A bare name that only the step which is read binds: what is computed with it is no text.
+    fn names_own_step(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
+        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let plain = node.text() == Some(text) && self.dialect.is_bare();
+        if !plain || matches!(operator.spelling, "==" | "!=" | "at" | "has") || !self.naming.contains(&text) {
+            return None;
+        }
+        let place = self.survey.binding(text)?;
+        self.report(self.not_yet(Name { text, span: super::refer::inner(node) }, place));
+        Some(nothing(node))
     }
 
     /// A number in quotes where one is computed with: read as the number that it should be.
@@ -255,6 +270,13 @@ impl<'a> Reader<'_, 'a> {
         let is_list = matches!(entry.value.kind, Kind::List(_));
         let found = if is_list { format!("{found}") } else { entry.value.kind_name().to_owned() };
         let help = match operator.makes {
+            Makes::Binary(_)
+                if is_list && found == "3" && matches!(spelling, "<" | "<=" | ">" | ">=" | "==") =>
+            {
+                format!(
+                    "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
+                )
+            }
             Makes::Unary(_) => format!("write `{{\"{spelling}\": value}}`"),
             Makes::Binary(_) => format!("write `{{\"{spelling}\": [a, b]}}`"),
         };

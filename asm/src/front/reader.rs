@@ -67,6 +67,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) failure_is_text: bool,
     /// The step just read has taken those behind it into a branch of its own.
     pub(super) took_rest: bool,
+    /// The names of the steps that are being read, the innermost last.
+    pub(super) naming: Vec<&'a str>,
     /// Where the step being read ends, of those in the function's own block.
     pub(super) step_end: u32,
     /// A `return` in the switch being read.

@@ -7,10 +7,12 @@ use super::draft::mendable;
 use super::keys::{entries, first_of, rename, shown};
 use super::operator::{self, Makes, Operator};
 use super::reader::Reader;
-use super::reference::bare;
-use super::tree::{Entry, Kind, Node};
+use super::reference::{INPUT, Reference, bare};
+use super::template::{Sigil, template};
+use super::tree::{Entry, Kind, Node, Style, Text};
 use crate::ast::{Field, Unary};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::span::Span;
 use ilo_spec::error::Code;
 
 /// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
@@ -47,11 +49,8 @@ impl<'a> Reader<'_, 'a> {
         {
             return self.doubtful_entry(node, only, name, place);
         }
-        let has = |name: &str| list.iter().any(|entry| entry.name() == Some(name));
-        let chooses = (has("if") || has("condition")) && has("then");
-        let loops = has("for") && has("in");
-        let calls = has("function") && (has("arguments") || has("args"));
-        if chooses || loops || calls {
+        let keys = list.iter().filter_map(Entry::name);
+        if let Some(chooses) = step_of_keys(&keys) {
             self.step_as_data(node, chooses);
         }
     }
@@ -108,10 +107,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// A record of one key that refers, computes or chooses in other languages.
     fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
-        if REFERS.contains(&name)
-            && let Some(reference) = bare(&entry.value, self.arena)
-            && let Some(meant) = self.meant(&reference)
-        {
+        if let Some(meant) = self.referred(entry, name) {
             let mended = self.own_form(&meant, false);
             let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
@@ -122,6 +118,19 @@ impl<'a> Reader<'_, 'a> {
             return self.doubt(node.span, warning);
         }
         let word = name.strip_prefix('$').unwrap_or(name);
+        if self.functions.list.iter().any(|&(own, given)| given && own == name) {
+            let blank = if self.dialect.is_bare() { "" } else { " " };
+            let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
+            let form = if self.dialect.is_yaml() {
+                format!("`{call}: {name}`, `{args}: {{…}}`")
+            } else {
+                format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
+            };
+            let warning = self
+                .data("this record is data, and calls nothing", node, &form)
+                .help(format!("write {form} to call the function `{name}`"));
+            return self.doubt(node.span, warning);
+        }
         if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
             return self.step_as_data(node, CHOICES.contains(&word));
         }
@@ -153,6 +162,17 @@ impl<'a> Reader<'_, 'a> {
             warning.fix = rename(&entry.key, meant.spelling);
             self.doubt(node.span, warning);
         }
+    }
+
+    /// What `{"var": "x"}` and `{"$input": "x"}` refer to in other languages.
+    fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
+        if REFERS.contains(&name) {
+            return self.meant(&bare(&entry.value, self.arena)?);
+        }
+        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.named(root).is_some())?;
+        let path = self.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
+        let kind = Kind::Text(Text { text: path, style: Style::Block, start: None });
+        self.meant(&bare(&Node { kind, span: entry.value.span }, self.arena)?)
     }
 
     /// `{"is_null": x}` and its like.
@@ -213,6 +233,124 @@ impl<'a> Reader<'_, 'a> {
         self.report(wrong);
     }
 
+    /// Warns of `["+", "$x", 1]`, which is a list of three here.
+    pub(super) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+        let [first, operands @ ..] = items else { return };
+        let Some(operator) = first.text().and_then(operator::find) else { return };
+        let refers = |operand: &Node<'a>| match operand.kind {
+            Kind::Text(text) if self.dialect.is_bare() => {
+                let first = text.text.split('.').next().unwrap_or("");
+                self.named(first).is_some()
+            }
+            Kind::Text(text) => text.text.starts_with('$'),
+            Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
+            _ => false,
+        };
+        if !operator.takes(operands.len()) || !(place == Place::Formula || operands.iter().any(refers)) {
+            return;
+        }
+        let spelling = operator.spelling;
+        let blank = if self.dialect.is_bare() { "" } else { " " };
+        let form = if operands.len() == 1 {
+            format!("{{\"{spelling}\":{blank}…}}")
+        } else {
+            format!("{{\"{spelling}\":{blank}[…]}}")
+        };
+        let mut warning =
+            Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
+                .expected(format!("`{form}` for the result"), "a list that begins with an operator");
+        let written = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        if let ([from, ..], [.., to]) = (operands, operands)
+            && written
+            && mendable(node.span)
+        {
+            let inside = self.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
+            let text = match operands {
+                [_] => format!("{{\"{spelling}\":{blank}{inside}}}"),
+                _ => format!("{{\"{spelling}\":{blank}[{inside}]}}"),
+            };
+            let edits = vec![Edit { span: node.span, text }];
+            warning = warning.fix(Fix { title: format!("write `{form}`"), edits });
+        } else {
+            warning = warning.help(format!("write `{form}`"));
+        }
+        self.doubt(node.span, warning);
+    }
+
+    /// Warns of a reference as the key of a record, where it is a name like any other.
+    pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
+        let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
+        let mut unseen = Diagnostics::default();
+        let reference = template(&entry.key, Sigil::Dollar, self.arena, &mut unseen).whole();
+        let Some(reference) = reference.filter(|reference| self.meant(reference).is_some()) else { return };
+        let shown = crate::id::shorten(name);
+        let message = format!("`{shown}` is a name here: keys are no references");
+        let near = reference.to_string();
+        self.report(
+            Diagnostic::new(Code::TextReference, entry.key.span, message)
+                .expected(
+                    format!("the name of a field, such as `{}`", near.trim_start_matches('.')),
+                    format!("`{shown}`"),
+                )
+                .help("the names of fields are there before the program runs"),
+        );
+    }
+
+    /// Reports a merge that has not the two parts that it takes.
+    pub(super) fn merge_of_others(&mut self, node: &Node<'a>, at: Span) {
+        let pair = !self.dialect.has(Key::Set);
+        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
+        let form = match (pair, self.dialect.is_yaml(), self.dialect.is_bare()) {
+            (true, ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
+            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
+            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
+            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
+        };
+        let found = match node.kind {
+            Kind::List([_]) => "a list of one".to_owned(),
+            Kind::List(items) => format!("a list of {}", items.len()),
+            _ => "the record alone".to_owned(),
+        };
+        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
+        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
+        let nested = match node.kind {
+            Kind::List([base, sets @ ..])
+                if sets.len() > 1
+                    && !self.dialect.is_yaml()
+                    && mendable(node.span)
+                    && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
+            {
+                let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();
+                let blank = if self.dialect.is_bare() { "" } else { " " };
+                let mut inside = slice(base);
+                for (number, fields) in sets.iter().enumerate() {
+                    let last = number + 1 == sets.len();
+                    let fields = slice(fields);
+                    inside = match (pair, last) {
+                        (true, true) => format!("[{inside}, {fields}]"),
+                        (true, false) => format!("{{\"{word}\": [{inside}, {fields}]}}"),
+                        (false, true) => format!("{inside},{blank}\"{set}\":{blank}{fields}"),
+                        (false, false) => {
+                            format!("{{\"{word}\":{blank}{inside},{blank}\"{set}\":{blank}{fields}}}")
+                        }
+                    };
+                }
+                Some(inside)
+            }
+            _ => None,
+        };
+        self.report(match nested {
+            Some(text) => {
+                let edits = vec![Edit { span: node.span, text }];
+                wrong.fix(Fix { title: "merge one after the other".to_owned(), edits })
+            }
+            None => wrong.help(format!(
+                "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
+                if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
+            )),
+        });
+    }
+
     /// Whether a text refers to an input that is declared as a list.
     fn is_list_input(&self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
@@ -231,7 +369,7 @@ impl<'a> Reader<'_, 'a> {
         self.doubt(node.span, warning);
     }
 
-    fn loop_form(&self) -> String {
+    pub(super) fn loop_form(&self) -> String {
         let (word, list) =
             (self.dialect.word(Key::Body), if self.dialect.is_bare() { "list" } else { "$list" });
         if self.dialect.is_yaml() {
@@ -251,6 +389,29 @@ impl<'a> Reader<'_, 'a> {
             "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
         }
     }
+}
+
+/// Whether several keys together are a step of some language, and if so, whether it chooses one of two values.
+fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let chooses = (has("if") || has("condition")) && has("then");
+    let loops = has("for") && has("in");
+    let calls = has("function") && (has("arguments") || has("args"));
+    (chooses || loops || calls).then_some(chooses)
+}
+
+/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it is printed;
+/// `refers` says that the value of its only key is a reference.
+pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
+    let mut all = keys.clone();
+    if let (Some(only), None) = (all.next(), all.next()) {
+        let measures = operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
+        return is_step(only) || (refers && (measures || REFERS.contains(&only)));
+    }
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
+        && (LISTS.iter().any(|key| has(key)) || PAIRS.iter().any(|[a, _]| has(a)));
+    operation || step_of_keys(keys).is_some()
 }
 
 /// Whether the key of a record is a step of some language.

@@ -14,7 +14,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 /// The names that stand for the failure in a handler.
-pub(super) const FAILURES: [&str; 2] = ["err", "error"];
+pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
 /// What helps where a name may mean a difference.
 const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
 /// How many names a message looks at.
@@ -116,7 +116,12 @@ impl<'a> Reader<'_, 'a> {
         if near.is_none() && reference.path.is_empty() {
             return None;
         }
-        let later = self.survey.binding(name.text).filter(|place| place.start > node.span.start);
+        let bound = self.survey.binding(name.text);
+        if let Some(place) = bound.filter(|_| self.naming.contains(&name.text)) {
+            self.report(self.not_yet(name, place));
+            return Some(nothing(node));
+        }
+        let later = bound.filter(|place| place.start > node.span.start);
         let (code, message) = match later {
             Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
             None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
@@ -162,8 +167,7 @@ impl<'a> Reader<'_, 'a> {
         }
         for foreign in template.foreign {
             if let Some(meant) = self.meant(&foreign.reference) {
-                let whole = foreign.is_whole(node) && !self.dialect.is_bare();
-                self.report(foreign.warning(node, &self.own_form(&meant, !whole)));
+                self.look_alike(node, foreign, &meant);
             }
         }
         if let Some(reference) = template.whole() {
@@ -285,7 +289,13 @@ impl<'a> Reader<'_, 'a> {
         let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
         let right = match self.dialect.notation {
             Notation::ToolCalling => says_input,
-            Notation::Constrained => false,
+            // The failure hides an input of its name.
+            Notation::Constrained => {
+                let first = reference.path.first();
+                !self.failures.is_empty()
+                    && written.starts_with("${.")
+                    && matches!(first, Some(Step::Field(name)) if FAILURES.contains(&name.text))
+            }
             _ => !says_input || reference.path.is_empty(),
         };
         if !right {
@@ -427,16 +437,50 @@ impl<'a> Reader<'_, 'a> {
                 .expected(self.names_in_scope(), found)
                 .help(help)
         } else if let Some(place) = self.survey.binding(name.text) {
-            let message = format!("`{}` is bound only by a later step, or by this one", name.text);
-            Diagnostic::new(Code::LaterReference, name.span, message)
-                .expected("a name that an earlier step binds", found)
-                .related(place, "bound here")
-                .help("steps run in the order of the file: put that step before this one")
+            self.not_yet(name, place)
         } else {
             self.nothing_named(name, reference)
         };
         self.report(wrong);
         nil
+    }
+
+    /// What to say of a name that some step binds, or stands over, but that has no value here.
+    pub(super) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
+        let text = name.text;
+        let wrong = |code, message| {
+            Diagnostic::new(code, name.span, message)
+                .expected("a name that an earlier step binds", format!("`{text}`"))
+                .related(place, "bound here")
+        };
+        if self.naming.contains(&text) {
+            return if self.failures.is_empty() {
+                let message = format!("`{text}` is read in the very step that binds it");
+                wrong(Code::UnknownReference, message).help(
+                    "bind it in a step before this one, which then binds it again; in a loop, before the loop",
+                )
+            } else {
+                let message = format!("`{text}` has no value where its own call failed");
+                wrong(Code::UnknownReference, message)
+                    .help("a call that failed leaves nothing to undo: roll back what steps before it did")
+            };
+        }
+        if let Some(own) = self.scope.renamed(text) {
+            let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
+            let mut wrong = wrong(Code::UnknownReference, message).nearest(Some(own));
+            wrong.expected = Some(format!("`{own}`"));
+            wrong.fix = rename_part(name, own);
+            return wrong;
+        }
+        if place.start > name.span.start {
+            let message = format!("`{text}` is bound only by a later step");
+            return wrong(Code::LaterReference, message)
+                .help("steps run in the order of the file: put that step before this one");
+        }
+        let message = format!("the step `{text}` has no value");
+        wrong(Code::UnknownReference, message).help(
+            "a loop has one where its last step is what a pass yields; steps that end or undo have none",
+        )
     }
 
     /// What to say of a name that nothing has.
@@ -451,7 +495,9 @@ impl<'a> Reader<'_, 'a> {
         let mut wrong = wrong.nearest(near);
         wrong.fix = near.and_then(|near| rename_part(name, near));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
-        let help = if behind.starts_with('(') {
+        let help = if let Some(instead) = in_place_of_root(name.text) {
+            instead
+        } else if behind.starts_with('(') {
             "nothing is called in a text: name what is computed in a step of its own, and refer to that"
         } else {
             "bind it in a step before; a plain dollar sign is written `$$`"
@@ -488,6 +534,23 @@ impl<'a> Reader<'_, 'a> {
         let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
         listed(all, "a name that a step before has bound; there are none")
     }
+}
+
+/// What to do in place of a root that other languages have.
+fn in_place_of_root(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "env" | "ENV" | "secrets" | "secret" | "process" | "vault" => {
+            "a program sees no environment: the tools file gives tools what they need, and inputs give the rest"
+        }
+        "now" | "today" | "date" | "uuid" | "random" => "a tool gives it, in a step with `call`, or an input",
+        "prev" | "previous" | "last" | "result" | "output" | "it" | "_" => {
+            "name the step that gives it with `let`, and refer to that name"
+        }
+        "index" | "i" | "loop" => {
+            "count in a variable that is bound to 0 before the loop, and bound again in each pass"
+        }
+        _ => return None,
+    })
 }
 
 fn replaced(span: Span, text: String) -> Fix {

@@ -86,6 +86,13 @@ impl<'a> Reader<'_, 'a> {
             let kind = if self.is_result() { ReturnKind::Ok } else { ReturnKind::Plain };
             return self.push(StmtKind::Return(kind, value), whole(only));
         }
+        if let Some((only, key)) = self.other_outcome(entry) {
+            if key == Key::Message {
+                return self.fail_with(&only.value, only.key.span);
+            }
+            let value = self.returned(&only.value);
+            return self.push(StmtKind::Return(ReturnKind::Ok, value), whole(only));
+        }
         let Some((only, key, meant)) = self.result_form(node) else {
             let value = self.returned(node);
             let bare = !self.dialect.has(Key::Return);
@@ -144,6 +151,28 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    /// Reports `{"success": …}` and `{"failure": …}`, which are `ok` and the failure in other words, and are read as those.
+    fn other_outcome(&mut self, entry: &Entry<'a>) -> Option<(&'a Entry<'a>, Key)> {
+        const SUCCESS: [&str; 7] = ["success", "succeed", "Ok", "OK", "right", "Right", "Success"];
+        const FAILURE: [&str; 9] =
+            ["failure", "fail", "failed", "Err", "Error", "left", "Left", "Failure", "exception"];
+        let [only] = entries(&entry.value) else { return None };
+        // That it succeeded may be what is returned.
+        let plain =
+            matches!(only.value.kind, Kind::Bool(_)) || !self.is_result() || !self.dialect.has(Key::Return);
+        let name = only.name().filter(|_| !plain)?;
+        let (key, word) = match name {
+            _ if SUCCESS.contains(&name) => (Key::Ok, "ok"),
+            _ if FAILURE.contains(&name) => (Key::Message, self.dialect.word(Key::Message)),
+            _ => return None,
+        };
+        let form = self.return_form(word);
+        let mut wrong = self.wrong_return(only.key.span, &format!("`{name}` is `{word}` here"), &form);
+        wrong.fix = rename(&only.key, word);
+        self.report(wrong);
+        Some((only, key))
+    }
+
     /// Reports a plain value from a result function.
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
         // A text from a function that succeeds with nil and fails with text is meant as the failure.
@@ -164,6 +193,21 @@ impl<'a> Reader<'_, 'a> {
                 self.return_form("ok"),
                 self.return_form(self.dialect.word(Key::Message))
             )),
+        });
+    }
+
+    /// Reports a plain value as the default of a switch that returns from a result function.
+    pub(super) fn plain_default(&mut self, entry: &Entry<'a>) {
+        let form = "default: {return: {ok: …}}";
+        let message = "a plain value from a function whose type is a result";
+        let wrong = self.wrong_return(entry.key.span, message, form);
+        let value = entry.value.span;
+        self.report(if is_scalar(&entry.value) && self.is_quoted(&entry.value) {
+            let edit = |at, text: &str| Edit { span: Span::at(at), text: text.to_owned() };
+            let edits = vec![edit(value.start, "{return: {ok: "), edit(value.end, "}}")];
+            wrong.fix(Fix { title: format!("write `{form}`"), edits })
+        } else {
+            wrong.help("write `default:`, and `return:` with `ok:` below it")
         });
     }
 
@@ -191,6 +235,11 @@ impl<'a> Reader<'_, 'a> {
         Diagnostic::new(Code::WrongReturn, at, message)
             .expected(format!("`{form}`"), format!("`{found}`"))
             .related(self.output.span, "the type is given here")
+    }
+
+    /// How a failure is returned.
+    pub(super) fn failing_form(&self) -> String {
+        format!("`{}`", self.return_form(self.dialect.word(Key::Message)))
     }
 
     fn return_form(&self, word: &str) -> String {

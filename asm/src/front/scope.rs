@@ -29,6 +29,8 @@ pub(super) struct Scope<'a> {
     is_unbound: HashSet<&'a str>,
     /// Names of steps that could not be read: what refers to them is not wrong for that.
     lost: HashSet<&'a str>,
+    /// Names of steps whose values have another one, each with that.
+    renamed: HashMap<&'a str, &'a str>,
     /// Names of the last steps of blocks, which are what these give, and whether the block is a loop's.
     passed: HashMap<&'a str, bool>,
     slots: Vec<SlotInfo<'a>>,
@@ -62,6 +64,16 @@ impl<'a> Scope<'a> {
     /// Notes the name of a step that could not be read.
     pub(super) fn lose(&mut self, name: &'a str) {
         self.lost.insert(name);
+    }
+
+    /// Notes that the value of the step under a name has another one.
+    pub(super) fn rename(&mut self, over: &'a str, own: &'a str) {
+        self.renamed.insert(over, own);
+    }
+
+    /// The name of the value of a step under this name.
+    pub(super) fn renamed(&self, over: &str) -> Option<&'a str> {
+        self.renamed.get(over).copied()
     }
 
     pub(super) fn is_lost(&self, name: &str) -> bool {

@@ -137,6 +137,10 @@ impl<'a> Reader<'_, 'a> {
         if self.blocks == 1 {
             self.step_end = item.node.span.end;
         }
+        let named = self.naming.len();
+        let names = [item.name.and_then(Node::text), keyed.get(Key::Let).and_then(Node::text)];
+        self.naming.extend(names.into_iter().flatten());
+        self.renamed(names);
         let target = self.target(item, &keyed);
         let step = Step { form, keyed, target, start: item.start(), faulty };
         for &key in form.needs {
@@ -161,6 +165,16 @@ impl<'a> Reader<'_, 'a> {
                 let value = self.construct_of(form.key, &keyed);
                 self.finish(value, target, tail, step.head());
             }
+        }
+        self.naming.truncate(named);
+    }
+
+    /// Notes that the name over a step is not that of its value.
+    fn renamed(&mut self, names: [Option<&'a str>; 2]) {
+        if let [Some(over), Some(own)] = names
+            && over != own
+        {
+            self.scope.rename(over, own);
         }
     }
 
@@ -308,12 +322,15 @@ impl<'a> Reader<'_, 'a> {
                 if tail == Tail::Yield
                     && self.dialect.is_yaml()
                     && list.len() > 1
-                    && list.iter().all(|entry| self.is_plain_field(entry)) =>
+                    && list.iter().all(|entry| self.is_field(entry)) =>
             {
                 self.value_branch(node);
             }
             Kind::Record(entries) if self.dialect.is_yaml() && !has_word(node) => {
                 let items: Vec<Item<'_, 'a>> = named(entries);
+                if tail == Tail::Yield {
+                    self.lost_values(&items);
+                }
                 self.steps(&items, tail);
             }
             Kind::Record(_) => self.steps(&[Item { name: None, node }], tail),
@@ -322,10 +339,59 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Whether an entry is a field of what a loop yields: no step is a text or number under a name that nothing has yet.
-    fn is_plain_field(&self, entry: &Entry<'a>) -> bool {
+    /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has yet.
+    fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
-        entry.name().is_some_and(is_new) && !matches!(entry.value.kind, Kind::Record(_))
+        entry.name().is_some_and(is_new) && self.is_data(&entry.value)
+    }
+
+    /// Whether nothing makes a value a step.
+    fn is_data(&self, node: &Node<'a>) -> bool {
+        let word = |entry: &Entry<'a>| {
+            entry.name().is_some_and(|name| {
+                begins_step(name)
+                    || self.dialect.nearest(name, &[Key::Call, Key::For, Key::Merge]).is_some()
+                    || super::operator::find(name).is_some()
+            })
+        };
+        !entries(node).iter().any(word)
+    }
+
+    /// Warns of values in a pass of a loop that stand under names of their own, of which only the last is yielded.
+    fn lost_values(&mut self, items: &[Item<'_, 'a>]) {
+        const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
+        let Some((last, before)) = items.split_last() else { return };
+        let from = self.open_loops.first().map_or(0, |open| open.start);
+        let is_value = |item: &Item<'_, 'a>| {
+            let words = entries(item.node);
+            let names = |name: &str| {
+                self.dialect.meaning(name, &VALUES).is_some() || super::operator::find(name).is_some()
+            };
+            let has = |word: &str| words.iter().any(|entry| entry.name() == Some(word));
+            !has("let")
+                && (self.is_data(item.node) || words.iter().any(|entry| entry.name().is_some_and(names)))
+        };
+        let is_lost = |item: &&Item<'_, 'a>| {
+            let name = item.name.and_then(Node::text);
+            is_value(item)
+                && name.is_some_and(|name| {
+                    self.scope.find(name).is_none() && !self.survey.used_after(name, from)
+                })
+        };
+        let lost: Vec<&Item<'_, 'a>> = before.iter().filter(is_lost).collect();
+        let Some(first) = lost.first().copied().filter(|_| is_value(last)) else { return };
+        let fields: Vec<&str> =
+            lost.iter().chain([&last]).filter_map(|item| item.name.and_then(Node::text)).collect();
+        let shown: Vec<String> = fields.iter().map(|name| format!("{name}: ${{{name}}}")).collect();
+        let name = fields.first().copied().unwrap_or("");
+        let message = format!("nothing reads `{name}`, and what a pass yields is its last step alone");
+        let place = first.name.map_or(first.node.span, |name| name.span);
+        let warning = Diagnostic::new(Code::LostValue, place, message)
+            .expected("a step that reads it, or a record of all as the last step", format!("`{name}`"));
+        self.report(warning.help(format!(
+            "to yield a record of them, add a last step with `obj:`, and below it `{}`",
+            shown.join("`, `")
+        )));
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {

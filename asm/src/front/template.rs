@@ -39,11 +39,26 @@ pub enum Part<'a> {
     Reference(Reference<'a>),
 }
 
+/// What other languages would take a piece of text for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// A reference.
+    Reference,
+    /// A reference with a filter behind it: `{{x | upper}}`.
+    Filtered,
+    /// A reference with an item of a list, of which the part up to that is one: `$x.0.name`.
+    Indexed,
+    /// A call of a method: `$x.upper()`.
+    Called,
+}
+
 /// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is one.
 ///
 /// It is text. Where its name is in scope, [`Foreign::warning`] says what was probably meant.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign<'a> {
+    /// What it looks like.
+    pub look: Look,
     /// What it would refer to.
     pub reference: Reference<'a>,
     /// From its first byte in the text to one past its last.
@@ -76,12 +91,21 @@ impl Foreign<'_> {
         self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
     }
 
+    /// The text that it stands in, as it reads.
+    pub(super) fn shown<'n>(&self, node: &Node<'n>) -> &'n str {
+        node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("")
+    }
+
+    /// Its place; `node` is the one that the template was read from.
+    pub(super) fn span(&self, node: &Node<'_>) -> Span {
+        node.part(self.from..self.to)
+    }
+
     /// The warning that this text is no reference; `node` is the one that the template was read from, `meant` how the
     /// reference is written.
     pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
         let arena = Bump::new();
-        let span = node.part(self.from..self.to);
-        let shown = node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("");
+        let (span, shown) = (self.span(node), self.shown(node));
         let wrong =
             Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, no reference"))
                 .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
@@ -194,8 +218,11 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => {}
         }
         let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
+        self.longer(at, end);
         if self.sigil == Sigil::Braces {
-            self.foreign.push(Foreign { reference, from: at, to: end });
+            if self.foreign.last().is_none_or(|last| last.from != at) {
+                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to: end });
+            }
             return end;
         }
         if let Some((wrong, end)) = self.words.bracket(at, end) {
@@ -203,6 +230,17 @@ impl<'a> Reader<'_, '_, 'a> {
             return end;
         }
         self.reference(at, reference, end)
+    }
+
+    /// Notes that the reference from `at` to `end` goes on as one of another language would.
+    fn longer(&mut self, at: usize, end: usize) {
+        let Some((reference, to)) = self.words.dollar(at, true) else { return };
+        let called = self.words.get(to, self.words.text.len()).starts_with("()");
+        if called && !reference.path.is_empty() {
+            self.foreign.push(Foreign { look: Look::Called, reference, from: at, to: to + 2 });
+        } else if to > end {
+            self.foreign.push(Foreign { look: Look::Indexed, reference, from: at, to });
+        }
     }
 
     /// Goes over what begins with `{`.
@@ -223,9 +261,17 @@ impl<'a> Reader<'_, '_, 'a> {
             && let Some((reference, end)) = self.words.dollar(sigil, true)
         {
             let end = self.words.blanks(end);
-            if self.words.get(end, self.words.text.len()).starts_with(close) {
-                self.foreign.push(Foreign { reference, from: at, to: end + close.len() });
-                return end + close.len();
+            let rest = self.words.get(end, self.words.text.len());
+            if rest.starts_with(close) {
+                let to = end + close.len();
+                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to });
+                return to;
+            }
+            let filter = rest.split_once(close).map_or("", |(filter, _)| filter);
+            if filter.starts_with('|') && !filter.contains(['{', '}', '\n']) {
+                let to = end + filter.len() + close.len();
+                self.foreign.push(Foreign { look: Look::Filtered, reference, from: at, to });
+                return to;
             }
         }
         at + 1

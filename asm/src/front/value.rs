@@ -50,15 +50,16 @@ impl<'a> Reader<'_, 'a> {
             Kind::Number(number) => literal(Literal::Number(*number), node.span),
             Kind::Text(_) if texts == Texts::Infix => this.infix(node),
             Kind::Text(_) => this.text(node, if operates { Place::Formula } else { Place::Data }),
-            Kind::List(items) => this.list(items, node.span),
+            Kind::List(items) => this.list(node, items, operates),
             Kind::Record(_) => this.record(node, texts, operates),
         });
         found.unwrap_or_else(|| nothing(node))
     }
 
-    fn list(&mut self, items: &[Node<'a>], span: Span) -> Expr<'a> {
+    fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], operates: bool) -> Expr<'a> {
+        self.doubtful_list(node, items, if operates { Place::Formula } else { Place::Data });
         let items: Vec<Expr<'a>> = items.iter().map(|item| self.value(item)).collect();
-        Expr { kind: ExprKind::List(self.arena.alloc_slice_copy(&items)), span }
+        Expr { kind: ExprKind::List(self.arena.alloc_slice_copy(&items)), span: node.span }
     }
 
     /// A record: an operation, a construct, or fields.
@@ -86,6 +87,7 @@ impl<'a> Reader<'_, 'a> {
         for entry in entries(node) {
             let value = self.value(&entry.value);
             self.names_itself(entry);
+            self.refers_as_key(entry);
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -180,9 +182,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let base = self.subject(base);
         let Some(set) = set else {
-            let word = self.dialect.word(Key::Set);
-            let help = format!("write `\"{word}\": {{…}}` beside it with the fields that change");
-            self.missing(at, Key::Set, "a merge", &help);
+            self.merge_of_others(node, at);
             return literal(Literal::Nil, node.span);
         };
         if !matches!(set.kind, Kind::Record(_)) {

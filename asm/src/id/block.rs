@@ -3,7 +3,8 @@
 use super::expr::digits;
 use super::lexer::{self, Kind, Token};
 use super::mend::count_range;
-use super::parser::{Floor, Parser, Reading, Stop, shorten};
+use super::parser::{Diagnosed, Floor, Parser, Reading, Stop, shorten};
+use super::surplus;
 use crate::ast::{Arm, Block, Bound, Control, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -67,16 +68,26 @@ impl<'p, 'a> Parser<'p, 'a> {
     /// Reads statements, `limit` of them or all; goes on after those that are wrong.
     fn statements(&mut self, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
+        let first = self.statements.len();
         let mut read = 0;
+        // Values behind the last statement on its line.
+        let mut behind = 0;
         while limit.is_none_or(|limit| read < limit) {
             self.resolve_word(true)?;
             if self.ends_block() {
                 break;
             }
             let begun = self.at;
+            let own_line = self.current.first;
             let kept = self.statements.len();
             match self.statement() {
                 Ok(statement) => {
+                    if !own_line && kept > first && surplus::is_value(&statement) {
+                        behind += 1;
+                    } else if behind > 0 {
+                        self.surplus(behind)?;
+                        behind = 0;
+                    }
                     self.statements.push(statement);
                     read += 1;
                 }
@@ -84,10 +95,13 @@ impl<'p, 'a> Parser<'p, 'a> {
                     self.unwind(&frame);
                     self.statements.truncate(kept);
                     self.recover(begun, true);
-                    read += 1;
+                    (read, behind) = (read + 1, 0);
                 }
                 Err(stop) => return Err(stop),
             }
+        }
+        if behind > 0 && self.left_before(behind) {
+            self.surplus(behind)?;
         }
         Ok(read)
     }
@@ -144,10 +158,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             Word::Undo => {
                 self.bump();
                 if self.current.word != Some(Word::Call) {
-                    let wrong =
-                        self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
-                    let stop = self.stop(wrong.help("write `UNDO CALL <tool> <count> …`"));
-                    return Err(stop);
+                    return Err(self.no_call());
                 }
                 StmtKind::Undo(self.call_operand()?)
             }
@@ -178,6 +189,18 @@ impl<'p, 'a> Parser<'p, 'a> {
     fn orphan(&mut self, word: Word) -> Stop {
         let follows_error = self.errors > 0;
         let token = self.current;
+        let counted =
+            self.last_count.filter(|&(_, end)| end == self.at && word == Word::Else && !token.first);
+        if let Some(count) = counted.and_then(|(count, _)| self.tokens.get(count)) {
+            let cases = digits(self.text(count)).unwrap_or(0);
+            let wrong = self.refuse(
+                Code::CountRange,
+                format!("`MATCH_MAP` counts {cases} cases, and `ELSE` is one more"),
+                "the end of the statement",
+            );
+            let most = cases.saturating_add(1).to_string();
+            return self.stop(wrong.related(count.span(), "the count").replace(count.span(), most));
+        }
         self.bump();
         while self.current.kind == Kind::Integer && !self.current.first {
             self.bump();
@@ -512,7 +535,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             Some(count) => wrong
                 .related(count.span(), "what this counts ended here")
                 .help("where this is one more, the count is too small"),
-            None => wrong.help("remove it, or write the instruction that it belongs to"),
+            None => Diagnosed(self.behind_statement(&token, wrong.0)),
         };
         self.stop(wrong)
     }

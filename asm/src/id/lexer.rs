@@ -5,7 +5,7 @@
 //! formatter only.
 
 use super::Options;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -150,6 +150,7 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
+    let mut marks: Vec<Span> = Vec::new();
     let mut kinds = Kind::lexer(text);
     while let Some(kind) = kinds.next() {
         let range = kinds.span();
@@ -163,6 +164,7 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
             }
             Ok(Kind::Break) => {
                 first = true;
+                report_marks(source, &mut marks, diagnostics);
                 continue;
             }
             Ok(Kind::Comment) => {
@@ -172,6 +174,10 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
             Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
                 report(kind, span, kinds.slice(), diagnostics);
                 (kind, None)
+            }
+            Ok(Kind::Punctuation) => {
+                marks.push(span);
+                continue;
             }
             Ok(kind) => {
                 report(kind, span, kinds.slice(), diagnostics);
@@ -188,6 +194,7 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
         lexed.tokens.push(Token { start: span.start, end: span.end, kind, word, first });
         first = false;
     }
+    report_marks(source, &mut marks, diagnostics);
     report_run(source, bad, diagnostics);
     Some(lexed)
 }
@@ -229,14 +236,29 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
                 .help("a comment begins with `;`")
                 .replace(Span::new(span.start, span.start + length), ";")
         }
-        _ => {
-            let message = format!("`{text}` is no part of this notation");
-            Diagnostic::new(code, span, message)
-                .expected("blanks between words", format!("`{text}`"))
-                .help("counts say where things end: leave it out")
-                .replace(span, " ")
-        }
+        _ => Diagnostic::new(code, span, format!("`{text}` is no part of this notation")),
     }
+}
+
+/// Reports the brackets and other marks of a line, all at once.
+fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnostics) {
+    let Some(&first) = marks.first() else { return };
+    diagnostics.push_with(Code::BadCharacter, || {
+        let text = source.get(first.range()).unwrap_or("");
+        let apart =
+            |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"');
+        let edit = |&span: &Span| {
+            let (before, after) = (span.start.wrapping_sub(1) as usize, span.end as usize);
+            let alone = apart(source.as_bytes().get(before)) || apart(source.as_bytes().get(after));
+            Edit { span, text: if alone { "" } else { " " }.to_owned() }
+        };
+        let title = if marks.len() == 1 { "remove this" } else { "remove these" };
+        Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
+            .expected("blanks between words", format!("`{text}`"))
+            .help("counts say where things end: leave such marks out")
+            .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
+    });
+    marks.clear();
 }
 
 /// Reports a run of characters that begin no token.

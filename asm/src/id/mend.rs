@@ -11,6 +11,7 @@ use crate::ast::{Expr, ExprKind, Name};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::limits;
 use ilo_spec::node::{Place, TABLE, Word};
 
 /// Words of other languages that stand for one instruction.
@@ -60,6 +61,11 @@ const OPERATORS: &[(&str, Word)] = &[
     ("||", Word::Or),
     ("!", Word::Not),
 ];
+
+/// The instruction that an operator of other languages stands for.
+pub(super) fn infix(text: &str) -> Option<Word> {
+    OPERATORS.iter().find(|&&(operator, _)| operator == text).map(|&(_, word)| word)
+}
 
 /// The diagnostic of a count that cannot be.
 pub(super) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
@@ -220,6 +226,16 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
+    /// Refuses what stands in the place of UNDO's call.
+    #[cold]
+    pub(super) fn no_call(&mut self) -> Stop {
+        let wrong = self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
+        let wrong = wrong.help("write `UNDO CALL <tool> <count> …`");
+        let tool = self.current.kind == Kind::Integer;
+        let wrong = if tool { wrong.replace(Span::at(self.current.start), "CALL ") } else { wrong };
+        self.stop(wrong)
+    }
+
     /// Where what is missing may have gone into a MERGE, says so.
     fn merge_help(&self, wrong: Diagnosed, of: Word) -> Diagnosed {
         if self.merge_end == Some(self.at) || of == Word::Merge {
@@ -251,6 +267,13 @@ impl<'a> Parser<'_, 'a> {
                     .replace(token.span(), format!("REF {slot}")),
             )?;
             return Ok(self.reference(slot, token));
+        }
+        if let Some(field) = self.dotted(self.text(&token)) {
+            let text = shorten(self.text(&token));
+            let message = format!("`{text}` is a path of another language");
+            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+                .expected("an expression", format!("`{text}`"));
+            return Err(self.fail(read_by(wrong, token.span(), field)));
         }
         if token.kind == Kind::Integer && digits(self.text(&token)).is_some() {
             return self.bare_integer(of, token);
@@ -323,8 +346,7 @@ impl<'a> Parser<'_, 'a> {
         let text = self.text(&token);
         let message = format!("`{}` needs an operand here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
-        let operator = OPERATORS.iter().find(|&&(operator, _)| operator == text).map(|&(_, word)| word);
-        let wrong = match (token.kind, operator) {
+        let wrong = match (token.kind, infix(text)) {
             (Kind::Operator, Some(word)) => {
                 let name = word.mnemonic();
                 wrong.help(format!("operators stand before their operands: `{name} REF 0 REF 1`"))
@@ -409,9 +431,35 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
+    /// The instruction that reads a field, where a text is a path from a slot, `user.name`: `None` within for what has no
+    /// number.
+    fn dotted(&mut self, text: &str) -> Option<Option<String>> {
+        let mut parts = bare(text).split('.');
+        let first = parts.next()?;
+        let fields: Vec<&str> = parts.collect();
+        let by_number = digits(first).filter(|&slot| self.slots.knows(slot));
+        let slot = by_number.or_else(|| self.id_of(registry::Kind::Vars, first))?;
+        if fields.is_empty() || fields.len() > limits::NESTING || fields.iter().any(|field| !is_word(field)) {
+            return None;
+        }
+        let mut code = format!("{}{slot}", "FIELD ".repeat(fields.len()));
+        for field in fields {
+            let Some(id) = self.id_of(registry::Kind::Fields, field) else { return Some(None) };
+            code.push_str(&format!(" {id}"));
+        }
+        Some(Some(code))
+    }
+
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
         let message = format!("`{}` needs {expected} here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedId, message, expected).help(format!("write {}", form(of)));
+        if of == Word::Ref
+            && let Some(field) = self.dotted(self.text(&self.current))
+        {
+            let begun = self.at.checked_sub(1).and_then(|before| self.tokens.get(before));
+            let span = begun.map_or(self.current.span(), |token| token.span().to(self.current.span()));
+            return self.stop(Diagnosed(read_by(wrong.0, span, field)));
+        }
         let wrong = self.merge_help(wrong, of);
         self.stop(wrong)
     }
@@ -480,12 +528,35 @@ impl<'a> Parser<'_, 'a> {
         let id = near.and_then(|near| self.id_of(kind, near));
         let message = format!("`{}` needs a {what}'s number here", of.mnemonic());
         let Diagnosed(wrong) = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
-        let help = match (near, id) {
-            (Some(near), Some(id)) => format!("nearest is `{near}`, number {id}"),
-            _ => format!("write {}", form(of)),
-        };
-        let stop = Diagnosed(wrong.nearest(near).help(help));
-        Err(self.stop(stop))
+        if let (Some(near), Some(id)) = (near, id) {
+            let wrong = wrong.nearest(Some(near)).help(format!("nearest is `{near}`, number {id}"));
+            return Err(self.stop(Diagnosed(wrong)));
+        }
+        let id = self.next_id(kind, name);
+        let registry = kind.name();
+        self.tolerate(wrong.help(format!(
+            "names have numbers here: add `{id}={}` to the line `; {registry}:` of this function, and write `{id}`",
+            shorten(name)
+        )))?;
+        self.bump();
+        Ok(Name { text: name, span })
+    }
+
+    /// The id that a name which no registry has could be given.
+    fn next_id(&mut self, kind: registry::Kind, name: &'a str) -> u32 {
+        if !self.may_search(self.missing.len() + self.registries.get(kind).entries.len()) {
+            return 0;
+        }
+        let free = self.registries.get(kind).entries.iter().map(|entry| entry.id.saturating_add(1)).max();
+        let mut id = free.unwrap_or(0);
+        for &(other, missing) in &self.missing {
+            if other == kind && missing == name {
+                return id;
+            }
+            id = id.saturating_add(u32::from(other == kind));
+        }
+        self.missing.push((kind, name));
+        id
     }
 
     /// Reports an id that no registry names; its digits stand for the name.
@@ -521,9 +592,15 @@ impl<'a> Parser<'_, 'a> {
         let message = format!("`{}` needs the number of {what} here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
         let text = self.text(&self.current);
-        let operator = OPERATORS.iter().find(|&&(operator, _)| operator == text);
-        let wrong = match operator {
-            Some((_, word)) if self.current.kind == Kind::Operator => wrong
+        let wrong = match infix(text) {
+            _ if matches!(of, Word::If | Word::For | Word::MatchMap)
+                && self.current.word.is_some_and(|word| word.row().place == Place::Expression) =>
+            {
+                wrong.help(
+                    "an operator takes two values: for three, write it twice, `AND AND REF 0 REF 1 REF 2`",
+                )
+            }
+            Some(word) if self.current.kind == Kind::Operator => wrong
                 .help(format!("operators stand before their operands: `{} REF 0 REF 1`", word.mnemonic())),
             _ => wrong.help(format!("write {}", form(of))),
         };
@@ -568,6 +645,19 @@ impl<'a> Parser<'_, 'a> {
         let wrong = self.merge_help(wrong, Word::MatchMap);
         self.stop(wrong)
     }
+}
+
+/// What to write where a path stands.
+fn read_by(wrong: Diagnostic, path: Span, field: Option<String>) -> Diagnostic {
+    match field {
+        Some(code) => wrong.help("a field is read with FIELD, by numbers").replace(path, code),
+        None => wrong.help("a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number"),
+    }
+}
+
+/// Whether a text could be the name of a field.
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// A name without the marks of a reference.

@@ -16,6 +16,7 @@ mod mend;
 mod parser;
 mod pieces;
 mod registry;
+mod surplus;
 mod text;
 mod types;
 

@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use super::header::{self, Header};
 use super::ids::Slots;
 use super::lexer::{self, Kind, Lexed, Token};
-use super::registry::Registries;
+use super::registry::{self, Registries};
 use crate::ast::{Arm, Case, Expr, Field, File, Function, Stmt};
 use crate::build::Notation;
 use crate::diagnostic::{self, Diagnostic, Diagnostics};
@@ -114,6 +114,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) read_as: Option<(usize, Word)>,
     /// Where the last MERGE ended: an integer that is missing there went into it.
     pub(super) merge_end: Option<usize>,
+    /// The tools and fields of this function that are called by names which no registry has.
+    pub(super) missing: Vec<(registry::Kind, &'a str)>,
     /// The last counted list: its count's token and the token after it.
     pub(super) last_count: Option<(usize, usize)>,
     pub(super) registries: Registries<'a>,
@@ -154,6 +156,7 @@ pub(super) struct Mark {
     trials: usize,
     errors: usize,
     slots: usize,
+    missing: usize,
     calls: u32,
     loops: u32,
     too_deep: bool,
@@ -262,6 +265,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             mixed_at: None,
             read_as: None,
             merge_end: None,
+            missing: Vec::new(),
             last_count: None,
             registries: Registries::new(),
             slots: Slots::new(),
@@ -348,6 +352,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.last_end = self.tokens.get(tokens.start).map_or(0, |token| token.start);
         self.budget = tokens.len().saturating_mul(16).saturating_add(1_000);
         self.readings.clear();
+        self.missing.clear();
         self.trials.clear();
         self.floors.clear();
         (self.depth, self.blocks, self.open_ifs, self.open_matches, self.errors) = (0, 0, 0, 0, 0);
@@ -559,6 +564,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             trials: self.trials.len(),
             errors: self.errors,
             slots: self.slots.list().len(),
+            missing: self.missing.len(),
             calls: self.calls,
             loops: self.loops,
             too_deep: self.too_deep,
@@ -576,6 +582,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.trials.truncate(mark.trials);
         self.errors = mark.errors;
         self.slots.truncate(mark.slots);
+        self.missing.truncate(mark.missing);
         self.calls = mark.calls;
         self.loops = mark.loops;
         self.too_deep = mark.too_deep;

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::doc::{Doc, Entry};
-use super::names::{Names, numbered};
+use super::names::{Names, RESERVED, numbered};
 use super::steps::{Step, Tail};
 use super::twins::{self, Twins};
 use super::uses::Uses;
@@ -106,6 +106,11 @@ impl<'a> Printer<'_, 'a> {
     fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
         for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
             let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
+            let name = parameter.name;
+            if bound && RESERVED.contains(&name.text) {
+                let what = format!("an input `{}` that is bound anew", name.text);
+                self.refuse(name.span, &what, "give the input another name");
+            }
             if self.words.notation == Notation::Constrained {
                 self.names.bind(slot);
                 continue;

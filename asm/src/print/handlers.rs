@@ -209,6 +209,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// What a step with `match` is made of: the arms of a MATCH as they are.
     pub(super) fn result(&mut self, node: &Match<'a>, tail: Tail) -> Vec<Entry<'a>> {
+        self.in_scope(node.slot, node.slot_span);
         let reference = self.words.reference(self.root(node.slot), &[]);
         let mut entries = vec![("match".into(), Doc::word(reference))];
         let tail = tail.of_branch();

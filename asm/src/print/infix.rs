@@ -26,8 +26,7 @@ fn write_inside(
     out: &mut String,
 ) -> Option<()> {
     if let Some(path) = path(expr) {
-        printer.fits(path.steps.len(), expr.span);
-        out.push_str(&printer.reference(&path));
+        out.push_str(&printer.reference(&path, expr.span));
         return Some(());
     }
     match expr.kind {

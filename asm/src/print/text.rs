@@ -60,11 +60,17 @@ pub(super) struct Root<'n> {
     pub(super) name: &'n str,
     /// Whether it is that of an input.
     pub(super) parameter: bool,
+    /// Whether it is that of an input, and the failure's here where inputs have bare names.
+    pub(super) hidden: bool,
 }
 
 impl Words {
     fn prefix(&self, root: Root<'_>) -> [&'static str; 3] {
-        if root.parameter { self.parameter } else { self.variable }
+        match root {
+            Root { hidden: true, .. } if self.notation == Notation::Constrained => ["${", "${", "."],
+            Root { parameter: true, .. } => self.parameter,
+            _ => self.variable,
+        }
     }
 
     /// A reference that a value is.

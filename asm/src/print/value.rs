@@ -7,9 +7,10 @@ use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::build::Notation;
 use crate::diagnostic::nearly_meets;
-use crate::front::Key;
 use crate::front::operator::{self, Makes, Operator};
 use crate::front::reference::is_name;
+use crate::front::{FAILURES, Key, reads_as_more};
+use crate::span::Span;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
@@ -29,8 +30,7 @@ impl<'a> Printer<'_, 'a> {
 
     fn value_inside(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if let Some(path) = path(expr) {
-            self.fits(path.steps.len(), expr.span);
-            return Doc::word(self.reference(&path));
+            return Doc::word(self.reference(&path, expr.span));
         }
         match expr.kind {
             ExprKind::Literal(literal) => self.literal(literal),
@@ -93,14 +93,31 @@ impl<'a> Printer<'_, 'a> {
     /// The name and kind of what a slot is.
     pub(super) fn root(&self, slot: Slot) -> Root<'_> {
         if self.failures.last() == Some(&Some(slot)) {
-            return Root { name: self.words.failure(), parameter: false };
+            return Root { name: self.words.failure(), parameter: false, hidden: false };
         }
         // An input that is bound anew is a name like any other.
         let parameter = (slot.0 as usize) < self.function.parameters.len() && !self.rebound.contains(&slot);
-        Root { name: self.names.get(slot), parameter }
+        let name = self.names.get(slot);
+        let hidden = parameter && !self.failures.is_empty() && FAILURES.contains(&name.as_ref());
+        Root { name, parameter, hidden }
     }
 
-    pub(super) fn reference(&self, path: &Path<'_>) -> String {
+    /// Reports a slot that no name in scope stands for: one that nothing has bound, where no path comes by.
+    pub(super) fn in_scope(&mut self, slot: Slot, span: Span) {
+        let input = (slot.0 as usize) < self.function.parameters.len();
+        if !input && self.failures.last() != Some(&Some(slot)) && !self.names.is_visible(slot) {
+            self.refuse(
+                span,
+                "a slot that nothing before it binds, where no path comes by",
+                "leave out what no path reaches",
+            );
+        }
+    }
+
+    /// A path as a reference.
+    pub(super) fn reference(&mut self, path: &Path<'_>, span: Span) -> String {
+        self.fits(path.steps.len(), span);
+        self.in_scope(path.root, span);
         self.words.reference(self.root(path.root), &path.steps)
     }
 
@@ -176,6 +193,7 @@ impl<'a> Printer<'_, 'a> {
                     self.words.escape(text, next.map(|_| '$'), &mut out);
                 }
                 (_, Some(path)) => {
+                    self.in_scope(path.root, leaf.span);
                     let next = next.map(|next| match next.kind {
                         ExprKind::Literal(Literal::Text(text)) => text.chars().next().unwrap_or('$'),
                         _ => '$',
@@ -258,16 +276,19 @@ impl<'a> Printer<'_, 'a> {
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));
-        let operation = match &doc {
+        let (operation, refers) = match &doc {
             Doc::Record(entries) => match &entries[..] {
                 [(key, value)] => {
-                    operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_))
+                    let operation =
+                        operator::find(key).is_some() || !is_name(key) || matches!(value, Doc::List(_));
+                    (operation, matches!(value, Doc::Word(_)))
                 }
-                _ => false,
+                _ => (false, false),
             },
-            _ => false,
+            _ => (false, false),
         };
-        if operation || word { Doc::one("obj", doc) } else { doc }
+        let more = reads_as_more(&fields.iter().map(|field| field.name.text), refers);
+        if operation || word || more { Doc::one("obj", doc) } else { doc }
     }
 
     /// A record with fields set.

@@ -15,6 +15,10 @@ pub(super) enum Want {
     Maybe(Kind),
 }
 
+/// How deep a loop that fills a slot may stand for another statement to stand in it: the oracle looks at a loop's body
+/// twice, and so at one inside of it twice as often.
+const NESTED: usize = 8;
+
 /// A block that was written.
 #[derive(Debug)]
 pub(super) struct Block {
@@ -455,7 +459,8 @@ impl Generator<'_> {
         let before = self.scope.slots.clone();
         self.scope.bind(item_slot, item);
         let mut body = Block::new(block.level + 1);
-        if self.choices.chance(80) && self.budget > 0 {
+        let nests = block.level < NESTED;
+        if nests && self.choices.chance(80) && self.budget > 0 {
             self.budget -= 1;
             self.statement(&mut body);
         }
@@ -466,7 +471,7 @@ impl Generator<'_> {
                 _ => format!("ADD REF {slot} {}", self.text_of(&Kind::Number, 1, true)),
             };
             body.statement(format!("LET {slot} {more}"));
-            if self.choices.chance(60) && self.budget > 0 {
+            if nests && self.choices.chance(60) && self.budget > 0 {
                 self.budget -= 1;
                 self.statement(&mut body);
             }

@@ -33,17 +33,22 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_of(args.tools.as_deref())?;
-    let files: Vec<_> = args.files.iter().map(|file| (file, load::read(file, &args.limits))).collect();
+    let files: Vec<(_, Result<Vec<u8>, _>)> =
+        args.files.iter().map(|file| (file, load::read(file, &args.limits))).collect();
     let programs = files.iter().filter_map(|(_, bytes)| bytes.as_deref().ok());
-    load::connect(programs, &args.limits, &mut tools)?;
+    load::connect(programs.clone(), &args.limits, &mut tools)?;
     let tools = args.tools.is_some().then_some(&tools);
     let mut all_right = true;
     let mut named = BTreeSet::new();
-    for (file, bytes) in files {
+    for (file, bytes) in &files {
         all_right &= match bytes {
-            Ok(bytes) => check(file, &bytes, args, tools, &mut named)?,
-            Err(problem) => show(&[problem], args.json)?,
+            Ok(bytes) => check(file, bytes, args, tools, &mut named)?,
+            Err(problem) => show(std::slice::from_ref(problem), args.json)?,
         };
+    }
+    if let Some(tools) = tools.filter(|_| !all_right) {
+        let names = load::names(programs, &args.limits);
+        show(&args.lock.problems(tools, names.iter().map(String::as_str)), args.json)?;
     }
     if let Some(tools) = tools.filter(|_| all_right) {
         match args.lock.hold(tools, named.iter().map(String::as_str)) {

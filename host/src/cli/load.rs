@@ -1,5 +1,6 @@
 //! A file to a verified program, and the function of it that is asked for.
 
+use super::lock::LockArgs;
 use super::{Refused, output};
 use ilo_asm::build::{Notation, Options, build_bytes};
 use ilo_asm::called::called;
@@ -56,6 +57,14 @@ pub(super) fn connect<'p>(
     if tools.servers().next().is_none() {
         return Ok(());
     }
+    Ok(tools.connect(names(programs, limits).iter().map(String::as_str))?)
+}
+
+/// The names that programs give what they call.
+pub(super) fn names<'p>(
+    programs: impl IntoIterator<Item = &'p [u8]>,
+    limits: &FileLimits,
+) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for bytes in programs {
         if is_bytecode(bytes) {
@@ -67,15 +76,17 @@ pub(super) fn connect<'p>(
             names.extend(called(bytes, &limits.reading(None)));
         }
     }
-    Ok(tools.connect(names.iter().map(String::as_str))?)
+    names
 }
 
 /// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked against the
-/// tools, where there are any; what is wrong with it, or only doubtful, is shown.
+/// tools, where there are any; what is wrong with it, or only doubtful, is shown, and where it is wrong, what has changed
+/// of its tools as well.
 pub(super) fn load_file(
     path: &Path,
     limits: &FileLimits,
     tools: Option<&mut Tools>,
+    lock: &LockArgs,
 ) -> Result<Program, Refused> {
     let (bytes, place) = (read(path, limits)?, place(path));
     let tools = match tools {
@@ -92,7 +103,11 @@ pub(super) fn load_file(
     let styled =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     output::error(&terminal::render_all(&place, &String::from_utf8_lossy(&bytes), &diagnostics, styled));
-    let Some(program) = program else { return Err(Refused::Shown) };
+    let Some(program) = program else {
+        let names = names([bytes.as_slice()], limits);
+        let changed = tools.map(|tools| lock.problems(tools, names.iter().map(String::as_str)));
+        return Err(changed.filter(|changed| !changed.is_empty()).map_or(Refused::Shown, Refused::from));
+    };
     // What the assembler makes is verified like everything else.
     Program::new(program).map_err(|error| Problem::new(Code::Unverified, place, error.to_string()).into())
 }

@@ -2,8 +2,9 @@
 
 use super::{Refused, output};
 use ilo_host::lock::{Held, Lock};
+use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where accepted definitions are kept.
 #[derive(clap::Args)]
@@ -17,6 +18,22 @@ pub(super) struct LockArgs {
 }
 
 impl LockArgs {
+    /// The file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.lock.as_deref()
+    }
+
+    /// What has changed of the tools that a program names which is not right as they are now: an error in it may come from
+    /// that. Nothing is written.
+    pub(super) fn problems<'n>(
+        &self,
+        tools: &Tools,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Vec<Problem> {
+        let held = self.lock.as_ref().filter(|_| !self.update);
+        held.map(|path| Lock::of(tools, names).problems(path)).unwrap_or_default()
+    }
+
     /// Holds these tools against the file, where one is given.
     pub(super) fn hold<'n>(
         &self,

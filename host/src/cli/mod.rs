@@ -1,6 +1,9 @@
 //! The command line: a file a verb, and what they share. It decides nothing that the library could.
 
 mod check;
+mod input;
+#[cfg(target_os = "linux")]
+mod keeper;
 mod load;
 mod lock;
 mod orphans;
@@ -17,7 +20,7 @@ mod verify;
 
 use clap::{Parser, Subcommand};
 use ilo_host::problem::Problem;
-use ilo_host::tools::Tools;
+use ilo_host::tools::{Source, Tools};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,6 +48,10 @@ enum Verb {
     Trace(trace::Args),
     /// Offer programs to agents, as an MCP server.
     Serve(serve::Args),
+    /// End what another process has left running, once it is gone.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Keep(keeper::Args),
 }
 
 /// How the program ends.
@@ -96,6 +103,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Tools(args) => tools::run(&args),
         Verb::Trace(args) => trace::run(&args),
         Verb::Serve(args) => serve::run(&args),
+        #[cfg(target_os = "linux")]
+        Verb::Keep(args) => Ok(keeper::run(&args)),
     };
     orphans::end();
     match result {
@@ -110,5 +119,12 @@ pub(crate) fn main() -> ExitCode {
 
 /// The tools of a file, or none.
 fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
-    path.map_or_else(|| Ok(Tools::new()), |path| Ok(Tools::from_file(path)?))
+    let Some(path) = path else { return Ok(Tools::new()) };
+    let tools = Tools::from_file(path)?;
+    #[cfg(target_os = "linux")]
+    if tools.servers().next().is_some() || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)))
+    {
+        keeper::start();
+    }
+    Ok(tools)
 }

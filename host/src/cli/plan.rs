@@ -1,6 +1,9 @@
 //! `plan`: what a program would do.
 
+use super::lock::LockArgs;
+use super::tools::policy;
 use super::{Exit, Refused, load, output, tools_of};
+use ilo_host::data::Data;
 use ilo_host::entry;
 use ilo_host::plan::{Planned, plan};
 use ilo_host::tools::{Policy, Tools};
@@ -18,12 +21,18 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     #[command(flatten)]
+    lock: LockArgs,
+    /// Print the plan as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
     limits: load::FileLimits,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let mut tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&mut tools))?;
+    let program =
+        load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     if args.tools.is_some() {
         let problems = tools.problems(program.tools());
@@ -31,7 +40,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
             return Err(problems.into());
         }
     }
+    args.lock.hold(&tools, program.tools())?;
     let plan = plan(&program, function, &tools)?;
+    if args.json {
+        let calls = Data::List(plan.calls.iter().map(|call| entry_of(call, &tools)).collect());
+        let function = Data::from(plan.function.as_str());
+        let plan = Data::Record(vec![("function".to_owned(), function), ("calls".to_owned(), calls)]);
+        return output::print(&format!("{}\n", plan.to_json()), Exit::Ok);
+    }
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }
@@ -41,19 +57,47 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     output::print(&output::table(&rows), Exit::Ok)
 }
 
-fn row(call: &Planned, tools: &Tools) -> Vec<String> {
-    let rollback = match call {
+/// What undoes the calls of a tool.
+fn rollback(call: &Planned) -> &'static str {
+    match call {
         Planned { is_rollback: true, .. } => "is one",
         Planned { policy: Policy { read_only: true, .. }, .. } => "needs none",
         Planned { rolled_back: true, .. } => "yes",
         _ => "none after it",
-    };
-    let from = tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string());
+    }
+}
+
+fn source(call: &Planned, tools: &Tools) -> String {
+    tools.get(&call.tool).map_or_else(|| "not given".to_owned(), |tool| tool.source.to_string())
+}
+
+fn row(call: &Planned, tools: &Tools) -> Vec<String> {
     let changes = if call.policy.read_only { "no" } else { "yes" };
     let asks = if call.policy.confirm { "yes" } else { "no" };
     let retries = match call.policy.retries {
         0 => "none".to_owned(),
         count => format!("≤ {count} a call"),
     };
-    vec![call.tool.clone(), call.most.clone(), changes.into(), asks.into(), retries, rollback.into(), from]
+    let from = source(call, tools);
+    vec![
+        call.tool.clone(),
+        call.most.clone(),
+        changes.into(),
+        asks.into(),
+        retries,
+        rollback(call).into(),
+        from,
+    ]
+}
+
+/// A row as data: the policy in the words of the tools file.
+fn entry_of(call: &Planned, tools: &Tools) -> Data {
+    let field = |name: &str, value: Data| (name.to_owned(), value);
+    Data::Record(vec![
+        field("tool", Data::from(call.tool.as_str())),
+        field("calls", Data::from(call.most.as_str())),
+        field("policy", policy(&call.policy)),
+        field("rollback", Data::from(rollback(call))),
+        field("source", Data::from(source(call, tools))),
+    ])
 }

@@ -4,13 +4,11 @@ use super::lock::LockArgs;
 use super::progress::Progress;
 use super::signal::Signal;
 use super::terminal::Terminal;
-use super::{Exit, Refused, load, output, tools_of};
-use ilo_host::data::Data;
-use ilo_host::data::read::{Bounds, ReadErrorKind, read};
+use super::{Exit, Refused, input, load, output, tools_of};
+use ilo_host::data::read::{Bounds, read};
 use ilo_host::entry;
-use ilo_host::file;
 use ilo_host::interrupt::Interrupt;
-use ilo_host::problem::{Problem, meant_or_all};
+use ilo_host::problem::Problem;
 use ilo_host::run::{CallSlots, Ended, Observer, Options};
 use ilo_host::trace::Trace;
 use ilo_spec::error::Code;
@@ -139,17 +137,25 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         let message = "standard input cannot be both the program and its input";
         return Err(Problem::new(Code::BadUsage, "--input", message).into());
     }
+    // A trace that is there is emptied first: where nothing runs it would be taken for this run's.
+    let old = args.trace.as_deref().filter(|path| path.exists());
+    let old = old.map(|path| open_trace(path, args)).transpose()?;
     let mut tools = tools_of(args.tools.as_deref())?;
-    let program = load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools))?;
+    let program =
+        load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
-    let input = input(args, &parameters)?;
+    let bounds = args.limits.input();
+    let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &bounds)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
         return Err(problems.into());
     }
     args.lock.hold(&tools, program.tools())?;
-    let trace = args.trace.as_deref().map(|path| open_trace(path, args)).transpose()?;
+    let trace = match (old, &args.trace) {
+        (None, Some(path)) => Some(open_trace(path, args)?),
+        (old, _) => old,
+    };
     let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
     let mut options = args.limits.options(watch.signal.interrupt.clone());
@@ -166,7 +172,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     let name_option = |mut problem: Problem| {
         if problem.code == Code::FaultMemory {
-            problem.message.push_str(MEMORY);
+            problem.message.push_str(input::MEMORY);
         }
         problem
     };
@@ -197,8 +203,12 @@ fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
     let refused = |message: String| Problem::new(Code::BadUsage, "--trace", message);
     let shown = path.display();
     let input = args.input.as_deref().and_then(|input| input.strip_prefix('@')).map(Path::new);
-    let read =
-        [(Some(args.file.as_path()), "program"), (args.tools.as_deref(), "tools file"), (input, "input")];
+    let read = [
+        (Some(args.file.as_path()), "program"),
+        (args.tools.as_deref(), "tools file"),
+        (input, "input"),
+        (args.lock.path(), "lock"),
+    ];
     if let Ok(trace) = path.canonicalize() {
         let same = |file: Option<&Path>| {
             file.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == trace)
@@ -220,90 +230,6 @@ fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
         file.set_len(0).map_err(fails)?;
     }
     Ok(Trace::new(file))
-}
-
-/// The input: that of `--input`, then each `--arg`.
-fn input(args: &Args, parameters: &[(&str, Type)]) -> Result<Data, Refused> {
-    let bounds = args.limits.input();
-    let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
-    let text = match args.input.as_deref() {
-        None => b"{}".to_vec(),
-        Some("-") => read_input(Path::new("-"), bounds.bytes)?,
-        Some(text) => match text.strip_prefix('@') {
-            Some(path) => read_input(Path::new(path), bounds.bytes)?,
-            None => text.as_bytes().to_vec(),
-        },
-    };
-    let data = read(&text, &bounds).map_err(|error| {
-        let option = limit_option(&error.kind);
-        let name = args.input.as_deref().filter(|&text| Path::new(text).is_file());
-        let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));
-        bad("--input", format!("{error}{option}{file}"))
-    })?;
-    if args.arguments.is_empty() {
-        return Ok(data);
-    }
-    let Data::Record(mut fields) = data else {
-        let message = format!("expected a record with a field for each parameter, found {}", data.kind());
-        return Err(bad("--input", message).into());
-    };
-    let mut problems = Vec::new();
-    for argument in &args.arguments {
-        match self::argument(argument, parameters, &bounds) {
-            Ok((name, _)) if fields.iter().any(|(given, _)| *given == name) => {
-                problems.push(bad("--arg", format!("`{name}` is given twice")));
-            }
-            Ok(field) => fields.push(field),
-            Err(problem) if problems.contains(&problem) => {}
-            Err(problem) => problems.push(problem),
-        }
-    }
-    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
-}
-
-/// Reads the file of the input, or standard input.
-fn read_input(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
-    file::read(path, limit).map_err(|mut problem| {
-        if problem.message.starts_with("larger than") {
-            problem.message.push_str(MEMORY);
-        }
-        problem
-    })
-}
-
-/// What is said where the memory of the run is too small for the input.
-const MEMORY: &str = " (`--memory`)";
-
-/// The option that sets the limit which an input passes.
-fn limit_option(kind: &ReadErrorKind) -> &'static str {
-    match kind {
-        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => MEMORY,
-        ReadErrorKind::Depth(_) => " (`--max-depth`)",
-        _ => "",
-    }
-}
-
-/// Reads `NAME=VALUE`.
-fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<(String, Data), Problem> {
-    let Some((name, value)) = text.split_once('=') else {
-        let message = format!("expected NAME=VALUE, found `{text}`");
-        return Err(Problem::new(Code::BadUsage, "--arg", message));
-    };
-    let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
-        let there = meant_or_all(name, parameters.iter().map(|&(name, _)| name));
-        let message = format!("the function has no parameter `{name}`{there}");
-        return Err(Problem::new(Code::UnknownInput, "--arg", message));
-    };
-    if ty == Type::TEXT {
-        return Ok((name.to_owned(), Data::from(value)));
-    }
-    let data = read(value.as_bytes(), bounds).map_err(|error| {
-        let quote = if ty == Type::ANY { "; put a text in double quotes" } else { "" };
-        let message =
-            format!("`{name}`: expected {ty} as JSON: {}{}{quote}", error.kind, limit_option(&error.kind));
-        Problem::new(Code::InputType, "--arg", message)
-    })?;
-    Ok((name.to_owned(), data))
 }
 
 /// What watches the run: the trace, the line for people, and who listens to signals.

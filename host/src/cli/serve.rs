@@ -7,7 +7,7 @@ use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::serve::{Http, Offered, Service, http, stdio};
-use ilo_host::tools::Tools;
+use ilo_host::tools::{Tools, mark};
 use ilo_spec::error::Code;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -92,6 +92,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         }
     };
     runtime.shutdown_background();
+    // What runs that were under way have started ends with the server.
+    mark::end_all(mark::of_process());
     served?;
     Ok(Exit::Ok)
 }
@@ -112,7 +114,7 @@ fn token(args: &Args) -> Result<Option<String>, Problem> {
 fn functions(args: &Args, tools: &mut Tools) -> Result<Vec<Offered>, Refused> {
     let mut offered: Vec<Offered> = Vec::new();
     for path in &args.programs {
-        let program = load::load_file(path, &args.files, Some(&mut *tools))?;
+        let program = load::load_file(path, &args.files, Some(&mut *tools), &args.lock)?;
         let problems = tools.problems(program.tools());
         if !problems.is_empty() {
             return Err(problems.into());

@@ -1,6 +1,6 @@
 //! `tools`: the tools of a tools file, for people or as the catalogue that the assembler reads.
 
-use super::{Exit, Refused, output};
+use super::{Exit, Refused, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::tools::{Policy, Tool, Tools};
 use ilo_spec::program::Number;
@@ -18,7 +18,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
-    let mut tools = Tools::from_file(&args.tools)?;
+    let mut tools = tools_of(Some(&args.tools))?;
     connect_all(&mut tools);
     if args.json {
         let list = Data::List(tools.iter().map(entry).collect());
@@ -57,7 +57,7 @@ fn entry(tool: &Tool) -> Data {
 }
 
 /// What the tools file says, under its own keys, where it says something.
-fn policy(policy: &Policy) -> Data {
+pub(super) fn policy(policy: &Policy) -> Data {
     let flag = |name: &str, set: bool| set.then(|| (name.to_owned(), Data::Bool(true)));
     let count = |name: &str, count: u64| {
         let count = Data::Number(Number::Int(i64::try_from(count).unwrap_or(i64::MAX)));

@@ -127,7 +127,8 @@ fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Progr
 
 /// What was found in a source, as data.
 fn told(source: &Source, diagnostics: &Diagnostics) -> Vec<Value> {
-    let lines = json::lines("source", &source.text, diagnostics);
+    // What is an option of the command line is an argument here.
+    let lines = json::lines("source", &source.text, diagnostics).replace("`--from`", "`notation`");
     lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 

@@ -27,8 +27,6 @@ const PATH: &str = "/mcp";
 const LOCAL: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 /// How long a client may take for the body of a request.
 const BODY: Duration = Duration::from_secs(30);
-/// What a request may have beyond the program's source: its inputs.
-const INPUTS: usize = 4 << 20;
 
 /// Where the server listens and whom it lets in.
 #[derive(Clone, Debug)]
@@ -66,7 +64,7 @@ pub async fn http(
 }
 
 fn app(service: Service, settings: &Http) -> Router {
-    let most = service.source.saturating_mul(2).saturating_add(INPUTS);
+    let most = service.message();
     let mut config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(most)
         .with_allowed_origins(LOCAL.iter().map(ToString::to_string).chain(settings.origins.iter().cloned()))

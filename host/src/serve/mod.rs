@@ -7,6 +7,7 @@
 mod answer;
 mod consent;
 mod http;
+mod lines;
 mod listen;
 mod offer;
 mod search;
@@ -19,6 +20,7 @@ use crate::tools::consent::Consent;
 use axum::http::request::Parts;
 use consent::{Line, Running, Waiting, Way};
 use ilo_vm::{FunctionId, Program};
+use lines::Lines;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
@@ -61,6 +63,16 @@ pub struct Service {
     pub source: usize,
 }
 
+/// What a message may have beyond a program's source: its inputs.
+const INPUTS: usize = 4 << 20;
+
+impl Service {
+    /// Bytes of one message. Written as JSON, a source with no control characters but line ends is twice as long at most.
+    fn message(&self) -> usize {
+        self.source.saturating_mul(2).saturating_add(INPUTS)
+    }
+}
+
 /// What all clients share.
 struct Shared {
     service: Service,
@@ -96,8 +108,9 @@ pub async fn streams(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> io::Result<()> {
+    let most = service.message();
     let session = Shared::new(service).session(None);
-    let running = session.serve((input, output)).await.map_err(io::Error::other)?;
+    let running = session.serve(Lines::new(input, output, most)).await.map_err(io::Error::other)?;
     running.waiting().await.map_err(io::Error::other)?;
     Ok(())
 }

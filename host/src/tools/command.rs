@@ -5,6 +5,7 @@
 //! output. Nothing waits for a pipe past the deadline: pipes are served by threads, and one whose pipe stays open in a
 //! process that left the group is left behind with it.
 
+use super::mark::{self, Mark};
 use super::{Failure, Provider, Request};
 use crate::data::Data;
 use crate::data::read::{ReadError, ReadErrorKind, read};
@@ -19,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Environment that a program gets from ours; the tools file adds to it.
-pub(super) const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
+const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
 /// Bytes kept of the end of standard error, which is the message of a failure: a screenful.
 pub(super) const ERRORS: usize = 4 << 10;
 /// How long output may still arrive after the program has ended, from what it left running.
@@ -55,15 +56,10 @@ impl Provider for Command {
 }
 
 impl Command {
-    fn spawn(&self) -> io::Result<Box<dyn ChildWrapper>> {
+    fn spawn(&self, mark: &Mark) -> io::Result<Box<dyn ChildWrapper>> {
         let mut command = CommandWrap::with_new(&self.program, |command| {
-            command.args(&self.arguments).current_dir(&self.folder).env_clear();
-            for name in ENVIRONMENT {
-                if let Some(value) = std::env::var_os(name) {
-                    command.env(name, value);
-                }
-            }
-            command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+            command.args(&self.arguments).current_dir(&self.folder);
+            closed(command, &self.environment, &mark.value());
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         });
         #[cfg(unix)]
@@ -72,6 +68,13 @@ impl Command {
         command.wrap(process_wrap::std::JobObject);
         command.spawn()
     }
+}
+
+/// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it, and the mark.
+pub(super) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
+    let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
+    command.env(mark::NAME, mark);
 }
 
 /// What the message of a failed program is: the end of its standard error, else how it ended.
@@ -132,7 +135,7 @@ struct Running {
 
 impl Running {
     fn start(command: &Command, request: &Request<'_>) -> Result<Running, Failure> {
-        let mut child = command.spawn().map_err(|error| {
+        let mut child = command.spawn(request.mark).map_err(|error| {
             Failure::text(format!("cannot start `{}`: {error}", command.program.display()))
         })?;
         let (sender, events) = mpsc::channel();

@@ -5,6 +5,7 @@
 
 pub(crate) mod command;
 pub mod consent;
+pub mod mark;
 mod mcp;
 pub(crate) mod mock;
 mod names;
@@ -23,6 +24,7 @@ use consent::{Ask, Consent, Question};
 use ilo_asm::catalog::{self, Catalog, Lookup};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
+use mark::Mark;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,6 +48,8 @@ pub struct Request<'c> {
     pub bytes: bool,
     /// Asked for while a provider waits; it gives up once it is set.
     pub interrupt: &'c Interrupt,
+    /// What a program that is started bears.
+    pub mark: &'c Mark,
 }
 
 /// Why a call has no value.
@@ -221,6 +225,7 @@ impl Tool {
             bounds: limits.bounds,
             bytes: self.policy.bytes,
             interrupt: &limits.interrupt,
+            mark: &limits.mark,
         };
         match provider.call(&request) {
             Err(Failure::TimedOut) if Instant::now() < until => {
@@ -279,6 +284,8 @@ pub struct CallLimits {
     pub interrupt: Interrupt,
     /// Who asks a person, where a tool wants it; without one such a call is refused.
     pub ask: Option<Arc<dyn Ask>>,
+    /// What programs that are started bear: those that are left of them end once nobody holds it.
+    pub mark: Mark,
 }
 
 impl Default for CallLimits {
@@ -288,6 +295,7 @@ impl Default for CallLimits {
             bounds: Bounds::default(),
             interrupt: Interrupt::default(),
             ask: None,
+            mark: Mark::default(),
         }
     }
 }

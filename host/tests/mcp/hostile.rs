@@ -142,6 +142,15 @@ impl Server {
                 eprintln!("out of cheese");
                 exit(1);
             }
+            "dies-with-a-trace" => {
+                eprintln!("Error: out of cheese\n");
+                (0..9).for_each(|frame| eprintln!("    at frame {frame}\r"));
+                exit(1);
+            }
+            "dies-with-a-long-line" => {
+                eprintln!("before\n{}\nlast", "x".repeat(3000));
+                exit(1);
+            }
             "dies-after-call" => {
                 say(&reply(id, &result));
                 exit(0);

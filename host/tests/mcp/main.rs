@@ -134,6 +134,10 @@ fn fails(scenario: &str, timeout: u64, expected: &str) {
 fn what_goes_wrong_in_a_call_is_its_failure() {
     let late = "tool `mcp://h/echo` took longer than its limit of";
     fails("dies-in-call", 20_000, "server `h` has ended, and whether it did this is not known");
+    let frames: Vec<String> = (0..9).map(|frame| format!(" / at frame {frame}")).collect();
+    let said = format!("is not known; it said: Error: out of cheese{}", frames.concat());
+    fails("dies-with-a-trace", 20_000, &said);
+    fails("dies-with-a-long-line", 20_000, "is not known; it said: last");
     fails("never-answers", 300, late);
     fails("is-error", 20_000, "no such text");
     fails("protocol-error", 20_000, "text is too plain");
@@ -265,13 +269,19 @@ fn over_http(asked: &str, kind: &str, result: &str) -> String {
 
 fn an_answer_over_http_is_looked_at_too() {
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
-    for (value, expected) in [
-        ("9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
+    let rounded = "the tool's answer: 1.8446744073709552e19 may have been an integer that does not fit 64 bits, which an \
+        answer as plain JSON over HTTP does not show; have the server write it as a text";
+    for (content_type, value, expected) in [
+        ("application/json", "9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
+        ("application/json", "18446744073709551616", Err(Failure::text(rounded))),
+        ("text/event-stream", "9223372036854775807", Ok(r#"{"n":9223372036854775807}"#.to_owned())),
         (
+            "text/event-stream",
             "18446744073709551616",
             Err(Failure::text("the tool's answer: 18446744073709551616 does not fit 64 bits")),
         ),
         (
+            "text/event-stream",
             deep.as_str(),
             Err(Failure::Limit(Code::FaultDepth, "the tool's answer is nested more than 125 deep".into())),
         ),
@@ -295,7 +305,7 @@ fn an_answer_over_http_is_looked_at_too() {
             } else if has("tools/call") && result.is_empty() {
                 "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
             } else if has("tools/call") {
-                over_http(asked, "text/event-stream", &result)
+                over_http(asked, content_type, &result)
             } else if asked.starts_with("POST") && !asked.contains(r#""id":"#) {
                 "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
             } else if asked.starts_with("POST") {

@@ -347,7 +347,7 @@ fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
         }
         Some(_) if src.tag == Tag::Unknown => return Err(mismatch("a value to look for", src.tag)),
-        Some(cases) => many_cases(heap, program, src, map).or(cases.default),
+        Some(cases) => many_cases(heap, program, src, map)?.or(cases.default),
         None => None,
     };
     target.ok_or_else(|| no_case(heap, program, src, map))
@@ -383,18 +383,24 @@ fn key_value(program: &Inner, key: Key) -> Value {
     }
 }
 
-fn many_cases(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Option<u16> {
+fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
     let rank = match src.tag {
-        Tag::Nil => (0, 0),
-        Tag::False => (1, 0),
-        Tag::True => (1, 1),
-        Tag::Int | Tag::Double => number_rank(src.as_number()?),
-        Tag::Text => (4, program.find_string(heap.text_of(program, *src))?.into()),
-        Tag::List | Tag::Record | Tag::Unknown => return None,
+        Tag::Nil => Some((0, 0)),
+        Tag::False => Some((1, 0)),
+        Tag::True => Some((1, 1)),
+        Tag::Int | Tag::Double => src.as_number().map(number_rank),
+        // A text longer than every string of the program is none of them.
+        Tag::Text if at(src.high()) <= program.longest => {
+            heap.budget.burn_bulk(0, at(src.high()))?;
+            program.find_string(heap.text_of(program, *src)).map(|id| (4, id.into()))
+        }
+        Tag::Text | Tag::List | Tag::Record | Tag::Unknown => None,
     };
-    let order = program.facts.orders.get(at(map.0))?;
-    let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
-    order.get(place).map(|&(_, to)| to)
+    let order = program.facts.orders.get(at(map.0));
+    Ok(rank.zip(order).and_then(|(rank, order)| {
+        let place = order.binary_search_by_key(&rank, |&(rank, _)| rank).ok()?;
+        order.get(place).map(|&(_, to)| to)
+    }))
 }
 
 #[cold]

@@ -11,8 +11,8 @@ use ilo_spec::error::Code;
 use ilo_spec::number::{self, NumberError};
 
 /// Symbols of more than one byte, each before those that begin it; of other languages too.
-const SYMBOLS: [&str; 16] =
-    ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
+const SYMBOLS: [&str; 17] =
+    ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Goes to the next token; `value` says whether a value may stand here, and so a `-` begin a number.

@@ -175,6 +175,24 @@ impl Reader<'_, '_, '_> {
         None
     }
 
+    /// What to do about parentheses behind something: what no function is called on a value.
+    fn no_method(&self) -> String {
+        let before = self.words.get(0, self.from);
+        let (of, name) = before.rsplit_once('.').unwrap_or_default();
+        let of = of.get(of.rfind(' ').map_or(0, |blank| blank + 1)..).unwrap_or("");
+        let close = if of.starts_with("${") { "}" } else { "" };
+        match operator::find(name).or_else(|| operator::meant(name)) {
+            Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
+                let rest = if *spelling == "len" { "" } else { ", …" };
+                format!("functions stand before their operands: `{spelling}({of}{close}{rest})`")
+            }
+            _ => match operator::in_place_of(name) {
+                Some(instead) => format!("nothing is called on a value: {instead}"),
+                None => "only functions take parentheses: `len($list)`".to_owned(),
+            },
+        }
+    }
+
     /// Reports what stands behind an expression.
     pub(super) fn left_over<T>(&mut self) -> Option<T> {
         let symbol = match self.token {
@@ -200,7 +218,7 @@ impl Reader<'_, '_, '_> {
             "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
             "//" => "write `($a - $a % $b) / $b`".to_owned(),
             "not" => "write `not has($record, 'field')`, or `not` before a comparison".to_owned(),
-            "(" => "only functions take parentheses: `len($list)`".to_owned(),
+            "(" => self.no_method(),
             ")" => "remove it, or open it before".to_owned(),
             "'" | "\"" => "write the operator between the values".to_owned(),
             _ => match near {

@@ -12,6 +12,8 @@ use ilo_spec::error::Code;
 const POINTED: usize = 3;
 /// How many brackets a mend closes.
 const CLOSED: usize = 8;
+/// How often the rest of a source is looked through for what its brackets close, so that it stays linear.
+pub(super) const LOOKS: u8 = 8;
 
 /// A bracket as a message shows it.
 const fn closer(record: bool) -> &'static str {
@@ -153,6 +155,33 @@ impl Reader<'_, '_> {
         self.last = place.end;
     }
 
+    /// How many brackets more the rest of the source closes than it opens, behind the one that is here: all of it, and up to
+    /// the first line that begins with a record.
+    fn closes_later(&mut self) -> [Option<usize>; 2] {
+        let Some(left) = self.looks.checked_sub(1) else { return [None; 2] };
+        self.looks = left;
+        let rest = self.source.as_bytes().get(self.at + 1..self.end).unwrap_or_default();
+        let (mut closed, mut depth, mut inside, mut escaped) = (0_usize, 0_usize, false, false);
+        let (mut line, mut before) = (None, 0);
+        for &byte in rest {
+            if byte == b'{' && before == b'\n' && depth == 0 && !inside {
+                line = line.or(Some(closed));
+            }
+            before = byte;
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if inside => escaped = true,
+                b'"' => inside = !inside,
+                _ if inside => {}
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth > 0 => depth -= 1,
+                b'}' | b']' => closed += 1,
+                _ => {}
+            }
+        }
+        [(depth == 0).then_some(closed), line]
+    }
+
     /// A bracket that closes another kind than the innermost that is open.
     pub(super) fn wrong_close(&mut self, record: bool) {
         let place = self.here();
@@ -167,8 +196,18 @@ impl Reader<'_, '_> {
             2 => matches!(next, None | Some(b'{' | b'[')),
             _ => matches!(next, None | Some(b',' | b'}' | b']')),
         };
-        let stray = next == right.as_bytes().first().copied();
-        let missing = !stray && outer.is_some_and(|outer| outer.record == record) && fits_both;
+        let fits = outer.is_some_and(|outer| outer.record == record);
+        // What the rest closes says it best, where nothing else is wrong in it.
+        let frames = self.frames.len();
+        let told =
+            |closed: &usize| *closed == frames || closed + 1 == frames || (fits && closed + 2 == frames);
+        let (stray, missing) = match self.closes_later().into_iter().flatten().find(told) {
+            Some(closed) => (closed == frames, closed + 2 == frames),
+            None => {
+                let stray = next == right.as_bytes().first().copied();
+                (stray, !stray && fits && fits_both)
+            }
+        };
         if !lost {
             let last = self.last;
             self.report(Code::BadJson, || {

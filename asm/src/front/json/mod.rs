@@ -42,6 +42,7 @@ pub(super) fn read<'a>(
         last: 0,
         comma: None,
         lost: false,
+        looks: mend::LOOKS,
         vague: None,
         lines_end: false,
     };
@@ -97,6 +98,8 @@ struct Reader<'a, 'd> {
     vague: Option<u32>,
     /// Whether no later line begins with a bracket.
     lines_end: bool,
+    /// How often the rest of the source may still be looked through for brackets.
+    looks: u8,
 }
 
 /// An offset; the limit on the source's size makes every one fit.

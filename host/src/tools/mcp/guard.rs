@@ -5,7 +5,8 @@
 
 use crate::tools::Failure;
 use ilo_spec::error::Code;
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage, ServerResult};
+use serde_json::Value;
 
 /// Bytes of one message.
 pub(super) const MESSAGE: usize = 16 << 20;
@@ -15,6 +16,10 @@ const DEPTH: usize = 127;
 const AROUND: usize = 2;
 /// Bytes that are kept of a name or number: no name that is looked for and no integer of 64 bits is longer.
 const KEPT: usize = 64;
+
+/// The doubles nearest to the integers just beyond those that the library reads exactly: -2^63 - 1 and 2^64.
+const LEAST: f64 = -9_223_372_036_854_775_808.0;
+const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 
 /// The codes of the errors that stand for such answers; no other error of a server has them.
 const TOO_LONG: i32 = -31_001;
@@ -32,11 +37,42 @@ pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
             let message = format!("the tool's answer is nested more than {} deep", DEPTH - AROUND);
             Some(Failure::Limit(Code::FaultDepth, message))
         }
-        TOO_LARGE_NUMBER => {
-            Some(Failure::text(format!("the tool's answer: {} does not fit 64 bits", error.message)))
-        }
+        TOO_LARGE_NUMBER => Some(Failure::text(format!("the tool's answer: {}", error.message))),
         _ => None,
     }
+}
+
+/// A message that the library has read, as it may pass on. Of integers beyond 64 bits only the nearest doubles are left, and
+/// a double that large may have been one: it is taken for one, since a number that is another is worse than a failure.
+pub(super) fn read(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+    let ServerJsonRpcMessage::Response(response) = &message else { return message };
+    let ServerResult::CallToolResult(result) = &response.result else { return message };
+    let Some(large) = result.structured_content.as_ref().and_then(large_double) else { return message };
+    let message = format!(
+        "{large:e} may have been an integer that does not fit 64 bits, which an answer as plain JSON over HTTP does not \
+         show; have the server write it as a text"
+    );
+    let error = ErrorData::new(ErrorCode(TOO_LARGE_NUMBER), message, None);
+    ServerJsonRpcMessage::error(error, Some(response.id.clone()))
+}
+
+/// A double in a value that an integer beyond 64 bits can have become.
+fn large_double(value: &Value) -> Option<f64> {
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => open.extend(fields.values()),
+            Value::Number(number) if number.is_f64() => {
+                let large = number.as_f64().filter(|&double| double <= LEAST || double >= GREATEST);
+                if large.is_some() {
+                    return large;
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// A whole message as it may pass on.
@@ -216,11 +252,11 @@ impl Scan {
         } else if self.deepest > DEPTH {
             (TOO_DEEP, format!("an answer nested more than {DEPTH} deep"))
         } else if let Some(number) = &self.large {
-            (TOO_LARGE_NUMBER, number.clone())
+            (TOO_LARGE_NUMBER, format!("{number} does not fit 64 bits"))
         } else {
             return Verdict::Passes;
         };
-        let id: Option<serde_json::Value> = serde_json::from_slice(&self.id).ok();
+        let id: Option<Value> = serde_json::from_slice(&self.id).ok();
         match id.filter(|id| !self.is_request && (id.is_string() || id.is_number())) {
             None => Verdict::AnswersNobody,
             Some(id) => {
@@ -242,7 +278,7 @@ mod tests {
     }
 
     fn code(line: &str) -> i32 {
-        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let value: Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["id"], 7, "{line}");
         value["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(0)
     }
@@ -281,14 +317,38 @@ mod tests {
     }
 
     #[test]
+    fn a_double_that_was_an_integer_beyond_64_bits_perhaps_is_an_error() {
+        for (value, passes) in [
+            ("18446744073709551615", true),
+            ("18446744073709551616", false),
+            ("-9223372036854775808", true),
+            ("-9223372036854775809", false),
+            ("{\"a\":[1,18446744073709551616]}", false),
+            ("\"18446744073709551616\"", true),
+            ("1.8446744073709549e19", true),
+            ("1e30", false),
+            ("1e-30", true),
+        ] {
+            let text = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{{\"content\":[],\"structuredContent\":{value}}}}}"
+            );
+            let found = serde_json::to_string(&read(serde_json::from_str(&text).unwrap())).unwrap();
+            assert_eq!(found.contains("structuredContent"), passes, "{value}");
+            if !passes {
+                assert_eq!(code(&found), TOO_LARGE_NUMBER);
+            }
+        }
+    }
+
+    #[test]
     fn depth_holds_at_n_and_not_at_n_plus_1() {
         let message = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
             format!("{{\"id\":7,\"result\":{{\"structuredContent\":{open}{close}}}}}")
         };
         let most = DEPTH - AROUND;
-        assert!(serde_json::from_str::<serde_json::Value>(&message(most)).is_ok(), "the library takes it");
-        assert!(serde_json::from_str::<serde_json::Value>(&message(most + 1)).is_err());
+        assert!(serde_json::from_str::<Value>(&message(most)).is_ok(), "the library takes it");
+        assert!(serde_json::from_str::<Value>(&message(most + 1)).is_err());
         assert_eq!(passed(message(most)), message(most));
         assert_eq!(code(&passed(message(most + 1))), TOO_DEEP);
         assert_eq!(code(&passed(message(1_000_000))), TOO_DEEP);

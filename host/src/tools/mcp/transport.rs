@@ -7,7 +7,9 @@ use super::child::Child;
 use super::guard::MESSAGE;
 use super::link::{Watcher, cannot_open};
 use super::web::Client;
-use crate::tools::command::{ENVIRONMENT, ERRORS};
+use crate::problem::shortened;
+use crate::tools::command::{ERRORS, closed};
+use crate::tools::mark;
 use crate::tools::server::{Server, Way};
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
@@ -25,6 +27,11 @@ use tokio::process::ChildStderr;
 
 /// How long is waited for the last words of a server that went away.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Lines that are shown of what it said last, as far as they are no longer than so many bytes together: a trace of calls
+/// with the error above it.
+const LINES: usize = 10;
+const SHOWN: usize = 1_000;
 
 /// The end of what a server says on standard error.
 #[derive(Clone, Debug, Default)]
@@ -57,11 +64,20 @@ impl Tail {
         }
         let kept = self.said_so_far();
         let text = String::from_utf8_lossy(&kept.bytes);
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        match lines.get(lines.len().saturating_sub(3)..) {
-            Some(last @ [_, ..]) => format!("; it said: {}", last.join(" / ")),
-            _ => String::new(),
+        let mut left = SHOWN;
+        let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
+        let mut last: Vec<&str> = lines
+            .take_while(|line| {
+                let fits = left == SHOWN || line.len() <= left;
+                left = left.saturating_sub(line.len());
+                fits
+            })
+            .collect();
+        last.reverse();
+        if last.is_empty() {
+            return String::new();
         }
+        format!("; it said: {}", shortened(&last.join(" / "), SHOWN + LINES))
     }
 
     /// Reads all that is said, in a task of its own.
@@ -167,13 +183,8 @@ fn spawn(
     errors: &Tail,
 ) -> Result<Child, String> {
     let mut command = CommandWrap::with_new(program, |command| {
-        command.args(arguments).current_dir(folder).env_clear();
-        for name in ENVIRONMENT {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        command.args(arguments).current_dir(folder);
+        closed(command.as_std_mut(), environment, mark::of_process());
     });
     #[cfg(unix)]
     command.wrap(process_wrap::tokio::ProcessGroup::leader());

@@ -1,9 +1,9 @@
 //! A server over HTTP: the library's client, with a look at each event of a stream.
 //!
-//! An answer that comes as plain JSON instead of a stream is read by the library alone; a body that is too long is an
-//! error there, and an integer beyond 64 bits arrives as the nearest double.
+//! An answer that comes as plain JSON instead of a stream is read by the library first; a body that is too long is an error
+//! there, and an integer beyond 64 bits has become a double by then, which is told by its size.
 
-use super::guard::passed;
+use super::guard::{self, passed};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
@@ -39,15 +39,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session,
-            token,
-            headers,
-            super::guard::MESSAGE,
-        )
-        .await
+        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, guard::MESSAGE).await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -64,6 +56,9 @@ impl StreamableHttpClient for Client {
         Ok(match answer {
             StreamableHttpPostResponse::Sse(events, session) => {
                 StreamableHttpPostResponse::Sse(guarded(events), session)
+            }
+            StreamableHttpPostResponse::Json(message, session) => {
+                StreamableHttpPostResponse::Json(guard::read(message), session)
             }
             other => other,
         })
@@ -87,8 +82,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Failed> {
-        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, super::guard::MESSAGE)
-            .await
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, guard::MESSAGE).await
     }
 
     async fn get_stream_with_max_sse_event_size(

@@ -1,0 +1,123 @@
+//! The input of a run: a record as JSON, and single arguments.
+
+use super::Refused;
+use ilo_host::data::Data;
+use ilo_host::data::read::{Bounds, ReadErrorKind, read};
+use ilo_host::file;
+use ilo_host::problem::{Problem, meant_or_all};
+use ilo_spec::error::Code;
+use ilo_spec::types::Type;
+use std::path::Path;
+
+/// The input: that of `--input`, then each `--arg`.
+pub(super) fn input(
+    given: Option<&str>,
+    arguments: &[String],
+    parameters: &[(&str, Type)],
+    bounds: &Bounds,
+) -> Result<Data, Refused> {
+    let bad = |place: &str, message: String| Problem::new(Code::BadInput, place, message);
+    let text = match given {
+        None => b"{}".to_vec(),
+        Some("-") => read_input(Path::new("-"), bounds.bytes)?,
+        Some(text) => match text.strip_prefix('@') {
+            Some(path) => read_input(Path::new(path), bounds.bytes)?,
+            None => text.as_bytes().to_vec(),
+        },
+    };
+    let data = read(&text, bounds).map_err(|error| {
+        let option = limit_option(&error.kind);
+        let name = given.filter(|&text| Path::new(text).is_file());
+        let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));
+        bad("--input", format!("{error}{option}{file}"))
+    })?;
+    if arguments.is_empty() {
+        return Ok(data);
+    }
+    let Data::Record(mut fields) = data else {
+        let message = format!("expected a record with a field for each parameter, found {}", data.kind());
+        return Err(bad("--input", message).into());
+    };
+    let mut problems = Vec::new();
+    for argument in arguments {
+        match self::argument(argument, parameters, bounds) {
+            Ok((name, _)) if fields.iter().any(|(given, _)| *given == name) => {
+                problems.push(bad("--arg", format!("`{name}` is given twice")));
+            }
+            Ok(field) => fields.push(field),
+            Err(problem) if problems.contains(&problem) => {}
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
+}
+
+/// Reads the file of the input, or standard input.
+fn read_input(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
+    file::read(path, limit).map_err(|mut problem| {
+        if problem.message.starts_with("larger than") {
+            problem.message.push_str(MEMORY);
+        }
+        problem
+    })
+}
+
+/// What is said where the memory of the run is too small for the input.
+pub(super) const MEMORY: &str = " (`--memory`)";
+
+/// The option that sets the limit which an input passes.
+fn limit_option(kind: &ReadErrorKind) -> &'static str {
+    match kind {
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => MEMORY,
+        ReadErrorKind::Depth(_) => " (`--max-depth`)",
+        _ => "",
+    }
+}
+
+/// Bytes of a value for which the list is shown that it should have been.
+const LIST_SHOWN: usize = 200;
+
+/// Reads `NAME=VALUE`.
+fn argument(text: &str, parameters: &[(&str, Type)], bounds: &Bounds) -> Result<(String, Data), Problem> {
+    let Some((name, value)) = text.split_once('=') else {
+        let message = format!("expected NAME=VALUE, found `{text}`");
+        return Err(Problem::new(Code::BadUsage, "--arg", message));
+    };
+    let Some(&(_, ty)) = parameters.iter().find(|(known, _)| *known == name) else {
+        let there = meant_or_all(name, parameters.iter().map(|&(name, _)| name));
+        let message = format!("the function has no parameter `{name}`{there}");
+        return Err(Problem::new(Code::UnknownInput, "--arg", message));
+    };
+    if ty == Type::TEXT {
+        return Ok((name.to_owned(), Data::from(value)));
+    }
+    // Anything may be a list, and need not.
+    let item = ty.item().filter(|_| ty != Type::ANY);
+    let refused = |why: String| {
+        let hint = match item {
+            Some(item) => format!("; write `--arg '{name}={}'`", list_form(value, item)),
+            None if ty == Type::ANY => "; put a text in double quotes".to_owned(),
+            None => String::new(),
+        };
+        Problem::new(Code::InputType, "--arg", format!("`{name}`: expected {ty} as JSON{why}{hint}"))
+    };
+    let data = read(value.as_bytes(), bounds)
+        .map_err(|error| refused(format!(": {}{}", error.kind, limit_option(&error.kind))))?;
+    match (&data, item) {
+        (Data::List(_), _) | (_, None) => Ok((name.to_owned(), data)),
+        (other, Some(_)) => Err(refused(format!(", found {}", other.kind()))),
+    }
+}
+
+/// A list as JSON, of what was given for one: its items, with commas between them perhaps.
+fn list_form(value: &str, item: Type) -> String {
+    let one = |part: &str| match read(part.as_bytes(), &Bounds::default()) {
+        _ if item == Type::TEXT => Some(Data::from(part.trim_matches('"'))),
+        Ok(data @ Data::Number(_)) if item == Type::NUMBER => Some(data),
+        Ok(data @ Data::Bool(_)) if item == Type::BOOL => Some(data),
+        _ => None,
+    };
+    let plain = !value.contains(['[', '{', '\'']) && value.len() <= LIST_SHOWN;
+    let items = value.split(',').map(|part| one(part.trim())).collect::<Option<Vec<Data>>>();
+    items.filter(|_| plain).map_or_else(|| "[…]".to_owned(), |items| Data::List(items).to_json())
+}

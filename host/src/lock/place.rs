@@ -1,0 +1,152 @@
+//! Where a lock is kept: a file that is read whole, and written whole or not at all.
+//!
+//! Several processes may write it at once: each takes its turn from reading to writing. What they wait for is a lock of
+//! the system's on the folder, so that nothing is left beside the file, nor by a process that was ended.
+
+use crate::file;
+use crate::problem::Problem;
+use ilo_spec::error::Code;
+use std::fs::{self, File, FileType, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long is waited for others to read and write, which takes each of them some milliseconds.
+const WAIT: Duration = Duration::from_secs(10);
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A file, or where it will be.
+pub(super) struct Place {
+    /// As it was named.
+    shown: String,
+    /// Where it is; of a link, what it leads to.
+    path: PathBuf,
+}
+
+impl Place {
+    /// Looks at what is there: a file, perhaps through links, or nothing.
+    pub(super) fn of(path: &Path) -> Result<Place, Problem> {
+        let shown = path.display().to_string();
+        let bad = |message: String| Problem::new(Code::BadUsage, shown.clone(), message);
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() => {
+                let path = path.canonicalize().map_err(|error| bad(format!("cannot be read: {error}")))?;
+                Ok(Place { shown, path })
+            }
+            Ok(found) => Err(bad(format!("a lock is a file, and this is {}", kind(found.file_type())))),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(bad(format!("cannot be read: {error}")))
+            }
+            Err(_) => match fs::read_link(path) {
+                Ok(to) => Err(bad(format!(
+                    "this is a link to `{}`, which is not there; take the link away, or name the file itself",
+                    to.display()
+                ))),
+                Err(_) => Ok(Place { shown, path: path.to_path_buf() }),
+            },
+        }
+    }
+
+    pub(super) fn problem(&self, message: String) -> Problem {
+        Problem::new(Code::BadUsage, self.shown.clone(), message)
+    }
+
+    /// Its bytes; nothing where there is no file.
+    pub(super) fn read(&self, limit: usize) -> Result<Option<Vec<u8>>, Problem> {
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        let bytes = file::read(&self.path, limit);
+        bytes.map(Some).map_err(|problem| Problem { place: self.shown.clone(), ..problem })
+    }
+
+    /// Waits until no other process is between reading and writing; until the turn is dropped, none will be.
+    pub(super) fn turn(&self) -> Result<Turn, Problem> {
+        self.turn_within(WAIT)
+    }
+
+    fn turn_within(&self, wait: Duration) -> Result<Turn, Problem> {
+        let until = Instant::now() + wait;
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        // A folder that is not there is told where the file is written.
+        let Ok(folder) = File::open(folder) else { return Ok(Turn { _folder: None }) };
+        loop {
+            match folder.try_lock() {
+                Ok(()) => return Ok(Turn { _folder: Some(folder) }),
+                // A file system without locks is used without.
+                Err(TryLockError::Error(_)) => return Ok(Turn { _folder: None }),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => {
+                    let message = format!(
+                        "another process has kept its folder locked for {} s; try again once it has ended",
+                        wait.as_secs()
+                    );
+                    return Err(self.problem(message));
+                }
+            }
+        }
+    }
+
+    /// Writes it: beside it first, then in its place.
+    pub(super) fn write(&self, text: &str) -> Result<(), Problem> {
+        let fails = |error: io::Error| self.problem(format!("cannot be written: {error}"));
+        let beside = beside(&self.path).ok_or_else(|| fails(io::ErrorKind::InvalidFilename.into()))?;
+        // One that is there was left by a process of the same number that was ended in the middle.
+        drop(fs::remove_file(&beside));
+        let written = File::create_new(&beside)
+            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&beside, &self.path));
+        if written.is_err() {
+            drop(fs::remove_file(&beside));
+        }
+        written.map_err(fails)
+    }
+}
+
+/// The right to read and write, until it is dropped.
+pub(super) struct Turn {
+    _folder: Option<File>,
+}
+
+/// A name for a file on its way to its place.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name()?);
+    name.push(format!(".{}.new", std::process::id()));
+    Some(path.with_file_name(name))
+}
+
+/// What is there instead of a file.
+fn kind(found: FileType) -> &'static str {
+    if found.is_dir() {
+        return "a folder";
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&found) {
+        return "a pipe";
+    }
+    "a device"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_waited_for_and_not_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = || Place::of(&folder.path().join("tools.lock")).unwrap();
+        let (first, second) = (place(), place());
+        let turn = first.turn_within(Duration::ZERO).unwrap();
+        let refused = second.turn_within(Duration::ZERO).err().unwrap();
+        assert!(refused.message.starts_with("another process has kept its folder locked"), "{refused}");
+        let waiting = thread::spawn(move || second.turn().is_ok());
+        drop(turn);
+        assert!(waiting.join().unwrap());
+    }
+}
