@@ -201,7 +201,8 @@ impl<'a> Types<'_, 'a> {
 
     /// A value that nothing takes, unless a call is made for it.
     fn unused(&mut self, value: &Expr<'a>) {
-        if value.calls() {
+        // In documents a step has its value whether or not it is asked for, and what is lost is told by their readers.
+        if self.function.notation != Notation::Id || value.calls() {
             return;
         }
         let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
