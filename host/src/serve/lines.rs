@@ -46,21 +46,20 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     fn counted(
         &mut self,
         message: RxJsonRpcMessage<RoleServer>,
-    ) -> Result<RxJsonRpcMessage<RoleServer>, ServerJsonRpcMessage> {
+    ) -> Result<RxJsonRpcMessage<RoleServer>, (RequestId, ErrorData)> {
         match &message {
             RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
                 let why = format!("{ASKED} requests wait for their answers; this one was not looked at");
-                let error = ErrorData::new(ErrorCode::INVALID_REQUEST, why, None);
-                return Err(ServerJsonRpcMessage::error(error, Some(request.id.clone())));
+                return Err((request.id.clone(), ErrorData::new(ErrorCode::INVALID_REQUEST, why, None)));
             }
             RxJsonRpcMessage::<RoleServer>::Request(request) => {
                 self.asked.insert(request.id.clone());
             }
             RxJsonRpcMessage::<RoleServer>::Notification(told) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &told.notification {
-                    if let Some(id) = &cancelled.params.request_id {
-                        self.asked.remove(id);
-                    }
+                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.asked.remove(id);
                 }
             }
             _ => {}
@@ -164,7 +163,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
                 }
                 message = self.messages.receive() => match self.counted(message?) {
                     Ok(message) => return Some(message),
-                    Err(answer) => self.sending = Some(Box::pin(self.messages.send(answer))),
+                    Err((id, error)) => {
+                        let sending = self.messages.send(ServerJsonRpcMessage::error(error, Some(id)));
+                        self.sending = Some(Box::pin(sending));
+                    }
                 },
             }
         }
