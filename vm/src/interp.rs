@@ -79,14 +79,18 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
         macro_rules! leave {
             ($value:expr) => {{
                 let value = $value;
+                leave!(in place value);
+            }};
+            // A value that is not in the window is fetched where it goes.
+            (in place $value:expr) => {{
                 let Some(frame) = frames.pop() else {
-                    *result = value;
+                    *result = $value;
                     break 'run (Stop::Returned, None);
                 };
                 pc = frame.pc;
                 *base = frame.base;
                 w = enter!();
-                set(w, frame.dst, value);
+                set(w, frame.dst, $value);
             }};
         }
         // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
@@ -111,6 +115,22 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     $to
                 )
             }};
+        }
+        // Takes the next item where a loop ends here: what comes before it saves finding it.
+        macro_rules! then_next {
+            () => {
+                if let Some(&Op::Next { base, item, .. }) = code.get(pc) {
+                    pc += 1;
+                    next!(base, item);
+                }
+            };
+        }
+        macro_rules! next {
+            ($base:expr, $item:expr) => {
+                if let Some(body) = fallible!(loops::next(heap, w, $base, $item)) {
+                    pc = body;
+                }
+            };
         }
         let number = |id: NumberId| program.number(id);
         loop {
@@ -171,7 +191,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(record::merge(heap, program, w, (dst, src), (first, shape)));
                 }
                 Op::Field { dst, src, field } => {
-                    fallible!(record::field(heap, program, w, dst, (src, field)));
+                    fallible!(record::field(heap, program, w, op, (dst, src, field)));
                 }
                 Op::Has { dst, src, field } => fallible!(record::has(heap, program, w, dst, (src, field))),
                 Op::HasName { dst, src, name } => {
@@ -215,7 +235,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += fallible!(compare::switch(heap, program, get(w, src), map));
                 }
                 Op::Select { dst, src, map } => {
-                    fallible!(compare::select(heap, program, w, (dst, src), map));
+                    fallible!(compare::select(heap, program, w, op, (dst, src, map)));
                 }
 
                 Op::For { base, list, to } => {
@@ -226,25 +246,14 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(loops::begin(heap, program, w, (base, list), pc, false));
                     pc += usize::from(to.0);
                 }
-                Op::Next { base, item, back } => {
-                    if let Some(body) = fallible!(loops::next(heap, w, base, item)) {
-                        debug_assert_eq!(body, pc - usize::from(back.0), "the verifier looked at it");
-                        pc = body;
-                    }
-                }
+                Op::Next { base, item, .. } => next!(base, item),
                 Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),
                 Op::YieldRecord { base, first, shape } => {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
-                Op::YieldTwo { base, a, b, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b], shape));
-                }
-                Op::YieldThree { base, a, b, c, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b, c], shape));
-                }
-                Op::YieldFour { base, a, b, c, d, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b, c, d], shape));
-                }
+                Op::YieldTwo { .. } => fallible!(loops::add_two(heap, w, op)),
+                Op::YieldThree { .. } => fallible!(loops::add_three(heap, w, op)),
+                Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
                 Op::Tool { .. } => {
@@ -288,7 +297,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
                 },
 
-                Op::ReturnText { text } => leave!(program.texts[at(text.0)]),
+                Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),
 
                 Op::MulUnlessGe { to, .. } => {
                     if let Op::MulUnlessGe { dst, a, by, least, .. } = *op
@@ -304,6 +313,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                             set(w, dst, Value::double(product));
                             cold_path();
                             pc += usize::from(to.0);
+                            then_next!();
                             continue;
                         }
                     }

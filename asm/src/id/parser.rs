@@ -21,6 +21,7 @@ use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
+use ilo_spec::types::Type;
 
 /// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names.
 const SEARCHES: usize = 1 << 20;
@@ -120,6 +121,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) last_count: Option<(usize, usize)>,
     pub(super) registries: Registries<'a>,
     pub(super) slots: Slots<'a>,
+    /// Whether the function succeeds with nil.
+    pub(super) gives_nil: bool,
     pub(super) calls: u32,
     pub(super) loops: u32,
     pub(super) diagnostics: &'p mut Diagnostics,
@@ -253,6 +256,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             last_count: None,
             registries: Registries::new(),
             slots: Slots::new(),
+            gives_nil: false,
             calls: 0,
             loops: 0,
             diagnostics,
@@ -294,6 +298,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let span = lexed.comments.get(header).map_or(Span::at(0), |comment| comment.span);
         self.registries.clear();
         self.slots.clear();
+        self.gives_nil = head.output.ok.ty == Type::NIL;
         // Only the formatter asks for these.
         let mut consumed: Vec<usize> = self.layout.iter().map(|_| header).collect();
         self.registries.read(head.rest, self.arena, self.diagnostics);
