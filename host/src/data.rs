@@ -1,7 +1,7 @@
 //! Values outside the machine: what tools answer, what mocks match, what a tools file holds.
 //!
-//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that and writing are
-//! loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing and dropping it, which
+//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that, writing and dropping are
+//! loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing and copying it, which
 //! the compiler derives, is bounded too. It knows nothing of the machine's own values.
 
 mod datum;
@@ -28,7 +28,30 @@ pub enum Data {
     Record(Vec<(String, Data)>),
 }
 
+/// A loop: a value may be as deep as whoever read it allowed.
+impl Drop for Data {
+    fn drop(&mut self) {
+        let mut inner = Vec::new();
+        self.give(&mut inner);
+        while let Some(mut value) = inner.pop() {
+            value.give(&mut inner);
+        }
+    }
+}
+
 impl Data {
+    /// Hands over what it holds that holds more.
+    fn give(&mut self, inner: &mut Vec<Data>) {
+        let deep = |value: &Data| matches!(value, Data::List(_) | Data::Record(_));
+        match self {
+            Data::List(items) => inner.extend(items.extract_if(.., |item| deep(item))),
+            Data::Record(fields) => {
+                inner.extend(fields.extract_if(.., |field| deep(&field.1)).map(|(_, value)| value));
+            }
+            _ => {}
+        }
+    }
+
     /// The field of a record.
     pub fn get(&self, name: &str) -> Option<&Data> {
         match self {

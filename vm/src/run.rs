@@ -356,6 +356,11 @@ impl Run {
         matches!(self.state, State::Pending).then_some(Call { run: self })
     }
 
+    /// Whether it can go on.
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready)
+    }
+
     /// The function that was started, where a call waits for its answer.
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
         matches!(self.state, State::Pending).then_some(self.function)

@@ -25,7 +25,7 @@ pub(super) fn input(
             None => text.as_bytes().to_vec(),
         },
     };
-    let data = read(&text, bounds).map_err(|error| {
+    let mut data = read(&text, bounds).map_err(|error| {
         let option = limit_option(&error.kind);
         let name = given.filter(|&text| Path::new(text).is_file());
         let file = name.map_or_else(String::new, |name| format!("; to read the file, write `@{name}`"));
@@ -34,8 +34,9 @@ pub(super) fn input(
     if arguments.is_empty() {
         return Ok(data);
     }
-    let Data::Record(mut fields) = data else {
-        let message = format!("expected a record with a field for each parameter, found {}", data.kind());
+    let kind = data.kind();
+    let Data::Record(fields) = &mut data else {
+        let message = format!("expected a record with a field for each parameter, found {kind}");
         return Err(bad("--input", message).into());
     };
     let mut problems = Vec::new();
@@ -49,7 +50,7 @@ pub(super) fn input(
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { Ok(Data::Record(fields)) } else { Err(problems.into()) }
+    if problems.is_empty() { Ok(data) } else { Err(problems.into()) }
 }
 
 /// Reads the file of the input, or standard input.

@@ -251,26 +251,27 @@ impl Tool {
 }
 
 /// A schema of arguments with other names for them; a name without another stays.
-fn renamed_schema<'n>(schema: Data, own: impl Fn(&str) -> Option<&'n str>) -> Data {
-    let rename = |name: String| own(&name).map_or(name, str::to_owned);
-    let Data::Record(fields) = schema else { return schema };
-    let fields = fields.into_iter().map(|(key, value)| {
-        let value = match (key.as_str(), value) {
+fn renamed_schema<'n>(mut schema: Data, own: impl Fn(&str) -> Option<&'n str>) -> Data {
+    let rename = |name: &mut String| {
+        if let Some(own) = own(name) {
+            own.clone_into(name);
+        }
+    };
+    let Data::Record(fields) = &mut schema else { return schema };
+    for (key, value) in fields {
+        match (key.as_str(), value) {
             ("properties", Data::Record(properties)) => {
-                Data::Record(properties.into_iter().map(|(name, value)| (rename(name), value)).collect())
+                properties.iter_mut().for_each(|(name, _)| rename(name));
             }
-            ("required", Data::List(names)) => {
-                let renamed = names.into_iter().map(|name| match name {
-                    Data::Text(name) => Data::Text(rename(name)),
-                    other => other,
-                });
-                Data::List(renamed.collect())
-            }
-            (_, other) => other,
-        };
-        (key, value)
-    });
-    Data::Record(fields.collect())
+            ("required", Data::List(names)) => names.iter_mut().for_each(|name| {
+                if let Data::Text(name) = name {
+                    rename(name);
+                }
+            }),
+            _ => {}
+        }
+    }
+    schema
 }
 
 /// How long a call may take and how large its answer may be.

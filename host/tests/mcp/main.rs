@@ -127,7 +127,7 @@ fn fails(scenario: &str, timeout: u64, expected: &str) {
     let mut tools = tools(scenario, 20_000);
     tools.connect(["say"]).unwrap();
     let failure = call(&tools, "mcp://h/echo", "text", timeout).unwrap_err();
-    let Failure::Failed(Data::Text(message)) = failure else { panic!("{scenario}: {failure:?}") };
+    let Failure::Failed(Data::Text(message)) = &failure else { panic!("{scenario}: {failure:?}") };
     assert!(message.contains(expected), "{scenario}: {message}");
 }
 
@@ -178,7 +178,7 @@ fn a_call_after_the_servers_end_fails_at_once() {
     call(&tools, "say", "words", 20_000).unwrap();
     for _ in 0..3 {
         let failure = call(&tools, "say", "words", 20_000).unwrap_err();
-        let Failure::Failed(Data::Text(message)) = failure else { panic!("{failure:?}") };
+        let Failure::Failed(Data::Text(message)) = &failure else { panic!("{failure:?}") };
         assert!(message.starts_with("server `h` has ended"), "{message}");
     }
 }
