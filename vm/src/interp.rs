@@ -8,13 +8,13 @@ use crate::frame::{Frame, window};
 use crate::heap::Heap;
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
-use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
+use crate::ops::{arith, compare, get, list, loops, record, set, span, text, truth};
 use crate::program::Program;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{NumberId, StringId};
+use ilo_spec::operand::{CallId, First, NumberId, Out, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
@@ -27,15 +27,27 @@ pub(crate) struct Machine {
     /// The instruction that is next; where the machine stopped, the one after that at which it did.
     pub(crate) pc: usize,
     pub(crate) base: u32,
+    /// The call at which it stopped last.
+    pub(crate) waiting: Waiting,
     /// What the function that was started returned or failed with.
     pub(crate) result: Value,
+}
+
+/// A tool call: where its arguments are, and where its value goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) call: CallId,
+    pub(crate) first: First,
+    pub(crate) dst: Out,
 }
 
 /// Why the machine stopped, where it was no fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call.
+    /// At a tool call with arguments that may leave as they are.
     Call,
+    /// At a tool call with lists or records, which are measured before they leave.
+    LargeCall,
     /// The function that was started returned.
     Returned,
     /// The function that was started failed.
@@ -46,7 +58,7 @@ pub(crate) enum Stop {
 /// gives back is in two registers as well.
 #[inline(never)]
 pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
-    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, result } =
+    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, waiting, result } =
         machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
     // tables would be fetched and spilled whenever the loop is entered.
@@ -256,9 +268,15 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
-                Op::Tool { .. } => {
+                Op::Tool { dst, first, call, .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
+                    *waiting = Waiting { call, first, dst };
+                    let arguments = span(w, first, at(program.call(call).arguments));
+                    if arguments.iter().any(|value| value.is_container()) {
+                        cold_path();
+                        break 'run (Stop::LargeCall, None);
+                    }
                     break 'run (Stop::Call, None);
                 }
                 Op::Invoke { dst, first, function, .. } => {
@@ -304,7 +322,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         && let Some(product) = arith::product(get(w, a), by)
                     {
                         // Nearly always finite, so that is asked on the way that it goes anyway.
-                        if product >= f64::from(least.0) {
+                        if product >= arith::small(least) {
                             if product <= f64::MAX {
                                 set(w, dst, Value::double(product));
                                 continue;

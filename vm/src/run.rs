@@ -12,7 +12,7 @@ use crate::datum::{Datum, Meter};
 use crate::fault::{Fault, StartError, Trap};
 use crate::frame;
 use crate::heap::{Heap, Mark};
-use crate::interp::{self, Machine, Stop};
+use crate::interp::{self, Machine, Stop, Waiting};
 use crate::program::Program;
 use crate::render;
 use crate::restore::Tables;
@@ -25,7 +25,6 @@ use alloc::vec::Vec;
 use core::hint::cold_path;
 use core::ops::Range;
 use ilo_spec::error::Code;
-use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 use ilo_spec::types::{Base, Type};
@@ -45,7 +44,7 @@ enum State {
     /// Nothing was started.
     Idle,
     Ready,
-    Pending(Waiting),
+    Pending,
     /// The value lies in the machine.
     Ok,
     Err,
@@ -64,14 +63,6 @@ enum Again {
     All,
     /// The start alone takes more fuel than there is.
     Fault,
-}
-
-/// The call that waits for its answer: where its arguments are, and where its value goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) call: CallId,
-    pub(crate) first: First,
-    dst: Out,
 }
 
 /// A run, reusable.
@@ -110,6 +101,7 @@ impl Run {
             notes: Vec::new(),
             pc: 0,
             base: 0,
+            waiting: Waiting { call: CallId(0), first: First(0), dst: Out(0) },
             result: Value::NIL,
         };
         Run {
@@ -332,11 +324,17 @@ impl Run {
         let waits = match self.state {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
-                if matches!((stop, &trap), (Stop::Returned, None)) && !self.machine.result.is_container() {
-                    self.state = State::Ok;
-                    return Step::Done(Outcome { run: self });
+                match (stop, &trap) {
+                    (Stop::Returned, None) if !self.machine.result.is_container() => {
+                        self.state = State::Ok;
+                        false
+                    }
+                    (Stop::Call, None) => {
+                        self.state = State::Pending;
+                        true
+                    }
+                    _ => self.stopped(stop, trap),
                 }
-                self.stopped(stop, trap)
             }
             _ => self.stood(),
         };
@@ -350,21 +348,12 @@ impl Run {
         if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
-        matches!(self.state, State::Pending(_))
+        matches!(self.state, State::Pending)
     }
 
     /// The call that waits for its answer.
     pub fn pending(&mut self) -> Option<Call<'_>> {
-        matches!(self.state, State::Pending(_)).then_some(Call { run: self })
-    }
-
-    /// What is known of the call that waits, where one does.
-    #[inline(always)]
-    pub(crate) fn waiting(&self) -> Waiting {
-        match self.state {
-            State::Pending(waiting) => waiting,
-            _ => Waiting { call: CallId(0), first: First(0), dst: Out(0) },
-        }
+        matches!(self.state, State::Pending).then_some(Call { run: self })
     }
 
     /// Whether it can go on.
@@ -374,7 +363,7 @@ impl Run {
 
     /// The function that was started, where a call waits for its answer.
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
-        matches!(self.state, State::Pending(..)).then_some(self.function)
+        matches!(self.state, State::Pending).then_some(self.function)
     }
 
     /// The machine was put at a tool call, whose arguments are there.
@@ -388,22 +377,9 @@ impl Run {
         Ok(())
     }
 
-    /// The machine stopped; says whether a call waits for its answer. Nothing is kept across a call of the usual case,
-    /// so that nothing is put aside.
+    /// The machine stopped with what is to be looked at; says whether a call waits for its answer.
     #[inline(never)]
-    fn stopped(&mut self, stop: Stop, trap: Option<Trap>) -> bool {
-        if matches!((stop, &trap), (Stop::Call, None)) {
-            let (waiting, arguments) = self.called();
-            if !arguments.iter().any(|value| value.is_container()) {
-                self.state = State::Pending(waiting);
-                return true;
-            }
-        }
-        self.stopped_slowly(stop, trap)
-    }
-
-    #[inline(never)]
-    fn stopped_slowly(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
+    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
@@ -415,7 +391,7 @@ impl Run {
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
-            Stop::Call => self.pause(),
+            Stop::Call | Stop::LargeCall => self.pause(),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
@@ -429,30 +405,17 @@ impl Run {
         if let Err(trap) = leaves {
             self.trap(trap);
         }
-        matches!(self.state, State::Pending(_))
-    }
-
-    /// The call at which the machine stands, and its arguments.
-    #[inline(always)]
-    fn called(&self) -> (Waiting, &[Value]) {
-        let Machine { program, stack, pc, base, .. } = &self.machine;
-        let inner = program.inner();
-        // The machine stops for a call at nothing else.
-        let Op::Tool { call, first, dst, .. } = inner.spec.code[*pc - 1] else {
-            return (self.waiting(), &[]);
-        };
-        let start = at(*base) + usize::from(first.0);
-        let count = at(inner.call(call).arguments);
-        (Waiting { call, first, dst }, stack.get(start..start + count).unwrap_or_default())
+        matches!(self.state, State::Pending)
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
     pub(crate) fn pause(&mut self) -> Result<(), Trap> {
-        let (waiting, arguments) = self.called();
-        let (first, count) = (at(self.machine.base) + usize::from(waiting.first.0), arguments.len());
-        self.state = State::Pending(waiting);
-        let Machine { program, heap, stack, .. } = &mut self.machine;
-        heap.check_leaving(program.inner(), &stack[first..first + count])
+        let Machine { program, heap, stack, base, waiting, .. } = &mut self.machine;
+        let inner = program.inner();
+        let first = at(*base) + usize::from(waiting.first.0);
+        let count = at(inner.call(waiting.call).arguments);
+        self.state = State::Pending;
+        heap.check_leaving(inner, &stack[first..first + count])
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -460,7 +423,7 @@ impl Run {
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
-        let under_way = matches!(self.state, State::Ready | State::Pending(..));
+        let under_way = matches!(self.state, State::Ready | State::Pending);
         if trap.code() != Code::FaultMemory || !under_way {
             return Err(trap);
         }
@@ -526,7 +489,7 @@ impl Run {
 
     /// As [`Run::stop`], with a message that says what was found and what the limit is.
     pub fn stop_with(&mut self, code: Code, message: &str) {
-        if matches!(self.state, State::Ready | State::Pending(..)) {
+        if matches!(self.state, State::Ready | State::Pending) {
             if matches!(self.state, State::Ready) {
                 // The instruction that is next, which `pc` takes for the one after.
                 self.machine.pc += 1;

@@ -14,10 +14,10 @@ use crate::datum::Datum;
 use crate::fault::Trap;
 use crate::frame::window;
 use crate::heap::Heap;
-use crate::interp::{self, Stop};
+use crate::interp::{self, Stop, Waiting};
 use crate::ops::set;
 use crate::program::{Inner, Program};
-use crate::run::{Run, Waiting};
+use crate::run::Run;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
@@ -130,7 +130,7 @@ impl Run {
         }
         loop {
             match interp::execute(&mut self.machine) {
-                (Stop::Call, None) => return self.pause().is_ok(),
+                (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
                 (_, Some(trap)) if self.passes_on(&trap) => {}
                 _ => return false,
             }
@@ -152,8 +152,8 @@ impl Run {
 
     /// Whether the arguments of the call that waits hold nothing unknown.
     fn call_is_known(&self) -> bool {
-        let Waiting { call, first, .. } = self.waiting();
         let machine = &self.machine;
+        let Waiting { call, first, .. } = machine.waiting;
         let program = machine.program.inner();
         let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
         self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))

@@ -348,10 +348,11 @@ impl<'a> Reader<'_, 'a> {
     /// Whether nothing makes a value a step.
     fn is_data(node: &Node<'a>) -> bool {
         // What belongs to a step makes one of a record whose own word is misspelt.
-        const PARTS: [&str; 7] = ["args", "arguments", "parameters", "catch", "cases", "yield", "do"];
+        const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
         let word = |name: &str| begins_step(name) || PARTS.contains(&name);
         let list = entries(node);
-        let operation = matches!(list, [only] if only.name().is_some_and(is_operator));
+        let operation =
+            matches!(list, [only] if only.name().is_some_and(|name| name == "value" || is_operator(name)));
         !operation && !list.iter().any(|entry| entry.name().is_some_and(word))
     }
 

@@ -1,6 +1,6 @@
 //! The answer to the call that waits: taken, charged, put where the program has it.
 
-use super::{GUESS_STEP, Run, State, Waiting};
+use super::{GUESS_STEP, Run, State};
 use crate::build::{BuildError, Builder, Purpose, Refusal};
 use crate::datum::{self, Copying, Datum, Meter};
 use crate::interp::{self, Machine};
@@ -17,7 +17,7 @@ impl Run {
     /// Where the shapes of the pending call's answer are guessed from.
     fn place(&self) -> usize {
         match self.state {
-            State::Pending(Waiting { call, .. }) => GUESS_STEP * (1 + usize::from(call.0)),
+            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.waiting.call.0)),
             _ => 0,
         }
     }
@@ -55,7 +55,7 @@ impl Run {
     #[inline(always)]
     fn take(&mut self, value: Option<Value>) -> bool {
         let Some(value) = value else { return false };
-        let place = at(self.machine.base) + usize::from(self.waiting().dst.0);
+        let place = at(self.machine.base) + usize::from(self.machine.waiting.dst.0);
         let Some(place) = self.machine.stack.get_mut(place) else { return false };
         *place = value;
         self.state = State::Ready;

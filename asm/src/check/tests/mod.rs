@@ -37,6 +37,23 @@ fn names_without_a_catalogue() {
     with(source, None, |_, _, diagnostics| assert_eq!(diagnostics.as_slice(), []));
 }
 
+/// Slots are numbered anew inside; a mend that names one has its number in the source.
+#[test]
+fn a_mend_names_the_slot_as_the_source_does() {
+    let source = "; fn f(x: number) -> result number, text\n; Tools: 0=t\nLET 7 CALL 0 0\nIF GT REF 0 LIT 1 1 1\n  \
+                  MATCH 7 2\n    ERR 8 1\n      RET_ERR REF 8\n    OK 9 1\n      RET REF 9\nRET LIT 1 1\n";
+    with(source, None, |_, _, diagnostics| {
+        let dropped = diagnostics.as_slice().iter().find(|found| found.code == Code::DroppedResult);
+        let help = dropped.and_then(|found| found.help.as_deref());
+        assert_eq!(
+            help,
+            Some("MATCH 7 on that path too, or bind another slot"),
+            "{:?}",
+            diagnostics.as_slice()
+        );
+    });
+}
+
 /// Rule 3.4. Instruction text has no such list, so it is put into the tree.
 #[test]
 fn calls_beyond_the_list_of_what_may_be_called() {
