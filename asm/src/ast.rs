@@ -195,6 +195,25 @@ impl<'a> Block<'a> {
         })
     }
 
+    /// Hands each call in it to `each`, rollbacks too, a call before those in its arguments.
+    pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
+        for statement in self.statements {
+            match &statement.kind {
+                StmtKind::Let { value: Bound::Expr(value), .. }
+                | StmtKind::Value(value)
+                | StmtKind::Return(_, value)
+                | StmtKind::Fail(value) => value.each_call(each),
+                StmtKind::Undo(call) => {
+                    each(call);
+                    call.arguments.iter().for_each(|argument| argument.value.each_call(each));
+                }
+                StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
+                    control.each_call(each);
+                }
+            }
+        }
+    }
+
     /// Whether something in it reads a slot, takes it apart or binds it.
     pub fn touches(&self, slot: Slot) -> bool {
         self.binds(slot) || self.uses(slot)
@@ -265,7 +284,24 @@ pub enum Control<'a> {
     For(&'a For<'a>),
 }
 
-impl Control<'_> {
+impl<'a> Control<'a> {
+    fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
+        match self {
+            Control::If(node) => {
+                node.condition.each_call(each);
+                node.then.each_call(each);
+                node.otherwise.iter().for_each(|block| block.each_call(each));
+            }
+            Control::Match(node) => {
+                [&node.err, &node.ok].into_iter().flatten().for_each(|arm| arm.body.each_call(each));
+            }
+            Control::For(node) => {
+                node.list.each_call(each);
+                node.body.each_call(each);
+            }
+        }
+    }
+
     /// The place of the word that begins it.
     pub fn span(&self) -> Span {
         match self {
@@ -472,6 +508,13 @@ impl<'a> Expr<'a> {
         let mut found = matches!(self.kind, ExprKind::Call(_));
         self.children(|child| found |= child.calls());
         found
+    }
+
+    fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
+        if let ExprKind::Call(call) = self.kind {
+            each(call);
+        }
+        self.children(|child| child.each_call(each));
     }
 
     /// Hands each operand to `each`, in the order of evaluation.

@@ -175,7 +175,6 @@ fn wrong_registries_and_headers_are_named() {
     assert_eq!(codes("RET LIT 1 1"), ["missing-header"]);
     assert_eq!(codes(""), ["empty-file"]);
     assert_eq!(codes("; just a comment\n\n"), ["empty-file"]);
-    assert_eq!(codes("; fn f() -> nil\n; fn f() -> nil"), ["duplicate-function"]);
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn what_has_no_single_mend_is_one_error_that_helps() {
         ("$a < $b < $c", "bad-expression", "$a < $b and $b < $c"),
         ("!$a == $b", "unknown-operator", "(not $x)"),
         ("$a == gold", "bad-expression", "'gold'"),
-        ("$s.length() > 1", "bad-expression", "len($list)"),
+        ("$s.length() > 1", "bad-expression", "len($s)"),
         ("len $a", "bad-expression", "len($list)"),
         ("len($a, $b)", "operand-count", "len($list)"),
         ("at($a)", "operand-count", "at($list, 0)"),

@@ -47,7 +47,7 @@ fn answer<'c>(
 
 #[test]
 fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
-    let (mut found, mut unknown) = (0, 0);
+    let (mut found, mut unknown, mut learnt) = (0, 0, 0);
     for (seed, case, program) in programs() {
         let mut run = Run::new(&program, limits());
         let arena = bumpalo::Bump::new();
@@ -82,7 +82,17 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
                     let Some(ahead) = scout.ahead() else { break };
                     let mut json = String::new();
                     let known = ahead.write_json(&mut json).is_ok();
-                    expected.push((place, ahead.tool().to_owned(), known.then_some(json)));
+                    let tool = ahead.tool().to_owned();
+                    // Of some calls the answer is there before the run comes to them.
+                    if known && (seed + place as u64).is_multiple_of(3) {
+                        let tool = case.tools.iter().find(|known| known.name == tool).unwrap();
+                        match answer(tool, &json) {
+                            Ok(value) => scout.answer(Ok(datum(value, &arena))),
+                            Err(failure) => scout.answer(Err(datum(failure, &arena))),
+                        }
+                        learnt += 1;
+                    }
+                    expected.push((place, tool, known.then_some(json)));
                     found += 1;
                     unknown += usize::from(!known);
                 }
@@ -92,6 +102,7 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
         }
     }
     assert!(found > 300 && unknown > 50 && unknown < found, "{found} calls found, {unknown} not known whole");
+    assert!(learnt > 50, "{learnt} answers there before");
 }
 
 /// A tool that answers by its arguments alone, and keeps to what the run makes where it is not read-only.

@@ -6,6 +6,7 @@
 
 mod datum;
 pub mod read;
+pub(crate) mod rounded;
 pub(crate) mod write;
 
 use ilo_spec::program::Number;

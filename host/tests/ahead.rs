@@ -307,6 +307,50 @@ fn as_many_reads_as_may_be_are_under_way_in_a_row_and_all_along_a_loop() {
 }
 
 #[test]
+fn what_follows_from_an_answer_is_started_once_that_is_there() {
+    // Three reads an item, each of what the one before answered. The last ones wait for each other, and so would hang if
+    // they came one at a time.
+    const ITEMS: usize = 6;
+    let gate = Arc::new(Gate::default());
+    let inner = Arc::clone(&gate);
+    let get = move |request: &Request<'_>| match id(request) {
+        at @ 200.. => inner.pass(ITEMS).map(|_| Data::from(at.to_string())),
+        at => Ok(read(format!(r#"{{"id":{}}}"#, at + 100).as_bytes(), &Bounds::default()).unwrap()),
+    };
+    let tools = tools(get, |_| Err(Failure::text("nothing calls it")));
+    let body = "FOR 1 REF 0 4\n  LET 2 CALL 0 1 0 REF 1\n  LET 3 CALL 0 1 0 FIELD 2 0\n  \
+                LET 4 CALL 0 1 0 FIELD 3 0\n  REF 4";
+    let (outcome, fuel, told) = run(body, &list(0..ITEMS), &tools, &at_once(16));
+    assert_eq!(outcome, r#"{"status":"ok","value":["200","201","202","203","204","205"]}"#);
+    let asked: Vec<usize> = (0..ITEMS).flat_map(|item| [item, item + 100, item + 200]).collect();
+    for (seq, (call, id)) in told.calls.iter().zip(&asked).enumerate() {
+        assert!(call.starts_with(&format!(r#"{{"seq":{seq},"tool":"get","args":{{"id":{id}}},"#)), "{call}");
+    }
+    assert_eq!((told.calls.len(), told.untaken.len()), (3 * ITEMS, 0));
+    // One at a time, where each is let through, it is the same.
+    *gate.state.lock().unwrap() = (ITEMS, 0, 0);
+    let (same, burnt, _) = run(body, &list(0..ITEMS), &tools, &at_once(1));
+    assert_eq!((same, burnt), (outcome, fuel));
+}
+
+#[test]
+fn what_follows_from_a_failure_is_known_from_it() {
+    // The second read fails, and is there before the first one: what its handler reads is started, and ends the wait.
+    let gate = Arc::new(Gate::default());
+    let inner = Arc::clone(&gate);
+    let get = move |request: &Request<'_>| match id(request) {
+        2 => Err(Failure::text("not there")),
+        _ => inner.pass(2),
+    };
+    let tools = tools(get, |_| Err(Failure::text("nothing calls it")));
+    let body = "LET 1 CALL 0 1 0 LIT 1 1\nLET 2 CALL 0 1 0 LIT 1 2\nMATCH 2 2\n  ERR 3 1\n    LET 4 CALL 0 1 0 LEN REF 3\n  \
+                OK 5 1\n    LET 4 CALL 0 1 0 REF 5\nLIST 2 REF 1 REF 4";
+    let (outcome, _, told) = run(body, &list(0..0), &tools, &at_once(16));
+    assert_eq!(outcome, r#"{"status":"ok","value":[true,true]}"#);
+    assert_eq!((told.calls.len(), told.untaken.len()), (3, 0));
+}
+
+#[test]
 fn runs_share_the_number_of_calls_that_may_be_under_way() {
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);

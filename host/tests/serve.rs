@@ -111,6 +111,39 @@ fn tools_are_found_by_words() {
     assert_eq!(answer.to_json(), r#"{"tools":[]}"#);
 }
 
+#[test]
+fn a_search_looks_at_no_more_words_than_its_limit() {
+    let tools = over_stdio(&folder());
+    let found = |before: usize| {
+        let query = Data::from(format!("{}user", "nothing ".repeat(before))).to_json();
+        call(&tools, "find_tools", &format!(r#"{{"query": {query}}}"#)).unwrap().to_json()
+    };
+    assert!(found(31).contains("get-user"), "{}", found(31));
+    assert_eq!(found(32), r#"{"tools":[]}"#);
+}
+
+#[test]
+fn an_input_that_may_have_been_rounded_is_refused() {
+    let folder = folder();
+    let mut lines = Lines::start(&folder, &[]);
+    let source = Data::from("; fn f(n: number) -> number\nRET REF 0\n").to_json();
+    let mut run = |n: &str| {
+        // By hand: our own reader would refuse such a number before it is sent.
+        lines.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"run_program","arguments":{{"source":{source},"inputs":{{"n":{n}}}}}}}}}"#
+        ));
+        lines.hear_with(r#""id":2,"#)
+    };
+    for n in ["9223372036854775807", "-9223372036854775808", "1.5e18"] {
+        let heard = run(n);
+        assert!(heard.contains(r#""status":"ok""#), "{n}: {heard}");
+    }
+    for n in ["18446744073709551615", "18446744073709551616", "-9223372036854775809"] {
+        let heard = run(n);
+        assert!(heard.contains("does not fit 64 bits") && !heard.contains("status"), "{n}: {heard}");
+    }
+}
+
 /// A server over HTTP on a port of its own, ended with this.
 struct Served {
     child: Child,
@@ -322,6 +355,26 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
     }
     lines.say(r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#);
     assert!(lines.hear().contains(r#""id":8"#));
+}
+
+#[test]
+fn no_more_requests_wait_than_may() {
+    let folder = folder();
+    let mut lines = Lines::start(&folder, &["--call-timeout", "3600000", "--timeout", "3600000"]);
+    for id in 2..1_002 {
+        lines.run(id, "wait-long");
+    }
+    let mut ping = |before: &str, id: usize| {
+        lines.say(&format!(r#"{before}{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        lines.hear_with(&format!(r#""id":{id},"#))
+    };
+    for id in [2_000, 2_001] {
+        let refused = ping("", id);
+        assert!(refused.contains("1000 requests wait for their answers"), "{refused}");
+    }
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}"#;
+    let answered = ping(&format!("{cancel}\n"), 2_002);
+    assert!(answered.contains(r#""result":{}"#), "{answered}");
 }
 
 /// What a call of `send` came to, as the outcome says.

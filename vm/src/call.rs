@@ -3,8 +3,9 @@
 use crate::build::{BuildError, Builder};
 use crate::datum::Datum;
 use crate::fault::Fault;
+use crate::interp::Waiting;
 use crate::render::quote;
-use crate::run::{Run, Waiting};
+use crate::run::Run;
 use crate::view::View;
 use core::fmt;
 
@@ -17,13 +18,13 @@ pub struct Call<'r> {
 impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        self.run.machine.program.inner().tool_name(self.run.waiting().call)
+        self.run.machine.program.inner().tool_name(self.run.machine.waiting.call)
     }
 
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.machine.program.inner();
-        let Waiting { call, first, .. } = self.run.waiting();
+        let Waiting { call, first, .. } = self.run.machine.waiting;
         let call = program.spec.calls[usize::from(call.0)];
         let heap = &self.run.machine.heap;
         let names = &program.spec.shapes[usize::from(call.shape.0)];

@@ -8,13 +8,13 @@ use crate::frame::{Frame, window};
 use crate::heap::Heap;
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
-use crate::ops::{arith, compare, get, list, loops, record, set, text, truth};
+use crate::ops::{arith, compare, get, list, loops, record, set, span, text, truth};
 use crate::program::Program;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{NumberId, StringId};
+use ilo_spec::operand::{CallId, First, NumberId, Out, StringId};
 
 /// What a run consists of while it runs.
 #[derive(Debug)]
@@ -27,15 +27,27 @@ pub(crate) struct Machine {
     /// The instruction that is next; where the machine stopped, the one after that at which it did.
     pub(crate) pc: usize,
     pub(crate) base: u32,
+    /// The call at which it stopped last.
+    pub(crate) waiting: Waiting,
     /// What the function that was started returned or failed with.
     pub(crate) result: Value,
+}
+
+/// A tool call: where its arguments are, and where its value goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) call: CallId,
+    pub(crate) first: First,
+    pub(crate) dst: Out,
 }
 
 /// Why the machine stopped, where it was no fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call.
+    /// At a tool call with arguments that may leave as they are.
     Call,
+    /// At a tool call with lists or records, which are measured before they leave.
+    LargeCall,
     /// The function that was started returned.
     Returned,
     /// The function that was started failed.
@@ -46,7 +58,7 @@ pub(crate) enum Stop {
 /// gives back is in two registers as well.
 #[inline(never)]
 pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
-    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, result } =
+    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, waiting, result } =
         machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
     // tables would be fetched and spilled whenever the loop is entered.
@@ -79,14 +91,18 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
         macro_rules! leave {
             ($value:expr) => {{
                 let value = $value;
+                leave!(in place value);
+            }};
+            // A value that is not in the window is fetched where it goes.
+            (in place $value:expr) => {{
                 let Some(frame) = frames.pop() else {
-                    *result = value;
+                    *result = $value;
                     break 'run (Stop::Returned, None);
                 };
                 pc = frame.pc;
                 *base = frame.base;
                 w = enter!();
-                set(w, frame.dst, value);
+                set(w, frame.dst, $value);
             }};
         }
         // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
@@ -111,6 +127,22 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     $to
                 )
             }};
+        }
+        // Takes the next item where a loop ends here: what comes before it saves finding it.
+        macro_rules! then_next {
+            () => {
+                if let Some(&Op::Next { base, item, .. }) = code.get(pc) {
+                    pc += 1;
+                    next!(base, item);
+                }
+            };
+        }
+        macro_rules! next {
+            ($base:expr, $item:expr) => {
+                if let Some(body) = fallible!(loops::next(heap, w, $base, $item)) {
+                    pc = body;
+                }
+            };
         }
         let number = |id: NumberId| program.number(id);
         loop {
@@ -171,7 +203,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(record::merge(heap, program, w, (dst, src), (first, shape)));
                 }
                 Op::Field { dst, src, field } => {
-                    fallible!(record::field(heap, program, w, dst, (src, field)));
+                    fallible!(record::field(heap, program, w, op, (dst, src, field)));
                 }
                 Op::Has { dst, src, field } => fallible!(record::has(heap, program, w, dst, (src, field))),
                 Op::HasName { dst, src, name } => {
@@ -215,7 +247,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += fallible!(compare::switch(heap, program, get(w, src), map));
                 }
                 Op::Select { dst, src, map } => {
-                    fallible!(compare::select(heap, program, w, (dst, src), map));
+                    fallible!(compare::select(heap, program, w, op, (dst, src, map)));
                 }
 
                 Op::For { base, list, to } => {
@@ -226,30 +258,25 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     fallible!(loops::begin(heap, program, w, (base, list), pc, false));
                     pc += usize::from(to.0);
                 }
-                Op::Next { base, item, back } => {
-                    if let Some(body) = fallible!(loops::next(heap, w, base, item)) {
-                        debug_assert_eq!(body, pc - usize::from(back.0), "the verifier looked at it");
-                        pc = body;
-                    }
-                }
+                Op::Next { base, item, .. } => next!(base, item),
                 Op::Yield { base, src } => fallible!(loops::add(heap, w, base, *get(w, src))),
                 Op::YieldRecord { base, first, shape } => {
                     fallible!(loops::add_record(heap, program, w, base, (first, shape)));
                 }
-                Op::YieldTwo { base, a, b, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b], shape));
-                }
-                Op::YieldThree { base, a, b, c, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b, c], shape));
-                }
-                Op::YieldFour { base, a, b, c, d, shape } => {
-                    fallible!(loops::add_fields(heap, w, base, [a, b, c, d], shape));
-                }
+                Op::YieldTwo { .. } => fallible!(loops::add_two(heap, w, op)),
+                Op::YieldThree { .. } => fallible!(loops::add_three(heap, w, op)),
+                Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
-                Op::Tool { .. } => {
+                Op::Tool { dst, first, call, .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
+                    *waiting = Waiting { call, first, dst };
+                    let arguments = span(w, first, at(program.call(call).arguments));
+                    if arguments.iter().any(|value| value.is_container()) {
+                        cold_path();
+                        break 'run (Stop::LargeCall, None);
+                    }
                     break 'run (Stop::Call, None);
                 }
                 Op::Invoke { dst, first, function, .. } => {
@@ -288,14 +315,14 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
                 },
 
-                Op::ReturnText { text } => leave!(program.texts[at(text.0)]),
+                Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),
 
                 Op::MulUnlessGe { to, .. } => {
                     if let Op::MulUnlessGe { dst, a, by, least, .. } = *op
                         && let Some(product) = arith::product(get(w, a), by)
                     {
                         // Nearly always finite, so that is asked on the way that it goes anyway.
-                        if product >= f64::from(least.0) {
+                        if product >= arith::small(least) {
                             if product <= f64::MAX {
                                 set(w, dst, Value::double(product));
                                 continue;
@@ -304,6 +331,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                             set(w, dst, Value::double(product));
                             cold_path();
                             pc += usize::from(to.0);
+                            then_next!();
                             continue;
                         }
                     }

@@ -51,6 +51,17 @@ impl Constant {
     }
 }
 
+/// A text key of a map.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextCase {
+    /// The bits of its value.
+    pub(crate) key: u64,
+    /// Where the case goes.
+    pub(crate) to: u16,
+    /// The number that it is in a map of choices.
+    pub(crate) number: Value,
+}
+
 /// A tool as an instruction calls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallFact {
@@ -75,8 +86,8 @@ pub(crate) struct Inner {
     /// The longest string.
     pub(crate) longest: usize,
     pub(crate) facts: Facts,
-    /// The text keys of maps of few cases, as the bits of their values, one map after the other.
-    text_cases: Vec<(u64, u16)>,
+    /// The text keys of maps of few cases, one map after the other.
+    text_cases: Vec<TextCase>,
     /// Where those of each map begin and end.
     text_case_ranges: Vec<(u32, u32)>,
     pub(crate) calls: Vec<CallFact>,
@@ -126,7 +137,9 @@ impl Inner {
                 if let Key::Text(id) = key
                     && map.cases.len() <= FEW_CASES
                 {
-                    inner.text_cases.push((inner.texts[at(id.0)].payload.to_bits(), to));
+                    let key = inner.texts[at(id.0)].payload.to_bits();
+                    let number = inner.numbers.get(usize::from(to)).map_or(Value::NIL, |number| number.value);
+                    inner.text_cases.push(TextCase { key, to, number });
                 }
             }
             let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -253,9 +266,9 @@ impl Inner {
         }
     }
 
-    /// The text keys of a map of few cases, as the bits of their values, with their targets.
+    /// The text keys of a map of few cases.
     #[inline(always)]
-    pub(crate) fn text_cases(&self, map: MapId) -> &[(u64, u16)] {
+    pub(crate) fn text_cases(&self, map: MapId) -> &[TextCase] {
         let (start, end) = self.text_case_ranges[at(map.0)];
         &self.text_cases[at(start)..at(end)]
     }

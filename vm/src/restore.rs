@@ -7,7 +7,7 @@
 
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
-use crate::interp::{self, Machine};
+use crate::interp::{self, Machine, Waiting};
 use crate::live::Use;
 use crate::program::{Inner, Program};
 use crate::run::Run;
@@ -214,7 +214,10 @@ fn windows(
                 base += u32::from(first.0);
                 function = callee;
             }
-            Some(Op::Tool { .. }) if left == 0 => (machine.pc, machine.base) = (pc, base),
+            Some(&Op::Tool { dst, first, call, .. }) if left == 0 => {
+                (machine.pc, machine.base) = (pc, base);
+                machine.waiting = Waiting { call, first, dst };
+            }
             _ => {
                 let expected = if left > 0 { "a call of a function" } else { "a tool call" };
                 return Err(RestoreError::Rule { offset: reader.offset(), expected, found: found.into() });

@@ -2,19 +2,20 @@
 //!
 //! A run is reused by starting it again; what it has allocated stays with it, and a warm run allocates nothing.
 
+mod answer;
+
 use crate::budget::{Budget, Limits};
-use crate::build::{BuildError, Builder, Purpose, Refusal, Scratch, is_record};
+use crate::build::{Builder, Purpose, Refusal, Scratch, is_record};
 use crate::call::{Call, Outcome, Status};
 use crate::compact;
-use crate::datum::{self, Copying, Datum, Meter};
+use crate::datum::{Datum, Meter};
 use crate::fault::{Fault, StartError, Trap};
 use crate::frame;
 use crate::heap::{Heap, Mark};
-use crate::interp::{self, Machine, Stop};
+use crate::interp::{self, Machine, Stop, Waiting};
 use crate::program::Program;
 use crate::render;
 use crate::restore::Tables;
-use crate::shape::Shaped;
 use crate::value::{Tag, Value, at};
 use crate::verify::Entry;
 use crate::view::View;
@@ -24,7 +25,6 @@ use alloc::vec::Vec;
 use core::hint::cold_path;
 use core::ops::Range;
 use ilo_spec::error::Code;
-use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 use ilo_spec::types::{Base, Type};
@@ -44,7 +44,7 @@ enum State {
     /// Nothing was started.
     Idle,
     Ready,
-    Pending(Waiting),
+    Pending,
     /// The value lies in the machine.
     Ok,
     Err,
@@ -63,14 +63,6 @@ enum Again {
     All,
     /// The start alone takes more fuel than there is.
     Fault,
-}
-
-/// The call that waits for its answer: where its arguments are, and where its value goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) call: CallId,
-    pub(crate) first: First,
-    dst: Out,
 }
 
 /// A run, reusable.
@@ -109,6 +101,7 @@ impl Run {
             notes: Vec::new(),
             pc: 0,
             base: 0,
+            waiting: Waiting { call: CallId(0), first: First(0), dst: Out(0) },
             result: Value::NIL,
         };
         Run {
@@ -331,11 +324,17 @@ impl Run {
         let waits = match self.state {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
-                if matches!((stop, &trap), (Stop::Returned, None)) && !self.machine.result.is_container() {
-                    self.state = State::Ok;
-                    return Step::Done(Outcome { run: self });
+                match (stop, &trap) {
+                    (Stop::Returned, None) if !self.machine.result.is_container() => {
+                        self.state = State::Ok;
+                        false
+                    }
+                    (Stop::Call, None) => {
+                        self.state = State::Pending;
+                        true
+                    }
+                    _ => self.stopped(stop, trap),
                 }
-                self.stopped(stop, trap)
             }
             _ => self.stood(),
         };
@@ -349,26 +348,22 @@ impl Run {
         if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
-        matches!(self.state, State::Pending(_))
+        matches!(self.state, State::Pending)
     }
 
     /// The call that waits for its answer.
     pub fn pending(&mut self) -> Option<Call<'_>> {
-        matches!(self.state, State::Pending(_)).then_some(Call { run: self })
+        matches!(self.state, State::Pending).then_some(Call { run: self })
     }
 
-    /// What is known of the call that waits, where one does.
-    #[inline(always)]
-    pub(crate) fn waiting(&self) -> Waiting {
-        match self.state {
-            State::Pending(waiting) => waiting,
-            _ => Waiting { call: CallId(0), first: First(0), dst: Out(0) },
-        }
+    /// Whether it can go on.
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready)
     }
 
     /// The function that was started, where a call waits for its answer.
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
-        matches!(self.state, State::Pending(..)).then_some(self.function)
+        matches!(self.state, State::Pending).then_some(self.function)
     }
 
     /// The machine was put at a tool call, whose arguments are there.
@@ -382,22 +377,9 @@ impl Run {
         Ok(())
     }
 
-    /// The machine stopped; says whether a call waits for its answer. Nothing is kept across a call of the usual case,
-    /// so that nothing is put aside.
+    /// The machine stopped with what is to be looked at; says whether a call waits for its answer.
     #[inline(never)]
-    fn stopped(&mut self, stop: Stop, trap: Option<Trap>) -> bool {
-        if matches!((stop, &trap), (Stop::Call, None)) {
-            let (waiting, arguments) = self.called();
-            if !arguments.iter().any(|value| value.is_container()) {
-                self.state = State::Pending(waiting);
-                return true;
-            }
-        }
-        self.stopped_slowly(stop, trap)
-    }
-
-    #[inline(never)]
-    fn stopped_slowly(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
+    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
@@ -409,7 +391,7 @@ impl Run {
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
-            Stop::Call => self.pause(),
+            Stop::Call | Stop::LargeCall => self.pause(),
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
@@ -423,30 +405,17 @@ impl Run {
         if let Err(trap) = leaves {
             self.trap(trap);
         }
-        matches!(self.state, State::Pending(_))
-    }
-
-    /// The call at which the machine stands, and its arguments.
-    #[inline(always)]
-    fn called(&self) -> (Waiting, &[Value]) {
-        let Machine { program, stack, pc, base, .. } = &self.machine;
-        let inner = program.inner();
-        // The machine stops for a call at nothing else.
-        let Op::Tool { call, first, dst, .. } = inner.spec.code[*pc - 1] else {
-            return (self.waiting(), &[]);
-        };
-        let start = at(*base) + usize::from(first.0);
-        let count = at(inner.call(call).arguments);
-        (Waiting { call, first, dst }, stack.get(start..start + count).unwrap_or_default())
+        matches!(self.state, State::Pending)
     }
 
     /// The machine stands at a tool call, whose arguments leave the run.
     pub(crate) fn pause(&mut self) -> Result<(), Trap> {
-        let (waiting, arguments) = self.called();
-        let (first, count) = (at(self.machine.base) + usize::from(waiting.first.0), arguments.len());
-        self.state = State::Pending(waiting);
-        let Machine { program, heap, stack, .. } = &mut self.machine;
-        heap.check_leaving(program.inner(), &stack[first..first + count])
+        let Machine { program, heap, stack, base, waiting, .. } = &mut self.machine;
+        let inner = program.inner();
+        let first = at(*base) + usize::from(waiting.first.0);
+        let count = at(inner.call(waiting.call).arguments);
+        self.state = State::Pending;
+        heap.check_leaving(inner, &stack[first..first + count])
     }
 
     /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
@@ -454,7 +423,7 @@ impl Run {
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
-        let under_way = matches!(self.state, State::Ready | State::Pending(..));
+        let under_way = matches!(self.state, State::Ready | State::Pending);
         if trap.code() != Code::FaultMemory || !under_way {
             return Err(trap);
         }
@@ -520,7 +489,7 @@ impl Run {
 
     /// As [`Run::stop`], with a message that says what was found and what the limit is.
     pub fn stop_with(&mut self, code: Code, message: &str) {
-        if matches!(self.state, State::Ready | State::Pending(..)) {
+        if matches!(self.state, State::Ready | State::Pending) {
             if matches!(self.state, State::Ready) {
                 // The instruction that is next, which `pc` takes for the one after.
                 self.machine.pc += 1;
@@ -580,129 +549,6 @@ impl Run {
     pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
         let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()
-    }
-
-    fn meter(&self) -> Meter {
-        let limits = &self.machine.heap.budget.limits;
-        Meter::new(limits.result_bytes, limits.result_nodes)
-    }
-
-    /// Where the shapes of the pending call's answer are guessed from.
-    fn place(&self) -> usize {
-        match self.state {
-            State::Pending(Waiting { call, .. }) => GUESS_STEP * (1 + usize::from(call.0)),
-            _ => 0,
-        }
-    }
-
-    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
-        let (meter, place) = (self.meter(), self.place());
-        Builder::new(self, Purpose::Answer, meter, place)
-    }
-
-    #[inline]
-    pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
-        let taken = match datum {
-            Datum::Shaped(record) if !failed => self.take_shaped(record),
-            Datum::Record(fields) if !failed => self.take_flat(fields),
-            _ => false,
-        };
-        if taken { Ok(()) } else { self.answer_any(datum, failed) }
-    }
-
-    /// Takes an answer that is like the last one at this call, where it is.
-    #[inline(never)]
-    fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
-        let place = self.place() + 1;
-        let value = datum::shaped(&mut self.machine.heap, place, record);
-        self.take(value)
-    }
-
-    #[inline(never)]
-    fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
-        let place = self.place() + 1;
-        let value = datum::flat(&mut self.machine.heap, place, fields);
-        self.take(value)
-    }
-
-    #[inline(always)]
-    fn take(&mut self, value: Option<Value>) -> bool {
-        let Some(value) = value else { return false };
-        let place = at(self.machine.base) + usize::from(self.waiting().dst.0);
-        let Some(place) = self.machine.stack.get_mut(place) else { return false };
-        *place = value;
-        self.state = State::Ready;
-        true
-    }
-
-    #[inline(never)]
-    fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
-        let mut meter = self.meter();
-        let place = self.place();
-        let mut result = self.copying(&mut meter, place).copy(datum);
-        while let Err(Refusal::Trap(trap)) = result {
-            if let Err(trap) = self.make_room(trap) {
-                result = Err(Refusal::Trap(trap));
-                break;
-            }
-            meter = self.meter();
-            result = self.copying(&mut meter, place).copy(datum);
-        }
-        if failed && let Ok(value) = result {
-            return self.charged(meter, |run| run.resume(value, true));
-        }
-        self.answered(result, meter)
-    }
-
-    /// The answer is there, or what keeps it from being taken.
-    pub(crate) fn answered(
-        &mut self,
-        result: Result<Value, Refusal>,
-        meter: Meter,
-    ) -> Result<(), BuildError> {
-        match result {
-            Ok(value) => self.charged(meter, |run| run.resume(value, false)),
-            Err(Refusal::Trap(trap)) => {
-                let code = trap.code();
-                self.trap(trap);
-                Err(BuildError::Limit { code })
-            }
-            Err(refusal) => {
-                let message = refusal.message(&self.machine.heap, self.machine.program.inner());
-                self.answer_any(Datum::Text(&message), true)
-            }
-        }
-    }
-
-    /// Takes the fuel of an answer, then goes on.
-    #[inline]
-    fn charged(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
-        let (nodes, bytes) = meter.used();
-        match self.machine.heap.budget.burn_bulk(nodes, bytes) {
-            Ok(()) => {
-                then(self);
-                Ok(())
-            }
-            Err(trap) => {
-                self.trap(trap);
-                Err(BuildError::Limit { code: Code::FaultFuel })
-            }
-        }
-    }
-
-    #[inline]
-    fn resume(&mut self, value: Value, failed: bool) {
-        self.state = State::Ready;
-        if !interp::resume(&mut self.machine, value, failed) {
-            self.failed();
-        }
-    }
-
-    #[inline]
-    fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
-        let Machine { program, heap, .. } = &mut self.machine;
-        let names = &mut self.scratch.names;
-        Copying { heap, program: program.inner(), meter, names, place }
     }
 
     /// Takes the arguments up to the first that is more than bits, or that does not fit; says how many they are.

@@ -1,6 +1,6 @@
 //! A copy of a run that goes ahead of it while a call is under way, to find the calls that will follow.
 //!
-//! It answers calls with a value that is not known, which is moved, kept in lists and records, and passed on by what only
+//! It answers calls with what the host has learnt already, else with a value that is not known, which is moved, kept in lists and records, and passed on by what only
 //! computes; where the way itself depends on it (a condition, a switch, a loop over it) the scout ends. So whatever it
 //! finds the run will come to, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and
 //! the run does everything itself.
@@ -10,13 +10,14 @@
 
 use crate::budget::Limits;
 use crate::call::Call;
+use crate::datum::Datum;
 use crate::fault::Trap;
 use crate::frame::window;
 use crate::heap::Heap;
-use crate::interp::{self, Stop};
+use crate::interp::{self, Stop, Waiting};
 use crate::ops::set;
 use crate::program::{Inner, Program};
-use crate::run::{Run, Waiting};
+use crate::run::Run;
 use crate::small::SmallStack;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
@@ -69,8 +70,18 @@ impl Scout {
         true
     }
 
-    /// Goes on to the next call, the one before answered by what is not known. Nothing where the way depends on that, at
-    /// the end, and past a limit; then the scout is at its end.
+    /// Answers the call at which it stands, where the answer is known before the run has it: a value or a failure.
+    pub fn answer(&mut self, answer: Result<Datum<'_>, Datum<'_>>) {
+        let Some(call) = self.run.pending() else { return };
+        // One that passes a limit has ended this run, as it will end the other.
+        drop(match answer {
+            Ok(value) => call.answer(value),
+            Err(failure) => call.fail_with(failure),
+        });
+    }
+
+    /// Goes on to the next call, the one before answered by what is not known unless it was answered. Nothing where the way
+    /// depends on that, at the end, and past a limit; then the scout is at its end.
     pub fn ahead(&mut self) -> Option<Ahead<'_>> {
         self.going = self.going && self.run.go_blindly();
         if !self.going {
@@ -109,12 +120,17 @@ impl Ahead<'_> {
 impl Run {
     /// Answers the call that waits with what is not known, and goes on to the next; says whether there is one.
     fn go_blindly(&mut self) -> bool {
-        if self.pending().is_none() || !interp::resume(&mut self.machine, Value::UNKNOWN, false) {
+        let goes_on = if self.pending().is_some() {
+            interp::resume(&mut self.machine, Value::UNKNOWN, false)
+        } else {
+            self.is_ready()
+        };
+        if !goes_on {
             return false;
         }
         loop {
             match interp::execute(&mut self.machine) {
-                (Stop::Call, None) => return self.pause().is_ok(),
+                (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
                 (_, Some(trap)) if self.passes_on(&trap) => {}
                 _ => return false,
             }
@@ -136,8 +152,8 @@ impl Run {
 
     /// Whether the arguments of the call that waits hold nothing unknown.
     fn call_is_known(&self) -> bool {
-        let Waiting { call, first, .. } = self.waiting();
         let machine = &self.machine;
+        let Waiting { call, first, .. } = machine.waiting;
         let program = machine.program.inner();
         let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
         self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))

@@ -122,7 +122,7 @@ fn forgetting(kept: &str) -> Vec<u64> {
 fn a_heap_is_cleared_when_twice_what_was_left_is_taken() {
     for (kept, marks) in [(10, 2), (150_000, 2), (300_000, 1)] {
         let used = forgetting(&"k".repeat(kept));
-        let mut mark = (2 * used[0]).max(MIB / 2).min(MIB);
+        let mut mark = (2 * used[0]).clamp(MIB / 2, MIB);
         let mut found = 0;
         for pair in used.windows(2).filter(|pair| pair[1] < pair[0]) {
             // An arena takes what is left before the mark, but for a byte and the map of sixteen.

@@ -9,7 +9,7 @@ use ilo_spec::error::Code;
 /// Errors of reading that leave the tree whole.
 const HARMLESS: [Code; 3] = [Code::UnnamedId, Code::WrongReturn, Code::TypeMismatch];
 /// Errors of reading in a value or name, which leave calls and the names of their arguments whole.
-const OF_VALUES: [Code; 12] = [
+const OF_VALUES: [Code; 11] = [
     Code::BadReference,
     Code::BadExpression,
     Code::UnknownReference,
@@ -20,7 +20,6 @@ const OF_VALUES: [Code; 12] = [
     Code::DuplicateCase,
     Code::ContinueInLoop,
     Code::BadType,
-    Code::DuplicateFunction,
     Code::DuplicateParameter,
 ];
 

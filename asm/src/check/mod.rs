@@ -88,6 +88,7 @@ pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagn
     let mut edges: Edges = Vec::with_capacity(file.functions.len());
     let mut functions = Vec::with_capacity(file.functions.len());
     let mut events = Events::default();
+    names.repeated(&mut report);
     let ends = file.functions.iter().skip(1).map(|next| next.span.start).chain([u32::MAX]);
     for (function, end) in file.functions.iter().zip(ends) {
         let faults = faults.within(function.span.start, end);

@@ -71,6 +71,28 @@ impl<'f, 'a> Names<'f, 'a> {
         self.by_name.len() == self.file.functions.len()
     }
 
+    /// Reports every function that has the name of one before it.
+    pub(super) fn repeated(&self, report: &mut Report<'_>) {
+        for (index, function) in (0_u32..).zip(self.file.functions) {
+            let name = function.name;
+            let first = self.by_name.get(name.text).copied().filter(|&first| first != index);
+            let Some(before) = first.and_then(|first| self.function(first)) else { continue };
+            if name.text.is_empty() || report.is_full() {
+                continue;
+            }
+            report.push(
+                Diagnostic::new(
+                    Code::DuplicateFunction,
+                    name.span,
+                    format!("two functions are called `{}`", name.text),
+                )
+                .expected("a name that is free", name.text)
+                .related(before.name.span, "first here")
+                .help("rename one of them"),
+            );
+        }
+    }
+
     fn function(&self, index: u32) -> Option<&'f Function<'a>> {
         self.file.functions.get(index as usize)
     }

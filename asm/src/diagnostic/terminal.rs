@@ -52,7 +52,8 @@ pub fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, styled: bo
 fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     let mut helps: Vec<String> = diagnostic.help.iter().cloned().collect();
     let said = |text: &str, helps: &[String]| helps.iter().any(|help| help.contains(text));
-    if let Some(nearest) = diagnostic.nearest.as_ref().filter(|nearest| !said(nearest, &helps)) {
+    let mended = |name: &str| diagnostic.fix.as_ref().is_some_and(|fix| fix.title.contains(name));
+    if let Some(nearest) = diagnostic.nearest.as_ref().filter(|name| !said(name, &helps) && !mended(name)) {
         helps.push(format!("nearest is `{nearest}`"));
     }
     let told = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));

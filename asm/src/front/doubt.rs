@@ -193,7 +193,8 @@ impl<'a> Reader<'_, 'a> {
 
     /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
     fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
-        let Some((condition, then, otherwise)) = node.text().and_then(choice) else { return false };
+        let text = node.text().filter(|text| formula || text.contains('?'));
+        let Some((condition, then, otherwise)) = text.and_then(choice) else { return false };
         let operation = self.operation_of(condition, node.span);
         let first = condition.split([' ', '.']).next().unwrap_or("");
         let refers =

@@ -13,7 +13,6 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::id::{self, Options};
 use crate::span::Span;
 use bumpalo::Bump;
-use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Base;
@@ -60,7 +59,6 @@ pub(super) fn file<'a>(
         .enumerate()
         .map(|(own, program)| file.function(program, Functions { list: &names, own }))
         .collect();
-    file.repeated(&functions);
     File { functions: arena.alloc_slice_copy(&functions) }
 }
 
@@ -204,24 +202,6 @@ impl<'a> Top<'_, 'a> {
             }
         };
         named.iter().map(|name| name.map_or_else(|| (free(), false), |name| (name, true))).collect()
-    }
-
-    fn repeated(&mut self, functions: &[Function<'a>]) {
-        let mut seen: HashMap<&str, Span> = HashMap::with_capacity(functions.len());
-        for function in functions {
-            let name = function.name;
-            let Some(before) = seen.insert(name.text, name.span) else { continue };
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateFunction,
-                    name.span,
-                    format!("two functions are called `{}`", name.text),
-                )
-                .expected("a name that is free", name.text)
-                .related(before, "first here")
-                .help("rename one of them"),
-            );
-        }
     }
 
     fn function(&mut self, program: &Node<'a>, functions: Functions<'_, 'a>) -> Function<'a> {

@@ -1,37 +1,34 @@
-//! Calls, and what a step does where its call fails.
+//! What a step does where its call fails.
 //!
 //! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is left out,
 //! so that the value stays in the slot of the call.
 
 use super::dialect::{HANDLER, Key};
-use super::draft::Draft;
-use super::keys::{Keyed, entries, first_of, shown, some_words};
-use super::reader::{Loop, Reader, literal, of_slot};
-use super::refer::inner;
-use super::steps::{Item, Step, Tail, named};
+use super::keys::{entries, first_of, shown, some_words};
+use super::reader::{Reader, literal, of_slot};
+use super::steps::{Item, Step, Tail};
 use super::tree::{Kind, Node};
 use crate::ast::{
-    Arm, Block, Bound, Call, Control, Expr, ExprKind, If, Literal, Match, Name, ReturnKind, Slot, Stmt,
-    StmtKind, Unary,
+    Arm, Bound, Control, Expr, ExprKind, Literal, Match, Name, ReturnKind, Slot, StmtKind, Unary,
 };
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
 /// What the name of a function of the same file begins with.
-const SELF: &str = "mcp://self/";
+pub(super) const SELF: &str = "mcp://self/";
 
 /// The arm of a failure, read but not ended.
-struct Failing {
+pub(super) struct Failing {
     /// What takes the failure, and where that is said.
-    slot: Slot,
-    span: Span,
+    pub(super) slot: Slot,
+    pub(super) span: Span,
     /// The word that says that it is handled.
-    at: Span,
+    pub(super) at: Span,
     /// Where its statements begin.
-    start: usize,
+    pub(super) start: usize,
     /// It leaves the loop's element out.
-    skips: bool,
+    pub(super) skips: bool,
 }
 
 /// What a handler does once its rollback calls have run.
@@ -51,122 +48,6 @@ enum Then<'d, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    /// The call of a step or value.
-    pub(super) fn call(&mut self, keyed: &Keyed<'_, 'a>) -> &'a Call<'a> {
-        let span = keyed.place(Key::Call);
-        let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| self.tool(node));
-        let arguments = match keyed.get(Key::Args) {
-            Some(node) if matches!(node.kind, Kind::Null) => &[],
-            Some(node) => {
-                let listed = self.listed_arguments(node);
-                if listed.is_none() && !matches!(node.kind, Kind::Record(_)) {
-                    self.no_arguments(node);
-                }
-                self.fields(listed.as_ref().unwrap_or(node))
-            }
-            None => &[],
-        };
-        self.new_call(tool, arguments, span)
-    }
-
-    /// Arguments as a list of records with one each: reports it, and gives back the record that it should have been.
-    fn listed_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let Kind::List(items) = node.kind else { return None };
-        let only = |item: &Node<'a>| match entries(item) {
-            [only] => Some((only.name()?, Draft::Kept(only.value))),
-            _ => None,
-        };
-        let fields: Vec<(&'a str, Draft<'a>)> = items.iter().map(only).collect::<Option<_>>()?;
-        if fields.is_empty() {
-            return None;
-        }
-        let draft = Draft::Record(fields);
-        let yaml = self.dialect.is_yaml();
-        let word = self.dialect.word(Key::Args);
-        let message = format!("`{word}` is one record, not a list of records");
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
-            .expected(format!("`{}`", draft.outline(yaml)), "a list of records");
-        self.report(match draft.fix(node, self.source, yaml, self.dialect.is_bare()) {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help("write each argument as its name and its value"),
-        });
-        Some(draft.node(first_of(node), self.arena))
-    }
-
-    /// Reports arguments that are no record; a record as the text of its JSON is one without the quotes.
-    fn no_arguments(&mut self, node: &Node<'a>) {
-        let word = self.dialect.word(Key::Args);
-        let what = format!("`{word}` is a record of names and values, but this is {}", node.kind_name());
-        let wrong = Diagnostic::new(Code::BadShape, first_of(node), what)
-            .expected("a record of names and values", node.kind_name());
-        let json = node.text().filter(|text| {
-            let mut found = Diagnostics::default();
-            let read = super::json::read(text, self.arena, &crate::id::Options::default(), &mut found);
-            found.as_slice().is_empty() && matches!(read, [Node { kind: Kind::Record(_), .. }])
-        });
-        self.report(match json {
-            Some(json) if !self.dialect.is_yaml() => wrong.replace(node.span, json.trim()),
-            Some(_) => wrong.help("write the record itself, not the text of its JSON"),
-            None => wrong.help("write each argument as its name and its value"),
-        });
-    }
-
-    fn tool(&mut self, node: &Node<'a>) -> Name<'a> {
-        let Kind::Text(text) = node.kind else {
-            self.bad_shape(node, "what is called", "the name of a tool or function, a text");
-            return Name { text: "", span: node.span };
-        };
-        if text.text.is_empty() || text.text.contains("${") {
-            let message = "what is called is a name that is there before the program runs";
-            self.report(
-                Diagnostic::new(Code::BadShape, node.span, message)
-                    .expected("the name of a tool or function", format!("`{}`", shown(node)))
-                    .help("choose between tools with `if`, each with a `call` of its own"),
-            );
-        }
-        let after = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"]
-            .iter()
-            .find_map(|start| text.text.strip_prefix(start));
-        if let Some(after) = after.filter(|after| !after.starts_with('/')) {
-            let own = text.text.contains("self/");
-            let meant = format!("{}{after}", if own { SELF } else { "mcp://" });
-            let mut wrong =
-                Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
-                    .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
-            wrong.fix = super::keys::rename(node, &meant);
-            self.report(wrong);
-            return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
-        }
-        self.meant_function(Name { text: text.text, span: inner(node) }, true)
-    }
-
-    /// `mcp://self/name`: the function of that name, or the only other one without a name.
-    pub(super) fn meant_function(&mut self, name: Name<'a>, warns: bool) -> Name<'a> {
-        let Some(own) = name.text.strip_prefix(SELF) else { return name };
-        let list = self.functions.list;
-        if list.iter().any(|&(known, given)| given && known == own) {
-            return name;
-        }
-        let mut others =
-            list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
-        let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return name };
-        let warning = || {
-            Diagnostic::new(
-                Code::UnnamedSelf,
-                name.span,
-                format!(
-                    "no function is named `{own}`; the only other function, which has no name, is called"
-                ),
-            )
-            .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
-            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant"))
-        };
-        if warns {
-            self.report(warning());
-        }
-        Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }
-    }
-
     /// A step with a call; `rest` are the steps behind it in its block, which is for `of_block`.
     pub(super) fn call_step(
         &mut self,
@@ -316,7 +197,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Ends the arm of a failure.
-    fn failed(&mut self, failing: &Failing) -> Arm<'a> {
+    pub(super) fn failed(&mut self, failing: &Failing) -> Arm<'a> {
         self.blocks -= 1;
         let body = self.block_since(failing.start);
         Arm { bind: failing.slot, bind_span: failing.span, body, span: failing.at }
@@ -504,146 +385,6 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => Then::Ignore,
         }
-    }
-
-    /// Rollback calls, in their order.
-    pub(super) fn compensations(&mut self, node: Option<&Node<'a>>) {
-        let Some(node) = node else { return };
-        let single;
-        let items: Vec<Item<'_, 'a>> = match &node.kind {
-            Kind::List(nodes) => nodes.iter().map(|node| Item { name: None, node }).collect(),
-            Kind::Record(list)
-                if self.dialect.is_yaml() && !list.iter().any(|entry| entry.name() == Some("call")) =>
-            {
-                named(list)
-            }
-            Kind::Record(_) => {
-                single = Item { name: None, node };
-                vec![single]
-            }
-            _ => {
-                let form = if self.dialect.is_yaml() {
-                    "`- call: tool`, with `args:`"
-                } else {
-                    "`[{\"call\": \"tool\", …}]`"
-                };
-                let wrong = Diagnostic::new(Code::BadShape, node.span, "`compensate` is a list of calls")
-                    .expected(form, node.kind_name());
-                let tool = node.text().filter(|_| !self.dialect.is_yaml());
-                let written = tool.and(self.source.get(node.span.range()));
-                self.report(match written {
-                    Some(tool) => {
-                        let blank = if self.dialect.is_bare() { "" } else { " " };
-                        wrong.replace(node.span, format!("[{{\"call\":{blank}{tool}}}]"))
-                    }
-                    None => wrong.help(format!("write {form}")),
-                });
-                return;
-            }
-        };
-        for item in items {
-            if entries(item.node).is_empty() {
-                self.bad_shape(item.node, "a rollback", "a record with `call`");
-                continue;
-            }
-            let keyed = self.keyed(item.node, &[Key::Call, Key::Args], "a rollback call");
-            if !keyed.has(Key::Call) {
-                self.missing(first_of(item.node), Key::Call, "a rollback", "`compensate` takes calls alone");
-                continue;
-            }
-            let call = self.call(&keyed);
-            self.push(StmtKind::Undo(call), Span::new(item.node.span.start, call.span.end));
-        }
-    }
-
-    /// A handler that skips: what follows stands in the OK arm, behind what `first` makes of the value. Where the block
-    /// is not the loop's own, a slot says to the blocks around it that the rest of the pass is left out.
-    fn skip(
-        &mut self,
-        (slot, slot_span): (Slot, Span),
-        failing: &Failing,
-        step: &Step<'_, 'a>,
-        (rest, of_block): (&[Item<'_, 'a>], Tail),
-        first: impl FnOnce(&mut Self) -> (Slot, Span),
-    ) {
-        let at = failing.at;
-        let deep = self.open_loops.last().is_some_and(|open| open.level + 2 < self.blocks);
-        if deep {
-            let flag = self.raise();
-            let value = Bound::Expr(literal(Literal::Bool(true), at));
-            self.push(StmtKind::Let { slot: flag, slot_span: at, value }, at);
-            if of_block == Tail::Value {
-                self.push(StmtKind::Value(literal(Literal::Nil, at)), at);
-            }
-        }
-        let err = self.failed(failing);
-        let mut bind = (slot, slot_span);
-        let body = self.block(|this| {
-            bind = first(this);
-            // The blocks of a loop are counted as if this one were not there.
-            this.blocks -= 1;
-            this.steps(rest, of_block);
-            this.blocks += 1;
-        });
-        let ok = Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() };
-        let node = Match { slot, slot_span, err: Some(err), ok: Some(ok), span: step.place() };
-        self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
-        self.took_rest = true;
-    }
-
-    /// `skip` as a step of a loop.
-    pub(super) fn skip_step(&mut self, step: &Step<'_, 'a>) {
-        self.bad_step(
-            step.place(),
-            "`skip` is what a handler does, and no step",
-            "a step",
-            "`skip`",
-            "put what follows under the `then` of an `if` instead",
-        );
-    }
-
-    /// The slot that says that the rest of a pass is left out.
-    fn raise(&mut self) -> Slot {
-        if let Some(Loop { skipped: Some(flag), .. }) = self.open_loops.last() {
-            return *flag;
-        }
-        let flag = self.scope.own("skipped");
-        if let Some(open) = self.open_loops.last_mut() {
-            open.skipped = Some(flag);
-        }
-        flag
-    }
-
-    /// The slot that a step before has raised.
-    pub(super) fn raised(&self) -> Option<Slot> {
-        self.open_loops.last().and_then(|open| open.skipped)
-    }
-
-    /// Reads the rest of a block for where `flag` was not raised; in the loop's own block it begins as not raised.
-    pub(super) fn guard(&mut self, flag: Slot, start: usize, rest: &[Item<'_, 'a>], tail: Tail) {
-        let outermost = self.open_loops.last().is_some_and(|open| open.level + 1 >= self.blocks);
-        let at = self.statements.get(start).map_or(Span::default(), |statement| statement.span);
-        if outermost {
-            let value = Bound::Expr(literal(Literal::Bool(false), at));
-            let lowered = Stmt { kind: StmtKind::Let { slot: flag, slot_span: at, value }, span: at };
-            self.statements.insert(start.min(self.statements.len()), lowered);
-            if let Some(open) = self.open_loops.last_mut() {
-                open.skipped = None;
-            }
-        }
-        if rest.is_empty() {
-            return;
-        }
-        let then: Block<'a> = self.block(|this| {
-            this.blocks -= 1;
-            this.steps(rest, tail);
-            this.blocks += 1;
-        });
-        let condition = self.not(of_slot(flag, at), at);
-        let otherwise = (tail == Tail::Value && !outermost)
-            .then(|| self.block(|this| this.push(StmtKind::Value(literal(Literal::Nil, at)), at)));
-        let node = If { condition, then, otherwise, span: at };
-        self.push(StmtKind::Control(Control::If(self.arena.alloc(node))), at);
     }
 
     pub(super) fn not(&self, operand: Expr<'a>, span: Span) -> Expr<'a> {

@@ -4,6 +4,7 @@
 //! everything stood; `steps` and its neighbours turn them into the tree of [`crate::ast`]. What a program means (slots,
 //! calls, flow, types) is the business of [`crate::check`], as for every notation.
 
+mod call;
 mod cases;
 mod control;
 mod detect;
@@ -26,6 +27,7 @@ mod refer;
 pub mod reference;
 mod returns;
 mod scope;
+mod skip;
 mod steps;
 pub mod template;
 pub mod tree;

@@ -342,19 +342,18 @@ impl<'a> Reader<'_, 'a> {
     /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has yet.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
-        entry.name().is_some_and(is_new) && self.is_data(&entry.value)
+        entry.name().is_some_and(is_new) && Self::is_data(&entry.value)
     }
 
     /// Whether nothing makes a value a step.
-    fn is_data(&self, node: &Node<'a>) -> bool {
-        let word = |entry: &Entry<'a>| {
-            entry.name().is_some_and(|name| {
-                begins_step(name)
-                    || self.dialect.nearest(name, &[Key::Call, Key::For, Key::Merge]).is_some()
-                    || super::operator::find(name).is_some()
-            })
-        };
-        !entries(node).iter().any(word)
+    fn is_data(node: &Node<'a>) -> bool {
+        // What belongs to a step makes one of a record whose own word is misspelt.
+        const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
+        let word = |name: &str| begins_step(name) || PARTS.contains(&name);
+        let list = entries(node);
+        let operation =
+            matches!(list, [only] if only.name().is_some_and(|name| name == "value" || is_operator(name)));
+        !operation && !list.iter().any(|entry| entry.name().is_some_and(word))
     }
 
     /// Warns of values in a pass of a loop that stand under names of their own, of which only the last is yielded.
@@ -369,7 +368,7 @@ impl<'a> Reader<'_, 'a> {
             };
             let has = |word: &str| words.iter().any(|entry| entry.name() == Some(word));
             !has("let")
-                && (self.is_data(item.node) || words.iter().any(|entry| entry.name().is_some_and(names)))
+                && (Self::is_data(item.node) || words.iter().any(|entry| entry.name().is_some_and(names)))
         };
         let is_lost = |item: &&Item<'_, 'a>| {
             let name = item.name.and_then(Node::text);
@@ -382,7 +381,7 @@ impl<'a> Reader<'_, 'a> {
         let Some(first) = lost.first().copied().filter(|_| is_value(last)) else { return };
         let fields: Vec<&str> =
             lost.iter().chain([&last]).filter_map(|item| item.name.and_then(Node::text)).collect();
-        let shown: Vec<String> = fields.iter().map(|name| format!("{name}: ${{{name}}}")).collect();
+        let shown: Vec<String> = fields.iter().take(8).map(|name| format!("{name}: ${{{name}}}")).collect();
         let name = fields.first().copied().unwrap_or("");
         let message = format!("nothing reads `{name}`, and what a pass yields is its last step alone");
         let place = first.name.map_or(first.node.span, |name| name.span);
@@ -440,6 +439,10 @@ impl<'a> Reader<'_, 'a> {
             Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help.to_owned()),
         );
     }
+}
+
+fn is_operator(name: &str) -> bool {
+    super::operator::find(name).is_some()
 }
 
 /// How what is missing beside a step is written.

@@ -267,8 +267,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to });
                 return to;
             }
-            let filter = rest.split_once(close).map_or("", |(filter, _)| filter);
-            if filter.starts_with('|') && !filter.contains(['{', '}', '\n']) {
+            // No further than the next bracket, so that each is looked at once.
+            let filtered = close == "}}" && rest.starts_with('|');
+            let end_of_filter = filtered.then(|| rest.find(['{', '}', '\n'])).flatten();
+            let (filter, behind) = end_of_filter.map_or(("", ""), |at| rest.split_at(at));
+            if behind.starts_with(close) && !filter.is_empty() {
                 let to = end + filter.len() + close.len();
                 self.foreign.push(Foreign { look: Look::Filtered, reference, from: at, to });
                 return to;

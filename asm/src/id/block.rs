@@ -177,7 +177,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     fn binding(&mut self, header: usize) -> Result<StmtKind<'a>, Stop> {
         self.bump();
         let (slot, slot_span) = self.slot(Word::Let)?;
-        self.skip_equals()?;
+        self.skip_equals(Word::Let)?;
         let value = match self.resolve_word(false)? {
             Some(word @ (Word::If | Word::Match | Word::For)) => Bound::Control(self.control(word, header)?),
             _ => Bound::Expr(self.expr(Word::Let)?),

@@ -4,6 +4,7 @@ use super::ids::repeated;
 use super::lexer::Kind;
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
+use super::template;
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Slot, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -33,7 +34,13 @@ impl<'a> Parser<'_, 'a> {
         self.bump();
         match word {
             Word::Ref => Ok(ExprKind::Ref(self.slot(word)?.0)),
-            Word::Lit => Ok(ExprKind::Literal(self.literal()?)),
+            Word::Lit => {
+                let literal = self.literal()?;
+                if matches!(literal, Literal::Text(text) if template::may_refer(text)) {
+                    self.template();
+                }
+                Ok(ExprKind::Literal(literal))
+            }
             Word::Field => self.field(),
             Word::Obj => Ok(ExprKind::Record(self.pairs(word)?)),
             Word::Merge => self.merge(),
@@ -180,6 +187,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn pair(&mut self, of: Word) -> Result<(), Stop> {
         let name = self.field_name(of)?;
+        self.skip_equals(of)?;
         let value = self.expr(of)?;
         self.fields.push(Field { name, value });
         Ok(())

@@ -220,10 +220,26 @@ impl<'a> Parser<'_, 'a> {
             _ if of == Word::If && matches!(self.text(&self.current), "OK" | "ERR") => {
                 wrong.help("whether a call failed is asked by `MATCH <slot> 2` with an ERR and an OK arm")
             }
-            _ => wrong.help(format!("write {}", form(of))),
+            _ => self.lacking(wrong, of),
         };
         let wrong = self.merge_help(wrong, of);
         self.stop(wrong)
+    }
+
+    /// What to write where an operand is missing or means nothing.
+    fn lacking(&self, wrong: Diagnosed, of: Word) -> Diagnosed {
+        let ends = self.current.first || matches!(self.current.kind, Kind::Dedent | Kind::End);
+        match of {
+            Word::Ret | Word::RetOk if ends && self.gives_nil => {
+                let name = of.mnemonic();
+                let wrong = wrong.help(format!("a function that gives nil says so: `{name} LIT 2 nil`"));
+                wrong.replace(Span::at(self.last_end), " LIT 2 nil")
+            }
+            Word::RetErr | Word::Fail if ends => {
+                wrong.help(format!("write what it fails with: `{} LIT 0 \"…\"`", of.mnemonic()))
+            }
+            _ => wrong.help(format!("write {}", form(of))),
+        }
     }
 
     /// Refuses what stands in the place of UNDO's call.
@@ -362,7 +378,7 @@ impl<'a> Parser<'_, 'a> {
                 let Diagnosed(wrong) = wrong;
                 Diagnosed(wrong.nearest(near).help(help))
             }
-            _ => wrong.help(format!("write {}", form(of))),
+            _ => self.lacking(wrong, of),
         };
         let wrong = self.merge_help(wrong, of);
         self.stop(wrong)
@@ -374,12 +390,17 @@ impl<'a> Parser<'_, 'a> {
             return None;
         }
         let name = bare(self.text(token));
+        self.slot_of(name).map(|number| (number, name))
+    }
+
+    /// The number of the slot with a name.
+    pub(super) fn slot_of(&mut self, name: &str) -> Option<u32> {
         if !self.may_search(self.slots.list().len()) {
             return None;
         }
         let parameter = self.slots.list().iter().find(|info| info.name == Some(name));
         let number = parameter.and_then(|info| info.number);
-        number.or_else(|| self.id_of(registry::Kind::Vars, name)).map(|number| (number, name))
+        number.or_else(|| self.id_of(registry::Kind::Vars, name))
     }
 
     /// The number of the slot that `of` takes.
@@ -433,12 +454,12 @@ impl<'a> Parser<'_, 'a> {
 
     /// The instruction that reads a field, where a text is a path from a slot, `user.name`: `None` within for what has no
     /// number.
-    fn dotted(&mut self, text: &str) -> Option<Option<String>> {
+    pub(super) fn dotted(&mut self, text: &str) -> Option<Option<String>> {
         let mut parts = bare(text).split('.');
         let first = parts.next()?;
         let fields: Vec<&str> = parts.collect();
         let by_number = digits(first).filter(|&slot| self.slots.knows(slot));
-        let slot = by_number.or_else(|| self.id_of(registry::Kind::Vars, first))?;
+        let slot = by_number.or_else(|| self.slot_of(first))?;
         if fields.is_empty() || fields.len() > limits::NESTING || fields.iter().any(|field| !is_word(field)) {
             return None;
         }
@@ -534,6 +555,10 @@ impl<'a> Parser<'_, 'a> {
         }
         let id = self.next_id(kind, name);
         let registry = kind.name();
+        if of == Word::Field && matches!(name, "length" | "size" | "count") {
+            let wrong = wrong.help("how many items or characters there are is `LEN REF <slot>`");
+            return Err(self.stop(Diagnosed(wrong)));
+        }
         self.tolerate(wrong.help(format!(
             "names have numbers here: add `{id}={}` to the line `; {registry}:` of this function, and write `{id}`",
             shorten(name)
@@ -571,8 +596,9 @@ impl<'a> Parser<'_, 'a> {
         text
     }
 
-    /// Passes an equals sign between a slot and what it is bound to.
-    pub(super) fn skip_equals(&mut self) -> Result<(), Stop> {
+    /// Passes an equals sign between a slot or a field and its value.
+    #[inline]
+    pub(super) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.current;
         if token.kind != Kind::Operator || !matches!(self.text(&token), "=" | ":=" | "<-") {
             return Ok(());
@@ -580,10 +606,16 @@ impl<'a> Parser<'_, 'a> {
         let text = self.text(&token);
         self.bump();
         let remove = Span::new(token.start, self.current.start.max(token.end));
+        let before = self.source.get(..token.start as usize).unwrap_or("");
+        let apart = before.ends_with([' ', '\t', '\n', '\r']);
         self.tolerate(
-            Diagnostic::new(Code::UnexpectedText, token.span(), format!("`LET` needs no `{text}`"))
-                .expected("an expression", format!("`{text}`"))
-                .replace(remove, ""),
+            Diagnostic::new(
+                Code::UnexpectedText,
+                token.span(),
+                format!("`{}` needs no `{text}`", of.mnemonic()),
+            )
+            .expected("an expression", format!("`{text}`"))
+            .replace(remove, if apart { "" } else { " " }),
         )
     }
 

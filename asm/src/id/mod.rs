@@ -17,6 +17,7 @@ mod parser;
 mod pieces;
 mod registry;
 mod surplus;
+mod template;
 mod text;
 mod types;
 

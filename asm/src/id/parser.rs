@@ -21,6 +21,7 @@ use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
+use ilo_spec::types::Type;
 
 /// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names.
 const SEARCHES: usize = 1 << 20;
@@ -120,6 +121,8 @@ pub(super) struct Parser<'p, 'a> {
     pub(super) last_count: Option<(usize, usize)>,
     pub(super) registries: Registries<'a>,
     pub(super) slots: Slots<'a>,
+    /// Whether the function succeeds with nil.
+    pub(super) gives_nil: bool,
     pub(super) calls: u32,
     pub(super) loops: u32,
     pub(super) diagnostics: &'p mut Diagnostics,
@@ -204,7 +207,6 @@ pub(super) fn file<'a>(
     }
     let mut parser = Parser::new(source, arena, options, &lexed.tokens, diagnostics, layout);
     let mut functions = bumpalo::collections::Vec::with_capacity_in(headers.len(), arena);
-    let mut names: HashMap<&str, Span> = HashMap::with_capacity(headers.len());
     if headers.is_empty() && before > 0 {
         parser.nameless(lexed);
     }
@@ -212,21 +214,6 @@ pub(super) fn file<'a>(
         let next = headers.get(index + 1).copied().unwrap_or(lexed.comments.len());
         let from = if index == 0 { 0 } else { comment };
         let function = parser.function(lexed, comment, from..next);
-        let name = function.name;
-        if let Some(&before) = names.get(name.text).filter(|_| !name.text.is_empty()) {
-            parser.diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateFunction,
-                    name.span,
-                    format!("two functions are called `{}`", name.text),
-                )
-                .expected("a name that is free", name.text)
-                .related(before, "first here")
-                .help("rename one of them"),
-            );
-        } else {
-            names.insert(name.text, name.span);
-        }
         functions.push(function);
     }
     File { functions: functions.into_bump_slice() }
@@ -269,6 +256,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             last_count: None,
             registries: Registries::new(),
             slots: Slots::new(),
+            gives_nil: false,
             calls: 0,
             loops: 0,
             diagnostics,
@@ -310,6 +298,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let span = lexed.comments.get(header).map_or(Span::at(0), |comment| comment.span);
         self.registries.clear();
         self.slots.clear();
+        self.gives_nil = head.output.ok.ty == Type::NIL;
         // Only the formatter asks for these.
         let mut consumed: Vec<usize> = self.layout.iter().map(|_| header).collect();
         self.registries.read(head.rest, self.arena, self.diagnostics);

@@ -151,8 +151,13 @@ impl<'a> Printer<'_, 'a> {
     /// Every tool that the function calls, once.
     fn tools(&self) -> Vec<Doc<'a>> {
         let mut seen = HashSet::new();
-        let first = self.uses.calls.iter().filter(|name| seen.insert(**name));
-        first.map(|name| Doc::word(self.tool(name))).collect()
+        let mut tools = Vec::new();
+        self.function.body.each_call(&mut |call| {
+            if seen.insert(call.tool.text) {
+                tools.push(Doc::word(self.tool(call.tool.text)));
+            }
+        });
+        tools
     }
 
     /// Steps as a list of records.

@@ -1,11 +1,11 @@
-//! What a function reads and calls.
+//! What a function reads and binds.
 
 use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::lower::matched::matched_call;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
-/// What a function reads and calls.
+/// What a function reads and binds.
 #[derive(Debug, Default)]
 pub(super) struct Uses<'a> {
     /// How often each slot is read.
@@ -28,8 +28,6 @@ pub(super) struct Uses<'a> {
     aliased: HashSet<Slot>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
-    /// The name of what each call calls, in the order of the source.
-    pub(super) calls: Vec<&'a str>,
 }
 
 impl<'a> Uses<'a> {
@@ -180,7 +178,6 @@ impl<'a> Uses<'a> {
     }
 
     fn call(&mut self, call: &Call<'a>) {
-        self.calls.push(call.tool.text);
         call.arguments.iter().for_each(|argument| self.expr(&argument.value));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A scout (`ilo_vm::Scout`) goes ahead of the run and tells the calls that will follow. The run itself stays strictly in
 //! order: it makes each call when it comes to it, and takes the answer of one that was started where tool and arguments
-//! are the same. Any other call, one that may change something first of all, drops what was started and not yet taken, so
+//! are the same. Where what follows takes answers of others (the orders of each customer, say), the scout goes once more with
+//! those that are there by then, also while the run waits. Any other call, one that may change something first of all, drops what was started and not yet taken, so
 //! that nothing read before a change is taken after it.
 
 use super::slots::Slot;
@@ -10,15 +11,20 @@ use super::{CallSlots, Observer, data_of};
 use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::tools::{CallLimits, Failure, Tools};
+use bumpalo::Bump;
 use ilo_vm::{Run, Scout};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
 /// Calls looked ahead for each that may be under way: some of those found have arguments that are not known yet.
 const LOOKED: usize = 4;
+/// Answers that are kept or awaited for each call that may be under way: what follows from those that are there is started
+/// before the run takes them.
+const KEPT: usize = 2;
 /// The most calls that pass without a look ahead after looks that found nothing.
 const PASSED: u32 = 64;
 
@@ -55,6 +61,7 @@ pub(super) struct Ahead<'s, 'e> {
     /// Whether the scout stands behind the last of the calls that are expected and can go on.
     going: bool,
     expected: VecDeque<Expected<'s>>,
+    bell: Arc<Bell>,
     /// Looks in a row that found nothing, and calls to pass before the next one.
     vain: u32,
     pass: u32,
@@ -74,21 +81,73 @@ impl Expected<'_> {
     }
 }
 
+/// Rung by each call that has ended, so that who waits for one of them looks up.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<u64>,
+    heard: Condvar,
+}
+
+impl Bell {
+    fn rung(&self) -> MutexGuard<'_, u64> {
+        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self) {
+        *self.rung() += 1;
+        self.heard.notify_all();
+    }
+
+    /// Waits until it has been rung more often than so many times.
+    fn wait(&self, heard: u64) {
+        let rung = self.heard.wait_while(self.rung(), |rung| *rung == heard);
+        drop(rung.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Tells the end of a call as it is dropped: also where the call panics.
+struct Ending {
+    over: Arc<AtomicBool>,
+    bell: Arc<Bell>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+}
+
 /// A call that was started. Dropped, it is told that nobody wants its answer.
 struct Work<'s> {
     interrupt: Interrupt,
-    /// Taken until the run waits for it, or until it is dropped and has ended.
-    slot: Arc<Slot>,
+    /// Taken while it is under way, but for the one that the run waits for.
+    slot: Option<Arc<Slot>>,
     thread: Option<ScopedJoinHandle<'s, Timed>>,
+    /// Whether the call has ended; the thread will in a moment.
+    over: Arc<AtomicBool>,
+    done: Option<Timed>,
 }
 
 impl Work<'_> {
-    fn wait(mut self) -> Option<Timed> {
-        match self.thread.take()?.join() {
-            Ok(timed) => Some(timed),
+    /// Looks whether it has ended: whether it did since the last look.
+    fn settle(&mut self) -> bool {
+        let Some(thread) = self.thread.take_if(|_| self.over.load(Ordering::Acquire)) else { return false };
+        self.free();
+        match thread.join() {
+            Ok(timed) => self.done = Some(timed),
             // As if the run had called it itself.
             Err(panic) => resume_unwind(panic),
         }
+        true
+    }
+
+    fn free(&self) {
+        self.slot.iter().for_each(|slot| slot.free());
+    }
+
+    fn answer(&self) -> Option<&Result<Data, Failure>> {
+        self.done.as_ref().map(|timed| &timed.result)
     }
 }
 
@@ -106,8 +165,20 @@ impl<'s, 'e> Ahead<'s, 'e> {
         until: Instant,
         slots: CallSlots,
     ) -> Ahead<'s, 'e> {
-        let expected = VecDeque::new();
-        Ahead { threads, tools, limits, until, slots, scout: None, going: false, expected, vain: 0, pass: 0 }
+        let (expected, bell) = (VecDeque::new(), Arc::default());
+        Ahead {
+            threads,
+            tools,
+            limits,
+            until,
+            slots,
+            scout: None,
+            going: false,
+            expected,
+            bell,
+            vain: 0,
+            pass: 0,
+        }
     }
 
     /// Makes the call at which the run waits: takes its answer where it was started, else calls.
@@ -117,17 +188,53 @@ impl<'s, 'e> Ahead<'s, 'e> {
         (tool, json, arguments): (&str, &str, &Data),
         observer: &mut dyn Observer,
     ) -> Timed {
-        let started = if self.tools.may_run_ahead(tool) {
-            let found = self.take(tool, json, observer);
-            self.look(run, observer);
-            found
-        } else {
+        if !self.tools.may_run_ahead(tool) {
             self.forget(observer);
-            None
-        };
-        started
-            .and_then(Work::wait)
-            .unwrap_or_else(|| Timed::call(self.tools, tool, arguments, &self.limits, self.until))
+            return Timed::call(self.tools, tool, arguments, &self.limits, self.until);
+        }
+        let mut own = self.take(tool, json, observer);
+        if let Some(own) = &mut own {
+            own.settle();
+        }
+        self.look(run, own.as_ref(), observer);
+        // What answers of others decide can be started while this one is under way, by a thread that does not wait for it.
+        let own = own.or_else(|| if self.lacks() { self.spawn(tool, arguments.clone(), None) } else { None });
+        match own {
+            Some(own) => self.wait(own, run, observer),
+            None => Timed::call(self.tools, tool, arguments, &self.limits, self.until),
+        }
+    }
+
+    /// Waits for a call, and meanwhile starts what the answers of others decide.
+    fn wait(&mut self, mut own: Work<'s>, run: &Run, observer: &mut dyn Observer) -> Timed {
+        loop {
+            let heard = *self.bell.rung();
+            own.settle();
+            if let Some(timed) = own.done.take() {
+                return timed;
+            }
+            if self.lacks() && self.settle() {
+                self.look(run, Some(&own), observer);
+            }
+            self.bell.wait(heard);
+        }
+    }
+
+    /// Whether arguments of an expected call are not known yet.
+    fn lacks(&self) -> bool {
+        self.expected.iter().any(|call| call.arguments.is_none())
+    }
+
+    /// Looks which calls have ended: whether one has that had not.
+    fn settle(&mut self) -> bool {
+        let mut learnt = false;
+        for work in self.expected.iter_mut().filter_map(|call| call.work.as_mut()) {
+            learnt |= work.settle();
+        }
+        if learnt {
+            self.pass = 0;
+        }
+        learnt
     }
 
     /// What was started of a call. Those expected before it will not come; where it was not expected, none will.
@@ -138,7 +245,7 @@ impl<'s, 'e> Ahead<'s, 'e> {
         };
         tell(self.expected.drain(..place), observer);
         let work = self.expected.pop_front().and_then(|call| call.work)?;
-        work.slot.free();
+        work.free();
         Some(work)
     }
 
@@ -149,38 +256,57 @@ impl<'s, 'e> Ahead<'s, 'e> {
     }
 
     /// Looks for calls that follow the one at which the run waits, and starts them.
-    fn look(&mut self, run: &Run, observer: &mut dyn Observer) {
+    fn look(&mut self, run: &Run, own: Option<&Work<'s>>, observer: &mut dyn Observer) {
+        self.settle();
         let mut place = self.expected.len();
-        if !self.going {
-            if self.pass > 0 {
-                self.pass -= 1;
+        let anew = !self.going || self.lacks();
+        if anew && self.pass > 0 {
+            self.pass -= 1;
+            if !self.going {
                 return;
             }
+        } else if anew {
             let scout = self.scout.get_or_insert_with(|| Scout::new(run.program()));
             self.going = scout.follow(run);
             place = 0;
         }
         let mut found = false;
         while self.going && (place < self.expected.len() || self.has_room()) {
-            match self.next() {
+            match self.next(place, own) {
                 Some(next) => found |= self.expect(place, next, observer),
                 None => self.going = false,
             }
             place += 1;
         }
-        self.vain = if found || self.going { 0 } else { self.vain.saturating_add(1) };
+        self.vain = if found || (self.going && !anew) { 0 } else { self.vain.saturating_add(1) };
         self.pass = (1_u32 << self.vain.min(31)).min(PASSED + 1) - 1;
     }
 
     fn has_room(&self) -> bool {
         let started = self.expected.iter().filter(|call| call.work.is_some()).count();
         let most = self.slots.most();
-        started + 1 < most && self.expected.len() < LOOKED * most && self.slots.has_room()
+        started + 1 < KEPT.saturating_mul(most)
+            && self.expected.len() < LOOKED.saturating_mul(most)
+            && self.slots.has_room()
     }
 
-    /// The next call that the scout finds, where it is of a tool that may be called before its turn.
-    fn next(&mut self) -> Option<Expected<'s>> {
-        let ahead = self.scout.as_mut()?.ahead()?;
+    /// The next call that the scout finds, where it is of a tool that may be called before its turn. It goes on with the answer
+    /// of the call before that place, where that is there.
+    fn next(&mut self, place: usize, own: Option<&Work<'s>>) -> Option<Expected<'s>> {
+        let before = match place.checked_sub(1) {
+            Some(before) => self.expected.get(before).and_then(|call| call.work.as_ref()),
+            None => own,
+        };
+        let scout = self.scout.as_mut()?;
+        let arena = Bump::new();
+        match before.and_then(Work::answer) {
+            None => {}
+            Some(Ok(value)) => scout.answer(Ok(value.to_datum(&arena))),
+            Some(Err(Failure::Failed(value))) => scout.answer(Err(value.to_datum(&arena))),
+            // The run ends there.
+            Some(Err(_)) => return None,
+        }
+        let ahead = scout.ahead()?;
         if !self.tools.may_run_ahead(ahead.tool()) {
             return None;
         }
@@ -213,27 +339,32 @@ impl<'s, 'e> Ahead<'s, 'e> {
 
     /// Starts a call whose arguments are known on a thread of its own, where there is room.
     fn start(&self, call: &Expected<'s>, observer: &mut dyn Observer) -> Option<Work<'s>> {
-        let (arguments, slot) = (data_of(call.arguments.as_ref()?), Arc::new(self.slots.take()?));
-        let held = Arc::clone(&slot);
+        let (arguments, slot) = (data_of(call.arguments.as_ref()?), self.slots.take()?);
+        // Before it starts, so that whoever is told can make ready for it.
+        observer.ahead(&call.tool);
+        let work = self.spawn(&call.tool, arguments, Some(Arc::new(slot)));
+        if work.is_none() {
+            // No thread is to be had: the run calls it in its turn.
+            observer.untaken(&call.tool);
+        }
+        work
+    }
+
+    /// Calls a tool on a thread of its own.
+    fn spawn(&self, tool: &str, arguments: Data, slot: Option<Arc<Slot>>) -> Option<Work<'s>> {
         let interrupt = self.limits.interrupt.child();
         let limits = CallLimits { interrupt: interrupt.clone(), ..self.limits.clone() };
-        let (tools, tool, until) = (self.tools, call.tool.clone(), self.until);
+        let (tools, name, until) = (self.tools, tool.to_owned(), self.until);
+        let (held, over) = (slot.clone(), Arc::new(AtomicBool::new(false)));
+        let ending = Ending { over: Arc::clone(&over), bell: Arc::clone(&self.bell) };
         let work = move || {
-            let timed = Timed::call(tools, &tool, &arguments, &limits, until);
+            let _ending = ending;
+            let timed = Timed::call(tools, &name, &arguments, &limits, until);
             drop(held);
             timed
         };
-        // Before it starts, so that whoever is told can make ready for it.
-        observer.ahead(&call.tool);
         let thread = thread::Builder::new().name("call".to_owned()).spawn_scoped(self.threads, work);
-        match thread {
-            Ok(thread) => Some(Work { interrupt, slot, thread: Some(thread) }),
-            // No thread is to be had: the run calls it in its turn.
-            Err(_) => {
-                observer.untaken(&call.tool);
-                None
-            }
-        }
+        thread.ok().map(|thread| Work { interrupt, slot, thread: Some(thread), over, done: None })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Progress, Service, Watch, search};
 use crate::data::read::{Bounds, read};
+use crate::data::rounded::perhaps_rounded;
 use crate::interrupt::Interrupt;
 use crate::problem::{Problem, meant_or_all};
 use crate::run;
@@ -151,6 +152,13 @@ fn outcome(
         depth: service.options.limits.value_depth,
         values: usize::MAX,
     };
+    if let Some(large) = perhaps_rounded(inputs) {
+        let message = format!(
+            "inputs: {large:e} may have been an integer that does not fit 64 bits, which a message over MCP does not show; \
+             write it as a text"
+        );
+        return refused(json!({ "problems": [message] }));
+    }
     let input = match read(inputs.to_string().as_bytes(), &bounds) {
         Ok(input) => input,
         Err(error) => return refused(json!({"problems": [format!("inputs: {error}")]})),

@@ -45,7 +45,7 @@ pub(super) fn tools(service: &Service) -> Vec<Tool> {
             "find_tools",
             "Finds the tools that programs can call, by words: their names, signatures and what they are for.",
             &json!({"type": "object", "additionalProperties": false, "properties": {
-                "query": {"type": "string", "description": "words of what is to be done; every tool without it"},
+                "query": {"type": "string", "description": "words of what is to be done, of which the first 32 count; every tool without it"},
                 "limit": {"type": "integer", "minimum": 1, "description": "the most to answer with, 10 without it"},
             }}),
         ),

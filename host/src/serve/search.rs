@@ -6,9 +6,13 @@
 use ilo_asm::catalog::{Catalog, Tool};
 use serde_json::{Value, json};
 
+/// Words of a query that count, and of a description: a search takes time by their product, for each tool.
+const ASKED: usize = 32;
+const TOLD: usize = 500;
+
 /// The tools that fit a query best, each with its signature; all of them, up to the limit, for an empty one.
 pub(super) fn find(catalog: &Catalog, query: &str, limit: usize) -> Vec<Value> {
-    let query: Vec<String> = words(query).collect();
+    let query: Vec<String> = words(query).take(ASKED).collect();
     let mut found: Vec<(usize, &Tool)> = catalog
         .tools()
         .iter()
@@ -26,7 +30,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// How well a tool fits: for each word of the query, where it stands.
 fn score(tool: &Tool, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
-    let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).collect();
+    let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();
     let arguments: Vec<String> = tool.arguments.iter().flat_map(|argument| words(&argument.name)).collect();
     let fits =
         |words: &[String], wanted: &str| {

@@ -95,7 +95,7 @@ fn a_server_that_cannot_be_used_is_refused_before_anything_runs() {
 fn answers(scenario: &str, expected: &str) {
     let mut tools = tools(scenario, 20_000);
     tools.connect(["say"]).unwrap();
-    let answer = call(&tools, "mcp://h/echo", "text", 20_000).unwrap();
+    let answer = call(&tools, "mcp://h/echo", "text", 60_000).unwrap();
     assert_eq!(answer.to_json(), expected, "{scenario}");
 }
 

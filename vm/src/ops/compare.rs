@@ -300,32 +300,26 @@ pub(crate) fn select(
     heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
-    (dst, src): (Out, In),
-    map: ChoiceId,
+    op: &Op,
+    (dst, src, map): (Out, In, ChoiceId),
 ) -> Result<(), Trap> {
     let subject = get(w, src);
     if subject.tag == Tag::Text {
-        for &(text, number) in program.text_cases(MapId(map.0)) {
-            if text == subject.payload.to_bits() {
-                let constant = program.number(NumberId(number));
-                set(w, dst, constant.value);
+        for case in program.text_cases(MapId(map.0)) {
+            if case.key == subject.payload.to_bits() {
+                set(w, dst, case.number);
                 return Ok(());
             }
         }
     }
     cold_path();
-    select_slowly(heap, program, w, (dst, src), map)
+    select_slowly(heap, program, w, op)
 }
 
 #[cold]
 #[inline(never)]
-fn select_slowly(
-    heap: &mut Heap,
-    program: &Inner,
-    w: &mut Window,
-    (dst, src): (Out, In),
-    map: ChoiceId,
-) -> Result<(), Trap> {
+fn select_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    let Op::Select { dst, src, map } = *op else { return Ok(()) };
     let number = case(heap, program, get(w, src), MapId(map.0))?;
     set(w, dst, program.number(NumberId(number)).value);
     Ok(())
@@ -335,10 +329,10 @@ fn select_slowly(
 #[inline(always)]
 pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
     if src.tag == Tag::Text {
-        for &(text, to) in program.text_cases(map) {
-            if text == src.payload.to_bits() {
+        for case in program.text_cases(map) {
+            if case.key == src.payload.to_bits() {
                 cold_path();
-                return Ok(usize::from(to));
+                return Ok(usize::from(case.to));
             }
         }
     }

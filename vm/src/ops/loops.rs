@@ -7,6 +7,7 @@ use crate::ops::{get, mismatch, set, span};
 use crate::program::Inner;
 use crate::value::{Tag, Value, at};
 use core::hint::cold_path;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldsId, First, In, LoopBase, Out, ShapeId};
 
 /// The register at a distance from a loop's first, at most 2; the verifier shows that it is within the frame.
@@ -125,19 +126,48 @@ pub(crate) fn add_record(
     add_new(heap, w, base, (offset, shape, depth))
 }
 
-/// As [`add_record`], of fields that are named one by one. Nothing is kept across a call, so that nothing is put aside.
+/// As [`add_record`], of two registers. These take the instruction, so that nothing is put aside for the slow way.
 #[inline(never)]
-pub(crate) fn add_fields<const N: usize>(
-    heap: &mut Heap,
-    w: &mut Window,
-    base: LoopBase,
-    fields: [In; N],
-    shape: FieldsId,
-) -> Result<(), Trap> {
-    if add_plain(heap, w, base, fields, shape).is_some() {
-        return Ok(());
+pub(crate) fn add_two(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    match *op {
+        Op::YieldTwo { base, a, b, shape } if add_plain(heap, w, base, [a, b], shape).is_some() => Ok(()),
+        _ => add_any_fields(heap, w, op),
     }
-    add_fields_slowly(heap, w, base, &fields, shape)
+}
+
+/// As [`add_record`], of three registers.
+#[inline(never)]
+pub(crate) fn add_three(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    match *op {
+        Op::YieldThree { base, a, b, c, shape } if add_plain(heap, w, base, [a, b, c], shape).is_some() => {
+            Ok(())
+        }
+        _ => add_any_fields(heap, w, op),
+    }
+}
+
+/// As [`add_record`], of four registers.
+#[inline(never)]
+pub(crate) fn add_four(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    match *op {
+        Op::YieldFour { base, a, b, c, d, shape }
+            if add_plain(heap, w, base, [a, b, c, d], shape).is_some() =>
+        {
+            Ok(())
+        }
+        _ => add_any_fields(heap, w, op),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn add_any_fields(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    match *op {
+        Op::YieldTwo { base, a, b, shape } => add_fields(heap, w, base, &[a, b], shape),
+        Op::YieldThree { base, a, b, c, shape } => add_fields(heap, w, base, &[a, b, c], shape),
+        Op::YieldFour { base, a, b, c, d, shape } => add_fields(heap, w, base, &[a, b, c, d], shape),
+        _ => Ok(()),
+    }
 }
 
 /// Adds a record without containers to a list that has room for it and is known to hold records, where there is room.
@@ -172,9 +202,7 @@ fn add_plain<const N: usize>(
     Some(())
 }
 
-#[cold]
-#[inline(never)]
-fn add_fields_slowly(
+fn add_fields(
     heap: &mut Heap,
     w: &mut Window,
     base: LoopBase,

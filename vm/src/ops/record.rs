@@ -10,6 +10,7 @@ use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
 
 /// Fields named in a message.
@@ -73,27 +74,22 @@ pub(crate) fn field(
     heap: &mut Heap,
     program: &Inner,
     w: &mut Window,
-    dst: Out,
-    (src, field): (In, FieldId),
+    op: &Op,
+    (dst, src, field): (Out, In, FieldId),
 ) -> Result<(), Trap> {
     if let Some(value) = quick(heap, get(w, src), field) {
         set(w, dst, *value);
         return Ok(());
     }
     cold_path();
-    field_slowly(heap, program, w, dst, (src, field))
+    field_slowly(heap, program, w, op)
 }
 
 /// Apart from [`field`], so that its paths do not meet again with a value between them.
 #[cold]
 #[inline(never)]
-fn field_slowly(
-    heap: &mut Heap,
-    program: &Inner,
-    w: &mut Window,
-    dst: Out,
-    (src, field): (In, FieldId),
-) -> Result<(), Trap> {
+fn field_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    let Op::Field { dst, src, field } = *op else { return Ok(()) };
     let value = find(heap, program, get(w, src), field)?;
     set(w, dst, value);
     Ok(())

@@ -3,6 +3,7 @@
 //! The library drops a message that is too long or too deep, and reads an integer that is too large as a double; a call
 //! would wait for its answer in vain, or get another number. Here such an answer becomes an error answer to the same call.
 
+use crate::data::rounded::perhaps_rounded;
 use crate::tools::Failure;
 use ilo_spec::error::Code;
 use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage, ServerResult};
@@ -16,10 +17,6 @@ const DEPTH: usize = 127;
 const AROUND: usize = 2;
 /// Bytes that are kept of a name or number: no name that is looked for and no integer of 64 bits is longer.
 const KEPT: usize = 64;
-
-/// The doubles nearest to the integers just beyond those that the library reads exactly: -2^63 - 1 and 2^64.
-const LEAST: f64 = -9_223_372_036_854_775_808.0;
-const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 
 /// The codes of the errors that stand for such answers; no other error of a server has them.
 const TOO_LONG: i32 = -31_001;
@@ -42,37 +39,17 @@ pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
     }
 }
 
-/// A message that the library has read, as it may pass on. Of integers beyond 64 bits only the nearest doubles are left, and
-/// a double that large may have been one: it is taken for one, since a number that is another is worse than a failure.
+/// A message that the library has read, as it may pass on.
 pub(super) fn read(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     let ServerJsonRpcMessage::Response(response) = &message else { return message };
     let ServerResult::CallToolResult(result) = &response.result else { return message };
-    let Some(large) = result.structured_content.as_ref().and_then(large_double) else { return message };
+    let Some(large) = result.structured_content.as_ref().and_then(perhaps_rounded) else { return message };
     let message = format!(
         "{large:e} may have been an integer that does not fit 64 bits, which an answer as plain JSON over HTTP does not \
          show; have the server write it as a text"
     );
     let error = ErrorData::new(ErrorCode(TOO_LARGE_NUMBER), message, None);
     ServerJsonRpcMessage::error(error, Some(response.id.clone()))
-}
-
-/// A double in a value that an integer beyond 64 bits can have become.
-fn large_double(value: &Value) -> Option<f64> {
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(items) => open.extend(items),
-            Value::Object(fields) => open.extend(fields.values()),
-            Value::Number(number) if number.is_f64() => {
-                let large = number.as_f64().filter(|&double| double <= LEAST || double >= GREATEST);
-                if large.is_some() {
-                    return large;
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// A whole message as it may pass on.
