@@ -127,7 +127,7 @@ fn a_heap_is_cleared_when_twice_what_was_left_is_taken() {
         for pair in used.windows(2).filter(|pair| pair[1] < pair[0]) {
             // An arena takes what is left before the mark, but for a byte and the map of sixteen.
             assert!(mark - pair[0] < 3 + 4, "{kept}: {} of {mark}", pair[0]);
-            mark = (2 * pair[1]).max(MIB / 2).min(MIB);
+            mark = (2 * pair[1]).clamp(MIB / 2, MIB);
             found += 1;
         }
         assert!(found >= marks, "{kept}: cleared {found} times");
