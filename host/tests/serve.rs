@@ -357,6 +357,26 @@ fn a_line_that_is_no_message_is_answered_and_the_next_one_read() {
     assert!(lines.hear().contains(r#""id":8"#));
 }
 
+#[test]
+fn no_more_requests_wait_than_may() {
+    let folder = folder();
+    let mut lines = Lines::start(&folder, &["--call-timeout", "3600000", "--timeout", "3600000"]);
+    for id in 2..1_002 {
+        lines.run(id, "wait-long");
+    }
+    let mut ping = |before: &str, id: usize| {
+        lines.say(&format!(r#"{before}{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        lines.hear_with(&format!(r#""id":{id},"#))
+    };
+    for id in [2_000, 2_001] {
+        let refused = ping("", id);
+        assert!(refused.contains("1000 requests wait for their answers"), "{refused}");
+    }
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}"#;
+    let answered = ping(&format!("{cancel}\n"), 2_002);
+    assert!(answered.contains(r#""result":{}"#), "{answered}");
+}
+
 /// What a call of `send` came to, as the outcome says.
 fn outcome(heard: &str) -> String {
     let heard = read(heard.as_bytes(), &Bounds::default()).unwrap();

@@ -1,19 +1,22 @@
 //! Messages over two streams, a line each.
 //!
 //! The protocol's library passes in silence over a line that it cannot read, and who sent it waits. Here each is answered
-//! by an error, and the next line is read.
+//! by an error, and the next line is read. So is a request beyond those that may wait for their answers: each is a task.
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
+use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use std::collections::HashSet;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::mpsc;
 
+/// Requests that wait for their answers: far more than a client has questions, some 10 MB.
+const ASKED: usize = 1_000;
 /// Bytes that are read at a time.
 const PIECE: usize = 64 << 10;
 
@@ -25,6 +28,8 @@ pub(super) struct Lines<W: AsyncWrite> {
     refused: mpsc::Receiver<ErrorData>,
     /// An error on its way out: who waits for the next message may give up and come again.
     sending: Option<Sending>,
+    /// The requests that were neither answered nor cancelled.
+    asked: HashSet<RequestId>,
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
@@ -34,7 +39,32 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
         let (refuse, refused) = mpsc::channel(1);
         tokio::spawn(pass(input, to, refuse, most));
         let messages = AsyncRwTransport::new(from, output).with_max_line_length(usize::MAX);
-        Lines { messages, refused, sending: None }
+        Lines { messages, refused, sending: None, asked: HashSet::new() }
+    }
+
+    /// Counts a message in; gives it back, or an answer where it is a request too many.
+    fn counted(
+        &mut self,
+        message: RxJsonRpcMessage<RoleServer>,
+    ) -> Result<RxJsonRpcMessage<RoleServer>, (RequestId, ErrorData)> {
+        match &message {
+            RxJsonRpcMessage::<RoleServer>::Request(request) if self.asked.len() >= ASKED => {
+                let why = format!("{ASKED} requests wait for their answers; this one was not looked at");
+                return Err((request.id.clone(), ErrorData::new(ErrorCode::INVALID_REQUEST, why, None)));
+            }
+            RxJsonRpcMessage::<RoleServer>::Request(request) => {
+                self.asked.insert(request.id.clone());
+            }
+            RxJsonRpcMessage::<RoleServer>::Notification(told) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.asked.remove(id);
+                }
+            }
+            _ => {}
+        }
+        Ok(message)
     }
 }
 
@@ -107,6 +137,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let answered = match &item {
+            ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
+            ServerJsonRpcMessage::Error(JsonRpcError { id, .. }) => id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = answered {
+            self.asked.remove(id);
+        }
         self.messages.send(item)
     }
 
@@ -123,7 +161,13 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> 
                     let sending = self.messages.send(ServerJsonRpcMessage::error(error, None));
                     self.sending = Some(Box::pin(sending));
                 }
-                message = self.messages.receive() => return message,
+                message = self.messages.receive() => match self.counted(message?) {
+                    Ok(message) => return Some(message),
+                    Err((id, error)) => {
+                        let sending = self.messages.send(ServerJsonRpcMessage::error(error, Some(id)));
+                        self.sending = Some(Box::pin(sending));
+                    }
+                },
             }
         }
     }
