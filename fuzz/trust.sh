@@ -31,7 +31,10 @@ part 'each rule of the verifier broken and mended, and its edges' 'test result' 
 part 'the packed form, and every count at n and n + 1' 'test result' \
     cargo test --quiet --locked -p ilo-spec --test decoding --test limits
 part 'ceilings from a source at n and n + 1' 'test result' cargo test --quiet --locked -p ilo-asm --test ceilings
-part 'limits of a run at n and n + 1' 'test result' cargo test --quiet --locked -p ilo-vm --test limits --test heap
+part 'limits of a run at n and n + 1, and its room to the byte' 'test result' \
+    cargo test --quiet --locked -p ilo-vm --test limits --test heap --test budget
+part 'what each instruction is charged for what it touches' 'test result' \
+    cargo test --quiet --locked -p ilo-vm --test charges
 part 'memory of runs that fill theirs' 'what a loop yields' \
     cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
 part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
@@ -53,8 +56,9 @@ else
     left_out 'bans, licences and sources of dependencies' 'no cargo-deny'
 fi
 if cargo +nightly miri --version >/dev/null 2>&1; then
-    part "Miri on the machine's own tests" 'test result' cargo +nightly miri test -p ilo-vm --lib --test running
+    # The tests that it takes seconds for; RESULTS.md has longer ones.
+    part "Miri on tests of the machine" 'test result' cargo +nightly miri test -p ilo-vm --test fused
 else
-    left_out "Miri on the machine's own tests" 'no component miri'
+    left_out "Miri on tests of the machine" 'no component miri'
 fi
 exit $failed

@@ -484,7 +484,7 @@ impl Generator<'_> {
         self.meet(after, none, block);
     }
 
-    /// A product that is looked at: what the machine has one instruction for.
+    /// A product that is looked at: what the machine has one instruction for, but for where something else is.
     fn doubled(&mut self, block: &mut Block) {
         let slot = self.scope.fresh();
         let factor = self.text_of(&Kind::Number, 0, false);
@@ -493,9 +493,11 @@ impl Generator<'_> {
         let mut least = String::new();
         self.literal_number(&mut least);
         block.statement(format!("LET {slot} MUL {factor} {by}"));
+        let other = self.choices.chance(40).then(|| self.text_of(&Kind::Number, 0, false));
         self.scope.bind(slot, Kind::Number);
         let (then, after) = self.branch(&Want::Nothing, block.level + 1);
-        block.line(format!("IF GTE REF {slot} {least} {}", then.count));
+        let tested = other.unwrap_or_else(|| format!("REF {slot}"));
+        block.line(format!("IF GTE {tested} {least} {}", then.count));
         block.lines.extend(then.lines);
         block.count += 1;
         let without = Some(self.scope.slots.clone());
