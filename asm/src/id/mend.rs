@@ -125,6 +125,14 @@ const ELSEWHERE: [(&str, &str); 16] = [
     ("END", "leave it out: a block ends with its indent, or by its count"),
 ];
 
+/// How a path of another language is read.
+pub(super) enum Dotted {
+    /// By this.
+    By(String),
+    /// A field of it has no number.
+    Unnumbered,
+}
+
 impl<'a> Parser<'_, 'a> {
     /// The instruction that a word is but for its case and separators, or by a name from another language.
     pub(super) fn same_word(&self, token: &Token) -> Option<Word> {
@@ -452,9 +460,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// The instruction that reads a field, where a text is a path from a slot, `user.name`: `None` within for what has no
-    /// number.
-    pub(super) fn dotted(&mut self, text: &str) -> Option<Option<String>> {
+    /// The instruction that reads a field, where a text is a path from a slot, `user.name`.
+    pub(super) fn dotted(&mut self, text: &str) -> Option<Dotted> {
         let mut parts = bare(text).split('.');
         let first = parts.next()?;
         let fields: Vec<&str> = parts.collect();
@@ -465,10 +472,13 @@ impl<'a> Parser<'_, 'a> {
         }
         let mut code = format!("{}{slot}", "FIELD ".repeat(fields.len()));
         for field in fields {
-            let Some(id) = self.id_of(registry::Kind::Fields, field) else { return Some(None) };
-            code.push_str(&format!(" {id}"));
+            let Some(id) = self.id_of(registry::Kind::Fields, field) else {
+                return Some(Dotted::Unnumbered);
+            };
+            code.push(' ');
+            code.push_str(&id.to_string());
         }
-        Some(Some(code))
+        Some(Dotted::By(code))
     }
 
     fn no_id(&mut self, of: Word, expected: &str) -> Stop {
@@ -680,10 +690,12 @@ impl<'a> Parser<'_, 'a> {
 }
 
 /// What to write where a path stands.
-fn read_by(wrong: Diagnostic, path: Span, field: Option<String>) -> Diagnostic {
+fn read_by(wrong: Diagnostic, path: Span, field: Dotted) -> Diagnostic {
     match field {
-        Some(code) => wrong.help("a field is read with FIELD, by numbers").replace(path, code),
-        None => wrong.help("a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number"),
+        Dotted::By(code) => wrong.help("a field is read with FIELD, by numbers").replace(path, code),
+        Dotted::Unnumbered => {
+            wrong.help("a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number")
+        }
     }
 }
 

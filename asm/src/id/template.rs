@@ -1,5 +1,6 @@
 //! Texts that another language would fill in. Here they stand for themselves, and CONCAT joins texts and values.
 
+use super::mend::Dotted;
 use super::parser::{Parser, shorten};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -54,8 +55,11 @@ impl Parser<'_, '_> {
                 parts.push(format!("LIT 0 \"{plain}\""));
                 plain.clear();
             }
-            sure &= code.is_some() && parts.len() < MOST;
-            parts.extend(code.filter(|_| sure));
+            sure &= parts.len() < MOST;
+            match code {
+                Dotted::By(code) if sure => parts.push(code),
+                _ => sure = false,
+            }
             rest = rest.get(whole.len()..).unwrap_or("");
         }
         let Some(first) = first else { return };
@@ -73,10 +77,10 @@ impl Parser<'_, '_> {
         });
     }
 
-    /// How a path from a slot is read; `None` within where a field of it has no number.
-    fn read_path(&mut self, path: &str) -> Option<Option<String>> {
+    /// How a path from a slot is read, or a slot alone.
+    fn read_path(&mut self, path: &str) -> Option<Dotted> {
         match self.slot_of(path) {
-            Some(slot) => Some(Some(format!("REF {slot}"))),
+            Some(slot) => Some(Dotted::By(format!("REF {slot}"))),
             None => self.dotted(path),
         }
     }
