@@ -378,10 +378,13 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             ExprKind::Merge(of, fields) => {
                 let of = self.expr(frame, of)?;
-                let new = self.fields(frame, fields)?;
+                // That it is a record is asked when the first 64 are there (1.3.5).
+                let (first, rest) = fields.split_at(fields.len().min(64));
+                let mut new = self.fields(frame, first)?;
                 let Value::Record(old) = of else {
                     return Err(self.trap(frame, Code::FaultTypeMismatch, expr.span));
                 };
+                new.extend(self.fields(frame, rest)?);
                 let mut merged = old.fields.clone();
                 for (name, value) in new {
                     match merged.iter_mut().find(|(field, _)| *field == name) {
