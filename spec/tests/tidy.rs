@@ -20,7 +20,9 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with("target") && name != ".git" && name != "artifacts" {
+            // What git leaves out is not ours: what is built, and what `host/real/run.sh` installs.
+            let others = [".git", "artifacts", "node_modules", "venv"].contains(&name.as_str());
+            if path.is_dir() && !name.starts_with("target") && !others {
                 rest.push(path);
             } else if endings.iter().any(|ending| name.ends_with(ending)) {
                 found.push(path);
