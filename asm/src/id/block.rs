@@ -5,7 +5,7 @@ use super::lexer::{self, Kind, Token};
 use super::mend::count_range;
 use super::parser::{Diagnosed, Floor, Parser, Reading, Stop, shorten};
 use super::surplus;
-use crate::ast::{Arm, Block, Bound, Control, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
+use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -191,6 +191,9 @@ impl<'p, 'a> Parser<'p, 'a> {
         let token = self.current;
         let counted =
             self.last_count.filter(|&(_, end)| end == self.at && word == Word::Else && !token.first);
+        let cases = self.statements.last().and_then(surplus::value);
+        let counted =
+            counted.filter(|_| cases.is_some_and(|value| matches!(value.kind, ExprKind::MatchMap(_))));
         if let Some(count) = counted.and_then(|(count, _)| self.tokens.get(count)) {
             let cases = digits(self.text(count)).unwrap_or(0);
             let wrong = self.refuse(

@@ -104,7 +104,7 @@ impl<'a> Parser<'_, 'a> {
 }
 
 /// The value that ends a statement.
-fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
+pub(super) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
     match statement.kind {
         StmtKind::Let { value: Bound::Expr(value), .. }
         | StmtKind::Value(value)
@@ -114,7 +114,7 @@ fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
     }
 }
 
-/// Whether a statement is a value alone, for which no call is made at once.
+/// Whether a statement is a value alone, for which no call is made.
 pub(super) fn is_value(statement: &Stmt<'_>) -> bool {
-    matches!(statement.kind, StmtKind::Value(value) if !matches!(value.kind, ExprKind::Call(_)))
+    matches!(statement.kind, StmtKind::Value(value) if !value.calls())
 }

@@ -5,6 +5,7 @@ use super::parser::{Parser, shorten};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 
 /// Pieces that a mend writes at most.
 const MOST: usize = 16;
@@ -38,10 +39,12 @@ impl Parser<'_, '_> {
     pub(super) fn template(&mut self) {
         let token = |back| self.at.checked_sub(back).and_then(|at| self.tokens.get(at));
         let (Some(&text), Some(&word)) = (token(1), token(3)) else { return };
+        // Where the kind is missing, that is the mend.
+        let whole = word.word == Some(Word::Lit);
         let written = self.text(&text);
         let mut rest = written.get(1..written.len().saturating_sub(1)).unwrap_or("");
         let mut parts: Vec<String> = Vec::new();
-        let (mut plain, mut first, mut sure) = (String::new(), None, true);
+        let (mut plain, mut first, mut sure) = (String::new(), None, whole);
         while let Some(c) = rest.chars().next() {
             let found = if matches!(c, '{' | '$') { reference(rest) } else { None };
             let Some((whole, code)) = found.and_then(|(whole, path)| Some((whole, self.read_path(path)?)))
