@@ -374,7 +374,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         };
         if current.kind == Kind::Integer {
             head.count_span = current.span();
-            head.count = digits(self.text(&current));
+            head.count = self.integer(&current);
             head.out_of_range = head.count.is_none();
             self.bump();
             return Ok(head);

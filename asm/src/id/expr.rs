@@ -1,7 +1,7 @@
 //! Expressions and their operands: each instruction reads what its row of the table says.
 
 use super::ids::repeated;
-use super::lexer::Kind;
+use super::lexer::{Kind, Token, UNTOLD};
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
 use super::template;
@@ -159,7 +159,12 @@ impl<'a> Parser<'_, 'a> {
 
     /// The count under the cursor, unless it is more than a file of this size can hold.
     pub(super) fn count_value(&self) -> Option<u32> {
-        digits(self.text(&self.current)).filter(|&count| count as usize <= self.tokens.len())
+        self.integer(&self.current).filter(|&count| count as usize <= self.tokens.len())
+    }
+
+    /// The value of an integer, unless it is negative or beyond 32 bits.
+    pub(super) fn integer(&self, token: &Token) -> Option<u32> {
+        if token.value == UNTOLD { digits(self.text(token)) } else { Some(token.value) }
     }
 
     fn pairs(&mut self, of: Word) -> Result<&'a [Field<'a>], Stop> {
@@ -324,10 +329,6 @@ impl<'a> Parser<'_, 'a> {
 
 /// The number in a text of digits.
 pub(super) fn digits(text: &str) -> Option<u32> {
-    // Most ids and counts are one digit.
-    if let [digit @ b'0'..=b'9'] = text.as_bytes() {
-        return Some(u32::from(digit - b'0'));
-    }
     text.bytes().try_fold(0_u32, |number, byte| {
         let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;
         number.checked_mul(10)?.checked_add(u32::from(digit))

@@ -5,60 +5,21 @@
 //! formatter only.
 
 use super::Options;
+use super::scan::{Found, Scanner};
+pub(super) use super::scan::{Kind, UNTOLD};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
-use logos::Logos;
-
-/// The form of a token.
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t]+")]
-#[repr(u8)]
-pub(super) enum Kind {
-    #[regex(r"[\r\n][ \t\r\n]*")]
-    Break,
-    #[regex(r"[A-Za-z_][A-Za-z0-9_.:/-]*")]
-    Word,
-    #[regex(r"-?[0-9]+", priority = 20)]
-    Integer,
-    /// Everything that means to be a number; the reader of numbers decides.
-    #[regex(r"[-+]?\.?[0-9][0-9A-Za-z_.]*([eE][-+][0-9A-Za-z_.]*)?", priority = 10)]
-    Number,
-    /// A string that stands for itself.
-    #[regex(r#""[^"\\\x00-\x1F]*""#, priority = 20)]
-    Text,
-    /// A string with escapes, or with characters that need one.
-    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#, priority = 10)]
-    EscapedText,
-    /// A string that is not closed.
-    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*\\?"#, priority = 5)]
-    OpenText,
-    #[regex(r"'[^'\r\n]*'?")]
-    SingleText,
-    #[regex(r"\$[A-Za-z0-9_{}.-]*")]
-    Dollar,
-    #[regex(r";[^\r\n]*", allow_greedy = true)]
-    Comment,
-    /// A comment in the manner of another language.
-    #[regex(r"(#|//|--)[^\r\n]*", priority = 20, allow_greedy = true)]
-    ForeignComment,
-    #[regex(r"[,()\[\]{}:.]", priority = 3)]
-    Punctuation,
-    #[regex(r"[=<>!+*/%&|^?~-]+", priority = 2)]
-    Operator,
-    /// In place of a token that ends the innermost block by its indent; only the parser makes it.
-    Dedent,
-    /// In place of the token after the last.
-    End,
-}
 
 /// A token. Its text is the source between `start` and `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) start: u32,
     pub(super) end: u32,
+    /// The value of an integer that is written as ids and counts are, else [`UNTOLD`].
+    pub(super) value: u32,
     pub(super) kind: Kind,
     /// The instruction, where it is one.
     pub(super) word: Option<Word>,
@@ -145,53 +106,47 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
         return None;
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
-    let text = source.get(skipped as usize..).unwrap_or("");
     // A token and the blank after it rarely take fewer bytes; where they do, the vector grows.
-    let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
+    let mut lexed = Lexed { tokens: Vec::with_capacity(source.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
     let mut marks: Vec<Span> = Vec::new();
-    let mut kinds = Kind::lexer(text);
-    while let Some(kind) = kinds.next() {
-        let range = kinds.span();
-        // The limit on the source's size makes every offset fit.
-        let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
-        let span = Span::new(offset(range.start), offset(range.end));
-        let (kind, word) = match kind {
-            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(kinds.slice())),
-            Ok(kind @ (Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator)) => {
-                (kind, None)
-            }
-            Ok(Kind::Break) => {
+    let mut scanner = Scanner::new(source, skipped);
+    while let Some(Found { kind, start, word, value }) = scanner.next() {
+        let span = Span::new(start, scanner.at);
+        match kind {
+            Kind::Word | Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator => {}
+            Kind::Break => {
                 first = true;
-                report_marks(source, &mut marks, diagnostics);
+                if !marks.is_empty() {
+                    report_marks(source, &mut marks, diagnostics);
+                }
                 continue;
             }
-            Ok(Kind::Comment) => {
+            Kind::Comment => {
                 lexed.comments.push(Comment { span, before: lexed.tokens.len(), own_line: first });
                 continue;
             }
-            Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
-                report(kind, span, kinds.slice(), diagnostics);
-                (kind, None)
+            Kind::OpenText | Kind::SingleText | Kind::Dollar => {
+                report(kind, span, source, diagnostics);
             }
-            Ok(Kind::Punctuation) => {
+            Kind::Punctuation => {
                 marks.push(span);
                 continue;
             }
-            Ok(kind) => {
-                report(kind, span, kinds.slice(), diagnostics);
-                continue;
-            }
-            Err(()) => {
+            Kind::Stray => {
                 match &mut bad {
                     Some(run) if run.end == span.start => run.end = span.end,
                     _ => report_run(source, bad.replace(span), diagnostics),
                 }
                 continue;
             }
-        };
-        lexed.tokens.push(Token { start: span.start, end: span.end, kind, word, first });
+            Kind::ForeignComment | Kind::Dedent | Kind::End => {
+                report(kind, span, source, diagnostics);
+                continue;
+            }
+        }
+        lexed.tokens.push(Token { start: span.start, end: span.end, value, kind, word, first });
         first = false;
     }
     report_marks(source, &mut marks, diagnostics);
@@ -201,14 +156,14 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
 
 /// Reports what has a form, but not one of this notation.
 #[cold]
-fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
+fn report(kind: Kind, span: Span, source: &str, diagnostics: &mut Diagnostics) {
     let code = match kind {
         Kind::OpenText | Kind::SingleText => Code::BadString,
         // The parser says which slot it stands for.
         Kind::Dollar => return,
         _ => Code::BadCharacter,
     };
-    diagnostics.push_with(code, || refused(kind, code, span, text));
+    diagnostics.push_with(code, || refused(kind, code, span, source.get(span.range()).unwrap_or("")));
 }
 
 /// The diagnostic of what has a form, but not one of this notation.

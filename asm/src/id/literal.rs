@@ -1,7 +1,7 @@
 //! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
 use super::cursor::bad_text;
-use super::lexer::{Kind, Token};
+use super::lexer::{Kind, Token, UNTOLD};
 use super::parser::{Parser, Stop, shorten};
 use super::text;
 use crate::ast::Literal;
@@ -18,21 +18,20 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the kind and value of a LIT.
     pub(super) fn literal(&mut self) -> Result<Literal<'a>, Stop> {
         let kind = self.current;
-        let text = self.text(&kind);
         if kind.kind != Kind::Integer {
             return self.literal_without_kind();
         }
-        if !matches!(text, "0" | "1" | "2" | "3") {
+        if kind.value > 3 {
             return self.number_without_kind(kind);
         }
         self.bump();
         let token = self.current;
-        match (text, token.kind) {
-            ("0", Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText)
-            | ("1", Kind::Integer | Kind::Number) => Ok(self.value(&token)),
-            ("2", Kind::Word) if self.text(&token) == "nil" => Ok(self.value(&token)),
-            ("3", Kind::Word) if matches!(self.text(&token), "true" | "false") => Ok(self.value(&token)),
-            _ => self.wrong_literal(kind, text),
+        match (kind.value, token.kind) {
+            (0, Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText)
+            | (1, Kind::Integer | Kind::Number) => Ok(self.value(&token)),
+            (2, Kind::Word) if self.text(&token) == "nil" => Ok(self.value(&token)),
+            (3, Kind::Word) if matches!(self.text(&token), "true" | "false") => Ok(self.value(&token)),
+            _ => self.wrong_literal(kind),
         }
     }
 
@@ -59,6 +58,7 @@ impl<'a> Parser<'_, 'a> {
         match token.kind {
             Kind::Text => Literal::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("")),
             Kind::EscapedText => Literal::Text(self.decode(token, text)),
+            Kind::Integer if token.value != UNTOLD => Literal::Number(Number::Int(token.value.into())),
             Kind::Integer | Kind::Number => Literal::Number(self.number(token.span(), text)),
             Kind::Word if text.eq_ignore_ascii_case("true") => Literal::Bool(true),
             Kind::Word if text.eq_ignore_ascii_case("false") => Literal::Bool(false),
@@ -158,8 +158,9 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A kind whose value has another form.
-    fn wrong_literal(&mut self, kind: Token, number: &str) -> Result<Literal<'a>, Stop> {
+    fn wrong_literal(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
         let token = self.current;
+        let number = self.text(&kind);
         let wanted = match number {
             "0" => "a string in double quotes",
             "1" => "a number",

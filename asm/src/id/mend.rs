@@ -4,7 +4,7 @@
 //! goes on as if it had been made.
 
 use super::expr::digits;
-use super::lexer::{Kind, Token};
+use super::lexer::{Kind, Token, UNTOLD};
 use super::parser::{Diagnosed, Parser, Stop, shorten};
 use super::registry;
 use crate::ast::{Expr, ExprKind, Name};
@@ -499,21 +499,21 @@ impl<'a> Parser<'_, 'a> {
     #[inline]
     fn id(&mut self) -> Result<u32, Stop> {
         let token = self.current;
-        let text = self.text(&token);
-        let id = digits(text);
-        if id.is_none() || (text.len() > 1 && text.starts_with('0')) {
-            self.bad_id(&token, id.is_none())?;
-        }
+        let id = if token.value == UNTOLD { self.rare_id(&token)? } else { token.value };
         self.bump();
-        Ok(id.unwrap_or(0))
+        Ok(id)
     }
 
-    /// Reports an id that is none, or that begins with zeros.
+    /// Looks at an id that is long, and reports one that is none, or that begins with zeros.
     #[cold]
-    fn bad_id(&mut self, token: &Token, out_of_range: bool) -> Result<(), Stop> {
+    fn rare_id(&mut self, token: &Token) -> Result<u32, Stop> {
         let text = self.text(token);
-        if out_of_range {
-            return self.tolerate(registry::id_range(token.span(), text));
+        let Some(id) = digits(text) else {
+            self.tolerate(registry::id_range(token.span(), text))?;
+            return Ok(0);
+        };
+        if !text.starts_with('0') {
+            return Ok(id);
         }
         let number = text.trim_start_matches('0');
         let number = if number.is_empty() { "0" } else { number };
@@ -523,7 +523,7 @@ impl<'a> Parser<'_, 'a> {
                 .expected("a number without leading zeros", format!("`{}`", shorten(text)))
                 .replace(token.span(), number),
         );
-        Ok(())
+        Ok(id)
     }
 
     /// The field that `of` takes.

@@ -16,6 +16,7 @@ mod mend;
 mod parser;
 mod pieces;
 mod registry;
+mod scan;
 mod surplus;
 mod template;
 mod text;
