@@ -28,8 +28,12 @@ impl<const W: usize> Bits<W> {
     /// The slots with these numbers.
     pub(super) fn range(numbers: core::ops::Range<usize>) -> Bits<W> {
         let mut bits = Bits::default();
-        for slot in numbers.take(REGISTERS).filter_map(|number| u32::try_from(number).ok()) {
-            bits.insert(Slot(slot));
+        for (word, bits) in bits.0.iter_mut().enumerate() {
+            let below = |number: usize| match number.saturating_sub(word * FEW) {
+                all if all >= FEW => u64::MAX,
+                some => (1 << some) - 1,
+            };
+            *bits = below(numbers.end) & !below(numbers.start);
         }
         bits
     }

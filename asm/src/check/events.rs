@@ -3,7 +3,6 @@
 //! One walk makes the list; everything about flow then runs over it with plain loops. The same walk works out which
 //! blocks have values ([`super::value`]) and collects the calls.
 
-use super::describe::slot_place;
 use super::value::{self, Gives, Lack};
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
@@ -11,13 +10,14 @@ use crate::ast::{
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
+use smallvec::SmallVec;
 
 /// Something that happens to slots, or where paths part and meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// A statement begins.
     Statement(Span),
-    /// A slot is read.
+    /// A slot is read, by an expression that ends with it.
     Read(Slot, Span),
     /// A slot is bound to a plain value.
     Bind(Slot, Span),
@@ -91,7 +91,7 @@ pub(super) struct Events<'a> {
     /// By [`CallId`].
     pub(super) calls: Vec<Option<&'a Call<'a>>>,
     /// By [`LoopId`].
-    pub(super) yields: Vec<bool>,
+    pub(super) yields: SmallVec<[bool; 8]>,
     /// The calls that UNDO marks.
     pub(super) undone: Vec<CallId>,
     pub(super) rollbacks: Vec<Rollback>,
@@ -285,8 +285,7 @@ impl<'a> Walk<'_, 'a> {
     fn expression(&mut self, expression: &Expr<'a>) {
         match &expression.kind {
             ExprKind::Ref(slot) => {
-                let place = slot_place(self.function, *slot, expression.span);
-                self.events.list.push(Event::Read(*slot, place));
+                self.events.list.push(Event::Read(*slot, expression.span));
             }
             ExprKind::Literal(_) => {}
             ExprKind::Field(of, _) | ExprKind::Unary(_, of) | ExprKind::Has(of, _) => self.expression(of),

@@ -7,14 +7,14 @@
 //! After an error the slot counts as what it should have been, so that one mistake is told once.
 
 use super::bits::{Bits, FEW, WORDS};
-use super::describe::{Why, slot_name};
+use super::describe::{Why, slot_name, slot_place};
 use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use ilo_spec::error::Code;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Follows every slot of a function of at most [`ilo_spec::limits::REGISTERS`] slots.
 pub(super) fn follow(function: &Function<'_>, events: &Events<'_>, bindings: &[Binding]) -> Diagnostics {
@@ -30,57 +30,79 @@ fn of_width<const W: usize>(
     events: &Events<'_>,
     bindings: &[Binding],
 ) -> Diagnostics {
-    let mut forward = Forward {
-        function,
-        events,
-        bindings,
-        loops: vec![State::<W>::default(); events.yields.len()],
-        mode: Mode::Loops,
-        wrong: false,
-        bound_by: Vec::new(),
-        unreachable: false,
-        found: Diagnostics::default(),
-    };
-    if !events.yields.is_empty() {
-        forward.run();
+    if Forward::<W, Unasked>::over(function, events, bindings).wrong {
+        Forward::<W, Asked>::over(function, events, bindings).found
+    } else {
+        Diagnostics::default()
     }
-    forward.mode = Mode::Judge;
-    forward.run();
-    if forward.wrong {
-        forward.bound_by = vec![None; function.slots.len()];
-        forward.mode = Mode::LoopsAndReasons;
-        forward.run();
-        forward.mode = Mode::Explain;
-        forward.run();
-    }
-    forward.found
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    /// Find what the passes of each loop leave behind.
-    Loops,
-    /// Find whether anything is wrong.
-    Judge,
-    /// As `Loops`, and why slots are unset.
-    LoopsAndReasons,
-    /// Say what is wrong.
-    Explain,
+/// Why slots are unset, where that is asked for.
+trait Reasons: Clone + Default {
+    /// Whether it is, and so what is wrong is to be said.
+    const ASKED: bool;
+
+    /// None for so many slots.
+    fn none(slots: usize) -> Self;
+
+    /// The event that leaves a slot unset.
+    fn of(&self, slot: Slot) -> Option<u32>;
+
+    fn set(&mut self, slot: Slot, reason: Option<u32>);
+}
+
+/// What is wrong is not to be said yet.
+#[derive(Clone, Default)]
+struct Unasked;
+
+impl Reasons for Unasked {
+    const ASKED: bool = false;
+
+    fn none(_: usize) -> Unasked {
+        Unasked
+    }
+
+    fn of(&self, _: Slot) -> Option<u32> {
+        None
+    }
+
+    fn set(&mut self, _: Slot, _: Option<u32>) {}
+}
+
+/// By slot.
+#[derive(Clone, Default)]
+struct Asked(Vec<Option<u32>>);
+
+impl Reasons for Asked {
+    const ASKED: bool = true;
+
+    fn none(slots: usize) -> Asked {
+        Asked(vec![None; slots])
+    }
+
+    fn of(&self, slot: Slot) -> Option<u32> {
+        self.0.get(slot.0 as usize).copied().flatten()
+    }
+
+    fn set(&mut self, slot: Slot, reason: Option<u32>) {
+        if let Some(place) = self.0.get_mut(slot.0 as usize) {
+            *place = reason;
+        }
+    }
 }
 
 /// What the slots may hold at a point.
 #[derive(Clone, Default)]
-struct State<const W: usize> {
+struct State<const W: usize, R> {
     /// Whether any path comes here; without one all sets are empty.
     live: bool,
     unset: Bits<W>,
     plain: Bits<W>,
     checked: Bits<W>,
-    /// By slot, where reasons are asked for: the event that leaves it unset.
-    reasons: Vec<Option<u32>>,
+    reasons: R,
 }
 
-impl<const W: usize> State<W> {
+impl<const W: usize, R: Reasons> State<W, R> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
         for set in [&mut self.unset, &mut self.plain, &mut self.checked] {
             set.remove(slot);
@@ -98,31 +120,21 @@ impl<const W: usize> State<W> {
         *self = State { reasons: core::mem::take(&mut self.reasons), ..State::default() };
     }
 
-    fn reason(&self, slot: Slot) -> Option<u32> {
-        self.reasons.get(slot.0 as usize).copied().flatten()
-    }
-
-    fn set_reason(&mut self, slot: Slot, reason: Option<u32>) {
-        if let Some(place) = self.reasons.get_mut(slot.0 as usize) {
-            *place = reason;
-        }
-    }
-
     /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event is it.
-    fn meet(&mut self, other: &State<W>, this_event: u32, other_event: u32) {
-        if !self.reasons.is_empty() {
+    fn meet(&mut self, other: &State<W, R>, this_event: u32, other_event: u32) {
+        if R::ASKED {
             let mut unset = self.unset;
             unset.extend(&other.unset);
             for slot in unset.iter() {
-                let set_elsewhere = |state: &State<W>| state.plain.has(slot) || state.checked.has(slot);
+                let set_elsewhere = |state: &State<W, R>| state.plain.has(slot) || state.checked.has(slot);
                 let reason = match (self.unset.has(slot), other.unset.has(slot)) {
-                    (true, false) if set_elsewhere(other) => self.reason(slot).or(Some(this_event)),
-                    (true, false) => self.reason(slot),
-                    (false, true) if set_elsewhere(self) => other.reason(slot).or(Some(other_event)),
-                    (false, _) => other.reason(slot),
-                    (true, true) => self.reason(slot).or(other.reason(slot)),
+                    (true, false) if set_elsewhere(other) => self.reasons.of(slot).or(Some(this_event)),
+                    (true, false) => self.reasons.of(slot),
+                    (false, true) if set_elsewhere(self) => other.reasons.of(slot).or(Some(other_event)),
+                    (false, _) => other.reasons.of(slot),
+                    (true, true) => self.reasons.of(slot).or(other.reasons.of(slot)),
                 };
-                self.set_reason(slot, reason);
+                self.reasons.set(slot, reason);
             }
         }
         self.live |= other.live;
@@ -140,28 +152,29 @@ enum Holds {
 }
 
 /// A fork or loop that is open.
-struct Open<const W: usize> {
+struct Open<const W: usize, R> {
     /// What holds where the paths part, or after the loop but for what its passes leave.
-    before: State<W>,
+    before: State<W, R>,
     /// What the first branch leaves and where it began, once the second began.
-    first: Option<(State<W>, u32)>,
+    first: Option<(State<W, R>, u32)>,
     /// Where the branch began that is going on.
     branch: Option<u32>,
 }
 
-impl<const W: usize> Open<W> {
-    fn new(before: State<W>) -> Open<W> {
+impl<const W: usize, R> Open<W, R> {
+    fn new(before: State<W, R>) -> Open<W, R> {
         Open { before, first: None, branch: None }
     }
 }
 
-struct Forward<'e, 'a, const W: usize> {
+struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     bindings: &'e [Binding],
     /// What the passes of a loop may leave in slots that they settle, by [`crate::ast::LoopId`].
-    loops: Vec<State<W>>,
-    mode: Mode,
+    loops: SmallVec<[State<W, R>; 2]>,
+    /// This run finds that out, and nothing else.
+    only_loops: bool,
     wrong: bool,
     /// By slot: the statement that bound it to a checked call last.
     bound_by: Vec<Option<Span>>,
@@ -170,42 +183,53 @@ struct Forward<'e, 'a, const W: usize> {
     found: Diagnostics,
 }
 
-impl<'e, const W: usize> Forward<'e, '_, W> {
-    fn with_reasons(&self) -> bool {
-        matches!(self.mode, Mode::LoopsAndReasons | Mode::Explain)
-    }
-
-    fn only_loops(&self) -> bool {
-        matches!(self.mode, Mode::Loops | Mode::LoopsAndReasons)
+impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
+    /// Follows the slots of a function along every path.
+    fn over(function: &'e Function<'a>, events: &'e Events<'a>, bindings: &'e [Binding]) -> Self {
+        let mut forward = Forward {
+            function,
+            events,
+            bindings,
+            loops: smallvec![State::default(); events.yields.len()],
+            only_loops: true,
+            wrong: false,
+            bound_by: if R::ASKED { vec![None; function.slots.len()] } else { Vec::new() },
+            unreachable: false,
+            found: Diagnostics::default(),
+        };
+        if !events.yields.is_empty() {
+            forward.run();
+        }
+        forward.only_loops = false;
+        forward.run();
+        forward
     }
 
     /// Notes that something is wrong, and says what where that is asked for.
     fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
-        match self.mode {
-            Mode::Loops | Mode::LoopsAndReasons => {}
-            Mode::Judge => self.wrong = true,
-            Mode::Explain => {
-                let mut found = core::mem::take(&mut self.found);
-                found.push_with(code, || diagnostic(self));
-                self.found = found;
-            }
+        if self.only_loops {
+            return;
+        }
+        self.wrong = true;
+        if R::ASKED {
+            let mut found = core::mem::take(&mut self.found);
+            found.push_with(code, || diagnostic(self));
+            self.found = found;
         }
     }
 
-    fn start(&self) -> State<W> {
-        let mut state = State { live: true, ..State::default() };
-        if self.with_reasons() {
-            state.reasons = vec![None; self.function.slots.len()];
-        }
+    fn start(&self) -> State<W, R> {
+        let slots = self.function.slots.len();
+        let mut state = State { live: true, reasons: R::none(slots), ..State::default() };
         let parameters = self.function.parameters.len();
         state.plain = Bits::range(0..parameters);
-        state.unset = Bits::range(parameters..self.function.slots.len());
+        state.unset = Bits::range(parameters..slots);
         state
     }
 
     fn run(&mut self) {
         let mut state = self.start();
-        let mut open: SmallVec<[Open<W>; 4]> = SmallVec::new();
+        let mut open: SmallVec<[Open<W, R>; 4]> = SmallVec::new();
         let events: &'e Events<'_> = self.events;
         for (index, &event) in (0_u32..).zip(&events.list) {
             match event {
@@ -228,7 +252,7 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
     }
 
     /// Ends the first branch, if it is the second that begins.
-    fn branch(state: &mut State<W>, fork: Option<&mut Open<W>>, index: u32) {
+    fn branch(state: &mut State<W, R>, fork: Option<&mut Open<W, R>>, index: u32) {
         let Some(fork) = fork else { return };
         if let Some(first) = fork.branch.replace(index) {
             let ended = core::mem::replace(state, core::mem::take(&mut fork.before));
@@ -236,7 +260,7 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         }
     }
 
-    fn join(state: &mut State<W>, fork: Option<Open<W>>) {
+    fn join(state: &mut State<W, R>, fork: Option<Open<W, R>>) {
         if let Some(Open { first: Some((mut first, event)), branch: Some(second), .. }) = fork {
             first.meet(state, event, second);
             *state = first;
@@ -244,9 +268,9 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
     }
 
     /// Begins a loop's passes; gives what holds after the loop but for what its passes leave.
-    fn enter(&mut self, state: &mut State<W>, id: usize, index: u32) -> State<W> {
+    fn enter(&mut self, state: &mut State<W, R>, id: usize, index: u32) -> State<W, R> {
         let before = state.clone();
-        if self.only_loops() {
+        if self.only_loops {
             for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
                 *set = Bits::default();
             }
@@ -256,9 +280,9 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         before
     }
 
-    fn repeat(&mut self, state: &mut State<W>, open: Option<Open<W>>, id: usize, index: u32) {
+    fn repeat(&mut self, state: &mut State<W, R>, open: Option<Open<W, R>>, id: usize, index: u32) {
         let Some(Open { mut before, .. }) = open else { return };
-        let (live, only_loops) = (before.live, self.only_loops());
+        let (live, only_loops) = (before.live, self.only_loops);
         if let Some(passes) = self.loops.get_mut(id) {
             if only_loops {
                 *passes = state.clone();
@@ -271,10 +295,10 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         *state = before;
     }
 
-    fn statement(&mut self, state: &State<W>, span: Span) {
+    fn statement(&mut self, state: &State<W, R>, span: Span) {
         if state.live {
             self.unreachable = false;
-        } else if !self.only_loops() && !core::mem::replace(&mut self.unreachable, true) {
+        } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
             self.wrong(Code::Unreachable, |_| {
                 Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
             });
@@ -286,8 +310,8 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
     }
 
     /// Why a slot is unset here.
-    fn why(&self, state: &State<W>, slot: Slot) -> Why {
-        let event = state.reason(slot).and_then(|index| self.events.list.get(index as usize));
+    fn why(&self, state: &State<W, R>, slot: Slot) -> Why {
+        let event = state.reasons.of(slot).and_then(|index| self.events.list.get(index as usize));
         match event {
             Some(Event::Branch(path, span)) => Why::Branch(*path, *span),
             Some(Event::Loop(_, span)) => Why::FirstPass(*span),
@@ -297,9 +321,10 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         }
     }
 
-    fn read(&mut self, state: &mut State<W>, slot: Slot, span: Span) {
+    fn read(&mut self, state: &mut State<W, R>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
+                let span = slot_place(this.function, slot, reference);
                 let why = this.why(state, slot);
                 let name = this.name(slot);
                 let message = format!("{name} is read, but {}", why.words());
@@ -316,6 +341,7 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         }
         if state.checked.has(slot) {
             self.wrong(Code::UncheckedRead, |this| {
+                let span = slot_place(this.function, slot, reference);
                 let name = this.name(slot);
                 let message =
                     format!("{name} is read, but it holds a call's result that a MATCH takes apart");
@@ -351,7 +377,7 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         self.function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
     }
 
-    fn bind(&mut self, state: &mut State<W>, slot: Slot, span: Span, call: Option<CallId>) {
+    fn bind(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
             self.dropped(slot, span, "is bound over");
         }
@@ -363,7 +389,7 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn take_apart(&mut self, state: &mut State<W>, slot: Slot, span: Span, index: u32) {
+    fn take_apart(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, index: u32) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
                 let name = this.name(slot);
@@ -385,10 +411,10 @@ impl<'e, const W: usize> Forward<'e, '_, W> {
             });
         }
         state.settle(slot, Holds::Nothing);
-        state.set_reason(slot, Some(index));
+        state.reasons.set(slot, Some(index));
     }
 
-    fn exit(&mut self, state: &mut State<W>, ending: Ending, span: Span) {
+    fn exit(&mut self, state: &mut State<W, R>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
                 self.dropped(slot, span, "is left behind");

@@ -40,9 +40,9 @@ pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
 }
 
 fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
-    let mut backward = Backward {
+    let mut backward = Backward::<'_, W> {
         events: &events.list,
-        loops: vec![Ahead::<W>::default(); events.yields.len()],
+        loops: smallvec![Ahead::default(); events.yields.len()],
         bindings: smallvec![Binding::default(); events.calls.len()],
     };
     if !events.yields.is_empty() {
@@ -55,7 +55,7 @@ fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
 struct Backward<'e, const W: usize> {
     events: &'e [Event],
     /// What a pass of the loop reaches, by [`LoopId`].
-    loops: Vec<Ahead<W>>,
+    loops: SmallVec<[Ahead<W>; 4]>,
     bindings: Bindings,
 }
 

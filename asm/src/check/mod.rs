@@ -36,7 +36,7 @@ use faults::{Fault, Faults};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use resolve::{Edges, Names, Resolved, Target};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// What checking learns of a file.
 #[derive(Clone, Debug, Default)]
@@ -51,16 +51,16 @@ pub struct Checked {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// By [`crate::ast::CallId`].
-    pub calls: Vec<CallFacts>,
+    pub calls: SmallVec<[CallFacts; 4]>,
     /// By [`crate::ast::LoopId`]: whether a pass of the loop can yield a value.
-    pub yields: Vec<bool>,
+    pub yields: SmallVec<[bool; 8]>,
 }
 
 impl Facts {
     /// Nothing learnt.
     fn blank(function: &Function<'_>) -> Facts {
         let (calls, loops) = (function.calls as usize, function.loops as usize);
-        Facts { calls: vec![CallFacts::default(); calls], yields: vec![false; loops] }
+        Facts { calls: smallvec![CallFacts::default(); calls], yields: smallvec![false; loops] }
     }
 }
 
@@ -158,7 +158,7 @@ fn check_function<'a>(
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, Span)>) {
     let mut facts =
-        Facts { calls: vec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
+        Facts { calls: smallvec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {

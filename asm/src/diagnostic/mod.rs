@@ -153,7 +153,14 @@ impl Diagnostics {
     }
 
     /// Adds all of another list.
+    #[inline]
     pub fn append(&mut self, other: Diagnostics) {
+        if !other.list.is_empty() || other.dropped > 0 {
+            self.append_some(other);
+        }
+    }
+
+    fn append_some(&mut self, other: Diagnostics) {
         let kept = other.list.iter().filter(|diagnostic| diagnostic.is_error()).count();
         self.errors += other.errors.saturating_sub(kept);
         self.dropped += other.dropped;

@@ -401,7 +401,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         let Some(indent) = self.floor(head)? else { return self.by_count(head, items) };
         let mark = self.mark();
         loop {
-            let result = match self.readings.get(&head.token) {
+            let reading = if self.readings.is_empty() { None } else { self.readings.get(&head.token) };
+            let result = match reading {
                 Some(Reading::Trial) => {
                     self.trials.push(head.token);
                     let result = self.by_count(head, items);

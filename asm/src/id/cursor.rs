@@ -6,29 +6,79 @@ use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Whether an ASCII character may stand in a name without quotes.
-const IN_NAME: [bool; 128] = {
-    let mut table = [false; 128];
+/// Kinds of characters that stand side by side in comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Run {
+    /// ASCII letters.
+    Letters = 1,
+    /// What may stand in a name without quotes: letters and digits of any script, and what tools and servers put into
+    /// theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+    Name = 1 << 1,
+    /// The same without the colon, which ends a parameter's name.
+    Parameter = 1 << 2,
+    /// What may stand in the name of a type.
+    Type = 1 << 3,
+    /// Blanks and commas.
+    Gap = 1 << 4,
+}
+
+/// What each ASCII character can be part of.
+const RUNS: [u8; 256] = {
+    let mut table = [0; 256];
     let mut at: u8 = 0;
     while at < 128 {
-        let punctuation = matches!(at, b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'#' | b'$' | b'+' | b'~');
-        table[at as usize] = at.is_ascii_alphanumeric() || punctuation;
+        let (letter, digit) = (at.is_ascii_alphabetic(), at.is_ascii_digit());
+        let mark = matches!(at, b'_' | b'-' | b'.' | b'/' | b'@' | b'#' | b'$' | b'+' | b'~');
+        let mut runs = 0;
+        if letter {
+            runs |= Run::Letters as u8;
+        }
+        if letter || digit || mark {
+            runs |= Run::Name as u8 | Run::Parameter as u8;
+        }
+        if at == b':' {
+            runs |= Run::Name as u8;
+        }
+        if letter || digit || matches!(at, b'_' | b'-' | b'.') {
+            runs |= Run::Type as u8;
+        }
+        if matches!(at, b'\t'..=b'\r' | b' ' | b',') {
+            runs |= Run::Gap as u8;
+        }
+        table[at as usize] = runs;
         at += 1;
     }
     table
 };
 
-/// Whether a character may stand in a name without quotes: letters and digits of any script, and what tools and servers
-/// put into theirs (`mcp://mail/send`, `First.Name`, `user_id`).
-#[inline]
-pub(super) fn is_name_char(c: char) -> bool {
-    IN_NAME.get(c as usize).copied().unwrap_or_else(|| c.is_alphanumeric())
+impl Run {
+    /// Whether an ASCII character, given as its byte, is of this kind.
+    #[inline]
+    pub(super) fn has_byte(self, byte: u8) -> bool {
+        RUNS[usize::from(byte)] & self as u8 != 0
+    }
+
+    /// Whether a character is.
+    #[inline]
+    fn has(self, c: char) -> bool {
+        u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_foreign(c))
+    }
+
+    /// Whether a character that is not ASCII is.
+    #[cold]
+    fn has_foreign(self, c: char) -> bool {
+        match self {
+            Run::Letters => false,
+            Run::Name | Run::Parameter | Run::Type => c.is_alphanumeric(),
+            Run::Gap => c.is_whitespace(),
+        }
+    }
 }
 
-/// Whether a byte is an ASCII character that may stand in a name without quotes.
-#[inline]
-pub(super) fn is_name_byte(byte: u8) -> bool {
-    IN_NAME.get(usize::from(byte)).copied().unwrap_or(false)
+/// Whether a character may stand in a name without quotes.
+pub(super) fn is_name_char(c: char) -> bool {
+    Run::Name.has(c)
 }
 
 /// A place in a comment.
@@ -94,15 +144,28 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(super) fn eat(&mut self, wanted: char) -> bool {
-        let found = self.rest.starts_with(wanted);
-        if found {
-            self.skip(wanted.len_utf8());
+        match self.rest.strip_prefix(wanted) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
         }
-        found
+    }
+
+    /// Takes the characters of a kind.
+    #[inline]
+    pub(super) fn run(&mut self, of: Run) -> &'a str {
+        let length = self.rest.bytes().take_while(|&byte| of.has_byte(byte)).count();
+        if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
+            return self.take(|c| of.has(c));
+        }
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
     }
 
     /// Takes characters as long as they are wanted.
-    #[inline]
     pub(super) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let stops = |&byte: &u8| !byte.is_ascii() || !wanted(char::from(byte));
         let mut length = self.rest.as_bytes().iter().position(stops).unwrap_or(self.rest.len());
@@ -118,12 +181,12 @@ impl<'a> Cursor<'a> {
     /// Takes a name, bare or as a JSON string; `None` where none stands here.
     pub(super) fn name(
         &mut self,
-        bare: impl Fn(char) -> bool,
+        bare: Run,
         arena: &'a Bump,
         diagnostics: &mut Diagnostics,
     ) -> Option<&'a str> {
         if self.peek() != Some('"') {
-            return Some(self.take(bare)).filter(|name| !name.is_empty());
+            return Some(self.run(bare)).filter(|name| !name.is_empty());
         }
         let start = self.offset();
         let inside = self.rest().get(1..).unwrap_or("");

@@ -8,7 +8,6 @@ use super::template;
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Slot, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use hashbrown::HashMap;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 use ilo_spec::program::Number;
@@ -203,7 +202,11 @@ impl<'a> Parser<'_, 'a> {
         let fields: &'a [Field<'a>] =
             self.arena.alloc_slice_copy(self.fields.get(start..).unwrap_or_default());
         self.fields.truncate(start);
-        repeated(fields, |field| field.name, |name, before| self.duplicate_field(name, before));
+        repeated(
+            fields,
+            |field| (field.name.text, field.name.span),
+            |field, before| self.duplicate_field(field.name, before),
+        );
         fields
     }
 
@@ -270,12 +273,11 @@ impl<'a> Parser<'_, 'a> {
         self.last_count = Some((count_token, self.at));
         let cases = self.arena.alloc_slice_copy(self.cases.get(start..).unwrap_or_default());
         self.cases.truncate(start);
-        let mut seen: HashMap<CaseKey<'_>, Span> = HashMap::with_capacity(cases.len());
-        for case in &*cases {
-            if let Some(before) = seen.insert(CaseKey::of(case.key), case.key_span) {
-                self.duplicate_case("key", case.key_span, before);
-            }
-        }
+        repeated(
+            cases,
+            |case| (CaseKey::of(case.key), case.key_span),
+            |case, before| self.duplicate_case("key", case.key_span, before),
+        );
         Ok(self.arena.alloc(MatchMap { subject, cases, default: default.map(|(_, value)| value) }))
     }
 

@@ -3,7 +3,7 @@
 //! A comment is a header when it begins with `fn`, a blank and a name that `(` follows, or holds `->`; so
 //! `; fn is short for function` stays a comment.
 
-use super::cursor::{Cursor, is_name_char};
+use super::cursor::{Cursor, Run};
 use super::ids::repeated;
 use super::types::TypeReader;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
@@ -33,7 +33,7 @@ pub(super) fn is_header(source: &str, comment: Span) -> bool {
         return false;
     }
     let mut cursor = Cursor::new(source, comment);
-    let keyword = cursor.take(|c| c.is_ascii_alphabetic());
+    let keyword = cursor.run(Run::Letters);
     let strict = match keyword {
         "fn" => false,
         "Fn" | "FN" | "function" | "func" | "def" => true,
@@ -47,7 +47,7 @@ pub(super) fn is_header(source: &str, comment: Span) -> bool {
     if cursor.peek() == Some('"') {
         return arrow;
     }
-    let name = cursor.take(is_name_char);
+    let name = cursor.run(Run::Name);
     cursor.skip_blanks();
     let opens = !name.is_empty() && cursor.peek() == Some('(');
     if strict { opens && arrow } else { opens || arrow || (!name.is_empty() && cursor.rest().is_empty()) }
@@ -62,7 +62,7 @@ pub(super) fn read<'a>(
 ) -> Header<'a> {
     let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
     let start = reader.cursor.offset();
-    let keyword = reader.cursor.take(|c| c.is_ascii_alphabetic());
+    let keyword = reader.cursor.run(Run::Letters);
     let keyword_span = reader.cursor.since(start);
     if keyword != "fn" {
         let wrong = bad(keyword_span, format!("`{keyword}` begins no function"), "`fn`", keyword);
@@ -70,7 +70,7 @@ pub(super) fn read<'a>(
     }
     reader.cursor.skip_blanks();
     let start = reader.cursor.offset();
-    let text = reader.cursor.name(is_name_char, arena, reader.diagnostics).unwrap_or("");
+    let text = reader.cursor.name(Run::Name, arena, reader.diagnostics).unwrap_or("");
     let name = Name { text, span: reader.cursor.since(start) };
     if text.is_empty() {
         let wrong = bad(name.span, "the function has no name", "a name", "no name");
@@ -123,8 +123,8 @@ impl<'a> Reader<'_, 'a> {
         let parameters = self.parameter_list().into_bump_slice();
         repeated(
             parameters,
-            |parameter| parameter.name,
-            |name, before| {
+            |parameter| (parameter.name.text, parameter.name.span),
+            |Parameter { name, .. }, before| {
                 self.diagnostics.push(
                     Diagnostic::new(
                         Code::DuplicateParameter,
@@ -152,7 +152,7 @@ impl<'a> Reader<'_, 'a> {
             return parameters;
         }
         loop {
-            self.cursor.take(|c| c.is_whitespace() || c == ',');
+            self.cursor.run(Run::Gap);
             if self.cursor.eat(')') {
                 return parameters;
             }
@@ -170,8 +170,7 @@ impl<'a> Reader<'_, 'a> {
     /// Reads `name: type`; `None` after something that is none.
     fn parameter(&mut self) -> Option<Parameter<'a>> {
         let start = self.cursor.offset();
-        let bare = |c: char| is_name_char(c) && c != ':';
-        let Some(text) = self.cursor.name(bare, self.arena, self.diagnostics) else {
+        let Some(text) = self.cursor.name(Run::Parameter, self.arena, self.diagnostics) else {
             let wrong = self.bad_here("this is no parameter", "`name: type`");
             self.diagnostics.push(wrong);
             let skipped = self.cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));

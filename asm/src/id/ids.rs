@@ -1,9 +1,10 @@
 //! Tables from the ids of a source to what they stand for, dense where ids are small, as they are in practice; and names
 //! that stand twice.
 
-use crate::ast::{Name, Slot, SlotInfo};
+use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;
 use hashbrown::HashMap;
+use std::hash::Hash;
 
 /// Ids below this are looked up in an array; what a function uses of it is cheap to clear.
 const DIRECT: u32 = 256;
@@ -11,26 +12,27 @@ const DIRECT: u32 = 256;
 /// Up to so many names are compared one by one.
 const FEW: usize = 16;
 
-/// Tells of each name that stands among `items` before, and where.
-pub(super) fn repeated<'a, T>(
+/// Tells of each item whose name, or whatever it goes by, is that of one before, and where that stands.
+pub(super) fn repeated<T, K: Eq + Hash>(
     items: &[T],
-    name: impl Fn(&T) -> Name<'a>,
-    mut tell: impl FnMut(Name<'a>, Span),
+    name: impl Fn(&T) -> (K, Span),
+    mut tell: impl FnMut(&T, Span),
 ) {
     if items.len() <= FEW {
-        for (index, item) in items.iter().enumerate() {
-            let found = name(item);
-            let before = items.iter().take(index).map(&name).find(|before| before.text == found.text);
-            if let Some(before) = before {
-                tell(found, before.span);
+        for (index, item) in items.iter().enumerate().skip(1) {
+            let (found, _) = name(item);
+            let before = items.iter().take(index).map(&name).find(|(before, _)| *before == found);
+            if let Some((_, before)) = before {
+                tell(item, before);
             }
         }
         return;
     }
-    let mut seen: HashMap<&str, Span> = HashMap::with_capacity(items.len());
-    for found in items.iter().map(name) {
-        if let Some(before) = seen.insert(found.text, found.span) {
-            tell(found, before);
+    let mut seen: HashMap<K, Span> = HashMap::with_capacity(items.len());
+    for item in items {
+        let (found, span) = name(item);
+        if let Some(before) = seen.insert(found, span) {
+            tell(item, before);
         }
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Token {
     pub(super) end: u32,
     /// The value of an integer that is written as ids and counts are, else [`UNTOLD`].
     pub(super) value: u32,
+    /// The blanks before the first token of a line.
+    pub(super) indent: u32,
     pub(super) kind: Kind,
     /// The instruction, where it is one.
     pub(super) word: Option<Word>,
@@ -53,9 +55,7 @@ pub(super) struct Lexed {
 
 /// The blanks before a token that is the first of its line.
 pub(super) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
-    let before = source.get(..token.start as usize).unwrap_or("");
-    let blanks = before.bytes().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    before.get(before.len() - blanks..).unwrap_or("")
+    source.get(token.start.saturating_sub(token.indent) as usize..token.start as usize).unwrap_or("")
 }
 
 /// Whether a source keeps its limit; reports where it does not.
@@ -112,7 +112,7 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     let mut bad: Option<Span> = None;
     let mut marks: Vec<Span> = Vec::new();
     let mut scanner = Scanner::new(source, skipped);
-    while let Some(Found { kind, start, word, value }) = scanner.next() {
+    while let Some(Found { kind, blanks, start, word, value }) = scanner.next() {
         let span = Span::new(start, scanner.at);
         match kind {
             Kind::Word | Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator => {}
@@ -146,7 +146,8 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
                 continue;
             }
         }
-        lexed.tokens.push(Token { start: span.start, end: span.end, value, kind, word, first });
+        let indent = if first { start - blanks } else { 0 };
+        lexed.tokens.push(Token { start, end: span.end, value, indent, kind, word, first });
         first = false;
     }
     report_marks(source, &mut marks, diagnostics);

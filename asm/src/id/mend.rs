@@ -169,11 +169,18 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
+    #[inline]
     pub(super) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
-        let token = self.current;
+        let token = &self.current;
         if token.word.is_some() || token.kind != Kind::Word {
             return Ok(token.word);
         }
+        self.resolve_unknown(statement)
+    }
+
+    #[cold]
+    fn resolve_unknown(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+        let token = self.current;
         let text = self.text(&token);
         if !statement && (self.kind_of(&token).is_some() || self.id_of(registry::Kind::Vars, text).is_some())
         {
@@ -412,11 +419,14 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The number of the slot that `of` takes.
+    #[inline]
     pub(super) fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
+        if self.current.kind == Kind::Integer { self.id() } else { self.slot_otherwise(of) }
+    }
+
+    #[cold]
+    fn slot_otherwise(&mut self, of: Word) -> Result<u32, Stop> {
         let token = self.current;
-        if token.kind == Kind::Integer {
-            return self.id();
-        }
         if token.word == Some(Word::Ref) {
             let name = of.mnemonic();
             self.bump();
@@ -498,16 +508,16 @@ impl<'a> Parser<'_, 'a> {
     /// The id under the cursor.
     #[inline]
     fn id(&mut self) -> Result<u32, Stop> {
-        let token = self.current;
-        let id = if token.value == UNTOLD { self.rare_id(&token)? } else { token.value };
+        let id = if self.current.value == UNTOLD { self.rare_id()? } else { self.current.value };
         self.bump();
         Ok(id)
     }
 
     /// Looks at an id that is long, and reports one that is none, or that begins with zeros.
     #[cold]
-    fn rare_id(&mut self, token: &Token) -> Result<u32, Stop> {
-        let text = self.text(token);
+    fn rare_id(&mut self) -> Result<u32, Stop> {
+        let token = self.current;
+        let text = self.text(&token);
         let Some(id) = digits(text) else {
             self.tolerate(registry::id_range(token.span(), text))?;
             return Ok(0);
@@ -527,24 +537,33 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The field that `of` takes.
+    #[inline]
     pub(super) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
         self.registry_name(of, registry::Kind::Fields)
     }
 
     /// The tool that CALL takes.
+    #[inline]
     pub(super) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
         self.registry_name(Word::Call, registry::Kind::Tools)
     }
 
+    #[inline]
     fn registry_name(&mut self, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
-        let what = if kind == registry::Kind::Tools { "tool" } else { "field" };
+        let token = self.current;
+        if token.kind != Kind::Integer {
+            return self.named_otherwise(of, kind);
+        }
+        let id = self.id()?;
+        let name = self.registries.get(kind).name(id);
+        Ok(Name { text: name.unwrap_or_else(|| self.unnamed(token, kind)), span: token.span() })
+    }
+
+    #[cold]
+    fn named_otherwise(&mut self, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
+        let what = kind.of_one();
         let token = self.current;
         let span = token.span();
-        if token.kind == Kind::Integer {
-            let id = self.id()?;
-            let name = self.registries.get(kind).name(id);
-            return Ok(Name { text: name.unwrap_or_else(|| self.unnamed(token, kind, what)), span });
-        }
         let text = self.text(&token);
         let name = match token.kind {
             Kind::Word if token.word.is_none() => text,
@@ -595,9 +614,10 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Reports an id that no registry names; its digits stand for the name.
-    fn unnamed(&mut self, token: Token, kind: registry::Kind, what: &str) -> &'a str {
+    #[cold]
+    fn unnamed(&mut self, token: Token, kind: registry::Kind) -> &'a str {
         let text = self.text(&token);
-        let registry = kind.name();
+        let (registry, what) = (kind.name(), kind.of_one());
         self.report(
             Diagnostic::new(Code::UnnamedId, token.span(), format!("no registry names {what} {text}"))
                 .expected(format!("an id of `; {registry}:`"), format!("`{text}`"))
@@ -609,8 +629,13 @@ impl<'a> Parser<'_, 'a> {
     /// Passes an equals sign between a slot or a field and its value.
     #[inline]
     pub(super) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
+        if self.current.kind == Kind::Operator { self.skip_operator(of) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn skip_operator(&mut self, of: Word) -> Result<(), Stop> {
         let token = self.current;
-        if token.kind != Kind::Operator || !matches!(self.text(&token), "=" | ":=" | "<-") {
+        if !matches!(self.text(&token), "=" | ":=" | "<-") {
             return Ok(());
         }
         let text = self.text(&token);

@@ -234,7 +234,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             tokens,
             at: 0,
             end: 0,
-            current: Token { start: 0, end: 0, value: 0, kind: Kind::End, word: None, first: true },
+            current: Token { start: 0, end: 0, value: 0, indent: 0, kind: Kind::End, word: None, first: true },
             last_end: 0,
             floors: Vec::new(),
             readings: HashMap::new(),
@@ -362,7 +362,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             }
             _ => {
                 let at = self.last_end;
-                self.current = Token { start: at, end: at, value: 0, kind: Kind::End, word: None, first: true };
+                self.current = Token { start: at, end: at, value: 0, indent: 0, kind: Kind::End, word: None, first: true };
             }
         }
     }
@@ -391,6 +391,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.refresh();
     }
 
+    #[inline]
     pub(super) fn text(&self, token: &Token) -> &'a str {
         self.source.get(token.span().range()).unwrap_or("")
     }
@@ -401,11 +402,14 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Enters something nested.
+    #[inline]
     pub(super) fn deeper(&mut self) -> Result<(), Stop> {
         self.depth += 1;
-        if self.depth <= self.nesting {
-            return Ok(());
-        }
+        if self.depth <= self.nesting { Ok(()) } else { self.beyond_nesting() }
+    }
+
+    #[cold]
+    fn beyond_nesting(&mut self) -> Result<(), Stop> {
         if self.too_deep {
             return Err(Stop::Abandon);
         }

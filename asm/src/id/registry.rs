@@ -4,7 +4,7 @@
 //! with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are forgiven. A comment
 //! that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
 
-use super::cursor::{Cursor, is_name_byte, is_name_char};
+use super::cursor::{Cursor, Run, is_name_char};
 use super::ids::IdMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -27,6 +27,15 @@ impl Kind {
             Kind::Vars => "Vars",
             Kind::Tools => "Tools",
             Kind::Fields => "Fields",
+        }
+    }
+
+    /// What one of its names is the name of.
+    pub(super) fn of_one(self) -> &'static str {
+        match self {
+            Kind::Vars => "slot",
+            Kind::Tools => "tool",
+            Kind::Fields => "field",
         }
     }
 
@@ -61,12 +70,19 @@ pub(super) struct Entry<'a> {
 #[derive(Debug)]
 pub(super) struct Registry<'a> {
     pub(super) entries: Vec<Entry<'a>>,
+    /// Where the entries are whose id is not their place.
     index: IdMap<usize>,
 }
 
 impl<'a> Registry<'a> {
     pub(super) fn name(&self, id: u32) -> Option<&'a str> {
-        self.index.get(id).and_then(|at| self.entries.get(at)).map(|entry| entry.name)
+        self.entry(id).map(|entry| entry.name)
+    }
+
+    #[inline]
+    fn entry(&self, id: u32) -> Option<&Entry<'a>> {
+        let in_place = self.entries.get(id as usize).filter(|entry| entry.id == id);
+        in_place.or_else(|| self.entries.get(self.index.get(id)?))
     }
 
     /// The id of a name, where exactly one has it. For diagnostics: it looks at every entry.
@@ -177,7 +193,7 @@ impl<'a> Registries<'a> {
         }
         cursor.skip_blanks();
         let from = *cursor;
-        let Some(name) = cursor.name(is_name_char, arena, diagnostics) else {
+        let Some(name) = cursor.name(Run::Name, arena, diagnostics) else {
             cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
             diagnostics.push(not_an_entry(cursor.since(start), "", *cursor, kind));
             return;
@@ -201,8 +217,7 @@ impl<'a> Registries<'a> {
 
     fn add(&mut self, kind: Kind, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
         let registry = self.get_mut(kind);
-        let before = registry.index.get(entry.id).and_then(|at| registry.entries.get(at));
-        match before {
+        match registry.entry(entry.id) {
             Some(before) if before.name == entry.name => {}
             Some(before) => diagnostics.push(
                 Diagnostic::new(
@@ -215,7 +230,9 @@ impl<'a> Registries<'a> {
                 .help("give one of them another id"),
             ),
             None => {
-                registry.index.insert(entry.id, registry.entries.len());
+                if entry.id as usize != registry.entries.len() {
+                    registry.index.insert(entry.id, registry.entries.len());
+                }
                 registry.entries.push(entry);
             }
         }
@@ -229,7 +246,7 @@ fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     let digits = bytes.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
     let id = bytes[..digits].iter().fold(0, |id, byte| id * 10 + u32::from(byte - b'0'));
     let before = digits + 1;
-    let name = bytes.get(before..)?.iter().take_while(|&&byte| is_name_byte(byte)).count();
+    let name = bytes.get(before..)?.iter().take_while(|&&byte| Run::Name.has_byte(byte)).count();
     let plain = digits > 0
         && name > 0
         && bytes[digits] == b'='
@@ -245,7 +262,7 @@ fn prefix(word: &str) -> Option<()> {
 /// A word with a colon that means something, and the place after it.
 #[inline]
 fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
-    let word = cursor.take(|c| c.is_ascii_alphabetic());
+    let word = cursor.run(Run::Letters);
     if word.is_empty() {
         return None;
     }

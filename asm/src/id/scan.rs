@@ -55,6 +55,8 @@ pub(super) const UNTOLD: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub(super) kind: Kind,
+    /// Where the blanks before it begin.
+    pub(super) blanks: u32,
     /// Where it begins; it ends where the scanner stands.
     pub(super) start: u32,
     /// The instruction, where it is one.
@@ -176,13 +178,14 @@ impl<'s> Scanner<'s> {
     /// The next token, line end or comment; `None` at the end.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Found> {
+        let blanks = self.at;
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
         let start = self.at;
         let byte = self.peek()?;
         self.at += 1;
-        let mut found = Found { kind: Kind::Break, start, word: None, value: UNTOLD };
+        let mut found = Found { kind: Kind::Break, blanks, start, word: None, value: UNTOLD };
         let class = class(byte);
         found.kind = if class & LETTER != 0 {
             found.word = self.word(byte, start);

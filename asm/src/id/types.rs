@@ -2,7 +2,7 @@
 //!
 //! A result's types are parted by a comma or a blank. Names from other languages are understood, with the mend.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Run};
 use crate::ast::{OutputName, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -75,7 +75,7 @@ impl<'a> TypeReader<'_, 'a> {
         self.cursor.skip_blanks();
         let start = self.cursor.offset();
         let mut ahead = self.cursor;
-        if !ahead.take(is_type_char).eq_ignore_ascii_case("result") {
+        if !ahead.run(Run::Type).eq_ignore_ascii_case("result") {
             let ok = self.ty("the function's type");
             return OutputName { ok, err: None, span: ok.span };
         }
@@ -92,7 +92,7 @@ impl<'a> TypeReader<'_, 'a> {
             self.bracketed_result(start);
         }
         let ok = self.ty("the type of success");
-        self.cursor.take(|c| c.is_whitespace() || c == ',');
+        self.cursor.run(Run::Gap);
         let err = self.ty("the type of failure");
         if bracket.is_some() {
             self.cursor.take(|c| matches!(c, '>' | ']' | ')'));
@@ -124,7 +124,7 @@ impl<'a> TypeReader<'_, 'a> {
         loop {
             self.cursor.skip_blanks();
             let from = self.cursor.offset();
-            let word = self.cursor.take(is_type_char);
+            let word = self.cursor.run(Run::Type);
             let span = self.cursor.since(from);
             if self.cursor.peek().is_some_and(|c| matches!(c, '<' | '[' | '?')) {
                 return self.foreign_type(start, word);
@@ -220,7 +220,7 @@ impl<'a> TypeReader<'_, 'a> {
     fn foreign_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
         let open = self.cursor.peek();
         self.cursor.skip(1);
-        let inner = self.cursor.take(is_type_char);
+        let inner = self.cursor.run(Run::Type);
         let is_list = LISTS.iter().any(|list| word.eq_ignore_ascii_case(list));
         let simple = self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']'));
         let mend = match open {

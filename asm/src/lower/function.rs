@@ -20,7 +20,6 @@ use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 
 /// What a block's value is wanted for.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +67,8 @@ pub(super) struct Body<'a, 'c, 'l> {
     facts: &'c Facts,
     registers: Registers,
     pub(super) code: Code,
-    deferred: VecDeque<Deferred<'c, 'a>>,
+    /// What stands behind the function, in order; what was made is no longer there.
+    deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
     aliases: Aliases,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn lower(
         facts,
         registers,
         code,
-        deferred: VecDeque::new(),
+        deferred: SmallVec::new(),
         aliases: Aliases::new(),
     };
     let nothing = function.output.ok.ty == Type::NIL;
@@ -101,8 +101,10 @@ pub(super) fn lower(
     if body.block(&function.body, then)? == End::Reached {
         body.code.emit(Op::ReturnNil {});
     }
-    while let Some(next) = body.deferred.pop_front() {
-        body.deferred(next)?;
+    let mut next = 0;
+    while let Some(deferred) = body.deferred.get_mut(next).and_then(Option::take) {
+        body.deferred(deferred)?;
+        next += 1;
     }
     let Body { registers, code, .. } = body;
     lowering.registers = registers;
@@ -410,7 +412,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 *then = Then::Drop;
             }
             let aliases = self.aliases.clone();
-            self.deferred.push_back(Deferred { entry, arm, from, behind, aliases, mark });
+            self.deferred.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
         }
     }
 

@@ -185,16 +185,17 @@ impl<'c> Lowering<'c> {
         if let Some(positions) = &mut self.positions {
             positions.extend(code.positions.iter().map(|&(pc, offset)| (start + pc, offset)));
         }
-        self.program.maps.append(&mut code.maps);
-        self.program.code.extend(code.ops.iter().map(|&op| {
-            let mut op = op;
-            match &mut op {
-                Op::Switch { map, .. } => map.0 += first_map,
-                Op::Select { map, .. } => map.0 += first_map,
-                _ => {}
+        if !code.maps.is_empty() {
+            self.program.maps.append(&mut code.maps);
+            for op in &mut code.ops {
+                match op {
+                    Op::Switch { map, .. } => map.0 += first_map,
+                    Op::Select { map, .. } => map.0 += first_map,
+                    _ => {}
+                }
             }
-            op
-        }));
+        }
+        self.program.code.extend_from_slice(&code.ops);
         let function = program::Function { name, parameters, output, registers, start, end };
         self.program.functions.push(function);
         Ok(())
