@@ -53,12 +53,21 @@ impl<'a> Parser<'_, 'a> {
 
     /// Takes the token under the cursor as a constant of its own form.
     pub(super) fn value(&mut self, token: &Token) -> Literal<'a> {
-        let text = self.text(token);
         self.bump();
         match token.kind {
-            Kind::Text => Literal::Text(text.get(1..text.len().saturating_sub(1)).unwrap_or("")),
-            Kind::EscapedText => Literal::Text(self.decode(token, text)),
+            Kind::Text => {
+                let inside = token.start.saturating_add(1) as usize..token.end.saturating_sub(1) as usize;
+                Literal::Text(self.source.get(inside).unwrap_or(""))
+            }
             Kind::Integer if token.value != UNTOLD => Literal::Number(Number::Int(token.value.into())),
+            _ => self.rare_value(token),
+        }
+    }
+
+    fn rare_value(&mut self, token: &Token) -> Literal<'a> {
+        let text = self.text(token);
+        match token.kind {
+            Kind::EscapedText => Literal::Text(self.decode(token, text)),
             Kind::Integer | Kind::Number => Literal::Number(self.number(token.span(), text)),
             Kind::Word if text.eq_ignore_ascii_case("true") => Literal::Bool(true),
             Kind::Word if text.eq_ignore_ascii_case("false") => Literal::Bool(false),

@@ -137,6 +137,9 @@ impl<'a> Registries<'a> {
         arena: &'a Bump,
         diagnostics: &mut Diagnostics,
     ) -> bool {
+        if cursor.rest().is_empty() {
+            return false;
+        }
         let mut first = keyword(cursor, Kind::from_word);
         if first.is_none()
             && let Some(((), after)) = keyword(cursor, prefix)
@@ -153,13 +156,7 @@ impl<'a> Registries<'a> {
             return false;
         }
         loop {
-            match cursor.rest().as_bytes() {
-                [b'0'..=b'9', ..] => {}
-                [b' ', b'0'..=b'9', ..] => cursor.skip(1),
-                _ => {
-                    cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
-                }
-            }
+            cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
             if cursor.rest().is_empty() {
                 return true;
             }
@@ -170,20 +167,38 @@ impl<'a> Registries<'a> {
                 (kind, cursor) = (next, after);
                 continue;
             }
-            self.entry(kind, &mut cursor, arena, diagnostics);
+            if !self.plain_entries(kind, &mut cursor, diagnostics) {
+                self.entry(kind, &mut cursor, arena, diagnostics);
+            }
         }
+    }
+
+    /// Reads entries as nearly all are, `0=name` with one blank between them; whether there was one.
+    fn plain_entries(
+        &mut self,
+        kind: Kind,
+        cursor: &mut Cursor<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let rest = cursor.rest();
+        let registry = self.get_mut(kind);
+        let (mut next, mut offset, mut end) = (0, cursor.offset(), 0);
+        while let Some((id, before, length)) = rest.as_bytes().get(next..).and_then(plain)
+            && let Some(name) = rest.get(next + before..next + length)
+        {
+            let bytes = u32::try_from(length).unwrap_or(u32::MAX);
+            let span = Span::new(offset, offset.saturating_add(bytes));
+            registry.add(Entry { id, name, span, written: name }, diagnostics);
+            end = next + length;
+            (next, offset) = (end + 1, span.end.saturating_add(1));
+        }
+        cursor.skip(end);
+        end > 0
     }
 
     /// Reads one `id=name(note)`.
     fn entry(&mut self, kind: Kind, cursor: &mut Cursor<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) {
         let start = cursor.offset();
-        if let Some((id, before, length)) = plain(cursor.rest().as_bytes())
-            && let Some(name) = cursor.rest().get(before..length)
-        {
-            cursor.skip(length);
-            let entry = Entry { id, name, span: cursor.since(start), written: name };
-            return self.add(kind, entry, diagnostics);
-        }
         let digits = cursor.take(|c| c.is_ascii_digit());
         cursor.skip_blanks();
         if digits.is_empty() || !cursor.eat('=') {
@@ -212,12 +227,14 @@ impl<'a> Registries<'a> {
             diagnostics.push(id_range(span, digits));
             return;
         };
-        self.add(kind, Entry { id, name, span, written }, diagnostics);
+        self.get_mut(kind).add(Entry { id, name, span, written }, diagnostics);
     }
+}
 
-    fn add(&mut self, kind: Kind, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
-        let registry = self.get_mut(kind);
-        match registry.entry(entry.id) {
+impl<'a> Registry<'a> {
+    #[inline]
+    fn add(&mut self, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
+        match self.entry(entry.id) {
             Some(before) if before.name == entry.name => {}
             Some(before) => diagnostics.push(
                 Diagnostic::new(
@@ -230,10 +247,10 @@ impl<'a> Registries<'a> {
                 .help("give one of them another id"),
             ),
             None => {
-                if entry.id as usize != registry.entries.len() {
-                    registry.index.insert(entry.id, registry.entries.len());
+                if entry.id as usize != self.entries.len() {
+                    self.index.insert(entry.id, self.entries.len());
                 }
-                registry.entries.push(entry);
+                self.entries.push(entry);
             }
         }
     }
@@ -243,8 +260,11 @@ impl<'a> Registries<'a> {
 /// and ends. Whatever else may be one is read character by character.
 fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     const DIGITS: usize = 9;
-    let digits = bytes.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
-    let id = bytes[..digits].iter().fold(0, |id, byte| id * 10 + u32::from(byte - b'0'));
+    let (mut digits, mut id) = (0, 0);
+    for byte in bytes.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()) {
+        id = id * 10 + u32::from(byte - b'0');
+        digits += 1;
+    }
     let before = digits + 1;
     let name = bytes.get(before..)?.iter().take_while(|&&byte| Run::Name.has_byte(byte)).count();
     let plain = digits > 0

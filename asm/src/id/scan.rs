@@ -124,193 +124,162 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
+#[inline]
 fn class(byte: u8) -> u8 {
     CLASSES[usize::from(byte)]
 }
 
-/// Goes over a source token by token.
+/// Goes over a source token by token. What passes something is given where that begins, and gives where it ends: so the
+/// place stays in a register of the machine. The limit on a source's size makes every offset fit.
 pub(super) struct Scanner<'s> {
     source: &'s str,
-    bytes: &'s [u8],
-    /// The limit on a source's size makes every offset fit.
     pub(super) at: u32,
 }
 
 impl<'s> Scanner<'s> {
     /// Begins at a place in a source.
     pub(super) fn new(source: &'s str, at: u32) -> Scanner<'s> {
-        Scanner { source, bytes: source.as_bytes(), at }
+        Scanner { source, at }
     }
 
     #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at as usize).copied()
+    fn byte(&self, at: u32) -> Option<u8> {
+        self.source.as_bytes().get(at as usize).copied()
     }
 
     #[inline]
-    fn ahead(&self, bytes: usize) -> Option<u8> {
-        self.bytes.get(self.at as usize + bytes).copied()
-    }
-
-    #[inline]
-    fn eat(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += u32::from(found);
-        found
-    }
-
-    /// Passes bytes of a class.
-    #[inline]
-    fn pass(&mut self, wanted: u8) {
-        while self.peek().is_some_and(|byte| class(byte) & wanted != 0) {
-            self.at += 1;
-        }
-    }
-
-    /// Goes to the end of the line.
-    #[inline]
-    fn line(&mut self) {
-        let rest = self.bytes.get(self.at as usize..).unwrap_or_default();
-        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-        self.at = self.at.saturating_add(u32::try_from(length).unwrap_or(u32::MAX));
+    fn is(&self, at: u32, wanted: u8) -> bool {
+        self.byte(at).is_some_and(|byte| class(byte) & wanted != 0)
     }
 
     /// The next token, line end or comment; `None` at the end.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Found> {
-        let blanks = self.at;
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.at += 1;
-        }
-        let start = self.at;
-        let byte = self.peek()?;
-        self.at += 1;
-        let mut found = Found { kind: Kind::Break, blanks, start, word: None, value: UNTOLD };
-        let class = class(byte);
-        found.kind = if class & LETTER != 0 {
-            found.word = self.word(byte, start);
-            Kind::Word
-        } else if byte.is_ascii_digit() {
-            return Some(Found { kind: self.digits(byte, &mut found.value), ..found });
-        } else if class & LINE != 0 {
-            Kind::Break
-        } else {
-            self.other(byte, class)
+        let mut start = self.at;
+        let byte = loop {
+            match self.byte(start)? {
+                b' ' | b'\t' => start += 1,
+                byte => break byte,
+            }
         };
+        let mut found = Found { kind: Kind::Break, blanks: self.at, start, word: None, value: UNTOLD };
+        let mut at = start + 1;
+        let class = class(byte);
+        if class & LETTER != 0 {
+            let mut letters = Letters::new();
+            letters.push(byte);
+            while let Some(byte) = self.byte(at).filter(|&byte| self::class(byte) & WORD != 0) {
+                letters.push(byte);
+                at += 1;
+            }
+            found.kind = Kind::Word;
+            found.word = letters.word((at - start) as usize);
+        } else if byte.is_ascii_digit() {
+            (found.kind, found.value, at) = self.digits(byte, at);
+        } else if class & LINE == 0 {
+            (found.kind, at) = self.other(byte, class, at);
+        }
+        self.at = at;
         Some(found)
     }
 
-    /// Passes a word whose first byte is behind; gives the instruction that it is.
+    /// Passes bytes of a class.
     #[inline]
-    fn word(&mut self, first: u8, start: u32) -> Option<Word> {
-        let mut letters = Letters::new();
-        letters.push(first);
-        while let Some(byte) = self.peek().filter(|&byte| class(byte) & WORD != 0) {
-            letters.push(byte);
-            self.at += 1;
+    fn pass(&self, wanted: u8, mut at: u32) -> u32 {
+        while self.is(at, wanted) {
+            at += 1;
         }
-        letters.word((self.at - start) as usize)
+        at
     }
 
-    /// Passes a number whose first digit is behind, and a number's value where that is told.
+    /// Passes a number whose first digit is behind, and tells its value.
     #[inline]
-    fn digits(&mut self, first: u8, value: &mut u32) -> Kind {
+    fn digits(&self, first: u8, start: u32) -> (Kind, u32, u32) {
         const TOLD: u32 = 9;
-        let start = self.at;
         let mut number = u32::from(first - b'0');
-        while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
+        let mut at = start;
+        while let Some(digit) = self.byte(at).filter(u8::is_ascii_digit) {
             number = number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
-            self.at += 1;
+            at += 1;
         }
-        if self.peek().is_some_and(|byte| class(byte) & NUMBER != 0) {
-            self.number();
-            return Kind::Number;
+        if self.is(at, NUMBER) {
+            return (Kind::Number, UNTOLD, self.number(at));
         }
-        let more = self.at - start;
-        if more == 0 || (more < TOLD && first != b'0') {
-            *value = number;
-        }
-        Kind::Integer
+        let more = at - start;
+        let told = more == 0 || (more < TOLD && first != b'0');
+        (Kind::Integer, if told { number } else { UNTOLD }, at)
     }
 
     /// Passes what follows the digits of a number.
     #[inline(never)]
-    fn number(&mut self) {
-        self.pass(NUMBER);
-        let last = self.bytes.get((self.at as usize).wrapping_sub(1));
-        if matches!(last, Some(b'e' | b'E')) && matches!(self.peek(), Some(b'-' | b'+')) {
-            self.at += 1;
-            self.pass(NUMBER);
-        }
+    fn number(&self, at: u32) -> u32 {
+        let at = self.pass(NUMBER, at);
+        let exponent = matches!(self.byte(at.wrapping_sub(1)), Some(b'e' | b'E'));
+        if exponent && matches!(self.byte(at), Some(b'-' | b'+')) { self.pass(NUMBER, at + 1) } else { at }
     }
 
     /// Passes anything else whose first byte is behind.
     #[inline(never)]
-    fn other(&mut self, first: u8, class: u8) -> Kind {
-        let next = self.peek();
+    fn other(&self, first: u8, class: u8, at: u32) -> (Kind, u32) {
+        let next = self.byte(at);
         let digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_digit());
         match first {
-            b'"' => self.text(),
-            b';' => {
-                self.line();
-                Kind::Comment
-            }
-            b'-' | b'+' | b'.' if digit(next) || (first != b'.' && next == Some(b'.') && digit(self.ahead(1))) => {
-                let point = first == b'.' || next == Some(b'.');
-                self.at += u32::from(next == Some(b'.'));
-                let mut value = UNTOLD;
-                let kind = self.digits(b'0', &mut value);
-                if kind == Kind::Integer && (point || first == b'+') { Kind::Number } else { kind }
-            }
-            b'#' => self.foreign_comment(),
-            b'/' | b'-' if next == Some(first) => self.foreign_comment(),
+            b'"' => self.text(at),
+            b';' => (Kind::Comment, self.line(at)),
+            b'-' | b'+' | b'.' if digit(next) => self.signed(first, first == b'.', at),
+            b'-' | b'+' if next == Some(b'.') && digit(self.byte(at + 1)) => self.signed(first, true, at + 1),
+            b'#' => (Kind::ForeignComment, self.line(at)),
+            b'/' | b'-' if next == Some(first) => (Kind::ForeignComment, self.line(at)),
             b'\'' => {
-                while self.peek().is_some_and(|byte| !matches!(byte, b'\'' | b'\r' | b'\n')) {
-                    self.at += 1;
+                let mut at = at;
+                while self.byte(at).is_some_and(|byte| !matches!(byte, b'\'' | b'\r' | b'\n')) {
+                    at += 1;
                 }
-                self.eat(b'\'');
-                Kind::SingleText
+                (Kind::SingleText, at + u32::from(self.byte(at) == Some(b'\'')))
             }
-            b'$' => {
-                self.pass(DOLLAR);
-                Kind::Dollar
-            }
-            _ if class & OPERATOR != 0 => {
-                self.pass(OPERATOR);
-                Kind::Operator
-            }
-            _ if class & MARK != 0 => Kind::Punctuation,
+            b'$' => (Kind::Dollar, self.pass(DOLLAR, at)),
+            _ if class & OPERATOR != 0 => (Kind::Operator, self.pass(OPERATOR, at)),
+            _ if class & MARK != 0 => (Kind::Punctuation, at),
             _ => {
-                while !self.source.is_char_boundary(self.at as usize) {
-                    self.at += 1;
+                let mut at = at;
+                while !self.source.is_char_boundary(at as usize) {
+                    at += 1;
                 }
-                Kind::Stray
+                (Kind::Stray, at)
             }
         }
     }
 
-    fn foreign_comment(&mut self) -> Kind {
-        self.line();
-        Kind::ForeignComment
+    /// Passes a number from its first digit on, behind a sign or a point.
+    fn signed(&self, first: u8, point: bool, at: u32) -> (Kind, u32) {
+        match self.digits(b'0', at) {
+            (Kind::Integer, _, at) if first == b'-' && !point => (Kind::Integer, at),
+            (_, _, at) => (Kind::Number, at),
+        }
+    }
+
+    /// The end of the line.
+    fn line(&self, at: u32) -> u32 {
+        let rest = self.source.as_bytes().get(at as usize..).unwrap_or_default();
+        let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        u32::try_from(length).map_or(u32::MAX, |length| at + length)
     }
 
     /// Passes a string whose quote is behind.
-    fn text(&mut self) -> Kind {
-        while self.peek().is_some_and(|byte| class(byte) & UNLIKE_TEXT == 0) {
-            self.at += 1;
+    fn text(&self, at: u32) -> (Kind, u32) {
+        let mut at = at;
+        while self.byte(at).is_some_and(|byte| class(byte) & UNLIKE_TEXT == 0) {
+            at += 1;
         }
-        if self.eat(b'"') {
-            return Kind::Text;
+        if self.byte(at) == Some(b'"') {
+            return (Kind::Text, at + 1);
         }
         loop {
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Kind::EscapedText;
-                }
-                None | Some(b'\r' | b'\n') => return Kind::OpenText,
-                Some(b'\\') if !matches!(self.ahead(1), None | Some(b'\r' | b'\n')) => self.at += 2,
-                Some(_) => self.at += 1,
+            at += match self.byte(at) {
+                Some(b'"') => return (Kind::EscapedText, at + 1),
+                None | Some(b'\r' | b'\n') => return (Kind::OpenText, at),
+                Some(b'\\') if !matches!(self.byte(at + 1), None | Some(b'\r' | b'\n')) => 2,
+                Some(_) => 1,
             }
         }
     }

@@ -14,7 +14,7 @@ const MARKS: [(&str, &str); 4] = [("${", "}"), ("{{", "}}"), ("{", "}"), ("$", "
 
 /// Whether another language might find a reference in a text.
 pub(super) fn may_refer(text: &str) -> bool {
-    text.bytes().any(|byte| matches!(byte, b'{' | b'$'))
+    memchr::memchr2(b'{', b'$', text.as_bytes()).is_some()
 }
 
 /// The reference that a text begins with: all of it, and what it names.

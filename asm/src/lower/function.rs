@@ -65,8 +65,8 @@ pub(super) struct Body<'a, 'c, 'l> {
     numbers: &'l [u16],
     pub(super) tables: &'l mut Tables,
     facts: &'c Facts,
-    registers: Registers,
-    pub(super) code: Code,
+    registers: &'l mut Registers,
+    pub(super) code: &'l mut Code,
     /// What stands behind the function, in order; what was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
     aliases: Aliases,
@@ -80,12 +80,10 @@ pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     function: &Function<'_>,
     facts: &Facts,
-) -> Result<Code, Problem> {
-    let mut registers = core::mem::take(&mut lowering.registers);
+) -> Result<(), Problem> {
+    let Lowering { file, numbers, tables, registers, code, .. } = lowering;
     registers.assign(function, facts);
-    let mut code = core::mem::take(&mut lowering.code);
     code.begin(registers.count);
-    let Lowering { file, numbers, tables, .. } = &mut *lowering;
     let mut body = Body {
         file,
         numbers,
@@ -106,9 +104,7 @@ pub(super) fn lower(
         body.deferred(deferred)?;
         next += 1;
     }
-    let Body { registers, code, .. } = body;
-    lowering.registers = registers;
-    Ok(code)
+    Ok(())
 }
 
 type Lowered<T> = Result<T, Full>;

@@ -158,26 +158,26 @@ impl<'c> Lowering<'c> {
             let field = self.tables.field(parameter.name.text)?;
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
         }
-        let mut code = function::lower(self, function, facts)?;
+        function::lower(self, function, facts)?;
+        let code = &self.code;
         if !code.fits() {
             return Err(Problem::Registers(code.registers()));
         }
         if code.too_long || code.here() > limits::FUNCTION_CODE {
             return Err(Problem::TooLong(code.here()));
         }
-        self.append(&mut code, name, parameters, function.output.output())?;
-        self.code = code;
-        Ok(())
+        self.append(name, parameters, function.output.output())
     }
 
+    /// Adds the code that was made.
     fn append(
         &mut self,
-        code: &mut emit::Code,
         name: StringId,
         parameters: program::Parameters,
         output: ilo_spec::types::Output,
     ) -> Result<(), Problem> {
         let full = Full { what: "instructions", limit: u32::MAX as usize };
+        let code = &mut self.code;
         let start = u32::try_from(self.program.code.len()).map_err(|_| full)?;
         let end = u32::try_from(self.program.code.len() + code.here()).map_err(|_| full)?;
         let first_map = u32::try_from(self.program.maps.len()).map_err(|_| full)?;
