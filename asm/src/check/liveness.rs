@@ -36,7 +36,11 @@ pub(super) type Bindings = SmallVec<[Binding; 16]>;
 
 /// Finds out about every call that LET binds.
 pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
-    if slots <= FEW { of_width::<1>(events) } else { of_width::<WORDS>(events) }
+    match slots {
+        _ if events.calls.is_empty() => Bindings::new(),
+        ..=FEW => of_width::<1>(events),
+        _ => of_width::<WORDS>(events),
+    }
 }
 
 fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {

@@ -93,10 +93,13 @@ pub(super) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// At the start of what stands in a comment, after its `;`.
     pub(super) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
-        let rest = source.get(comment.range()).unwrap_or("");
+        let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
+        let marks = bytes.iter().take_while(|&&byte| byte == b';').count();
+        let blanks = bytes.iter().skip(marks).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let start = comment.start as usize + marks + blanks;
+        let rest = source.get(start..comment.end as usize).unwrap_or("");
         let mut cursor = Cursor { source, rest, end: comment.end };
-        cursor.skip(rest.bytes().take_while(|&byte| byte == b';').count());
-        cursor.skip_blanks();
+        cursor.skip_other_blanks();
         cursor
     }
 
@@ -131,6 +134,12 @@ impl<'a> Cursor<'a> {
     pub(super) fn skip_blanks(&mut self) {
         let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         self.skip(blanks);
+        self.skip_other_blanks();
+    }
+
+    /// Passes blanks before which no common one stands.
+    #[inline]
+    fn skip_other_blanks(&mut self) {
         if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
             self.skip_foreign_blanks();
         }

@@ -28,8 +28,8 @@ pub(super) struct Header<'a> {
 pub(super) fn is_header(source: &str, comment: Span) -> bool {
     // Most comments differ here already.
     let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
-    let first = bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t'));
-    if !first.is_some_and(|first| matches!(first, b'f' | b'F' | b'd') || !first.is_ascii()) {
+    let may_begin = |byte: &u8| matches!(byte, b'f' | b'F' | b'd') || !byte.is_ascii();
+    if !bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t')).is_some_and(may_begin) {
         return false;
     }
     let mut cursor = Cursor::new(source, comment);
@@ -43,14 +43,15 @@ pub(super) fn is_header(source: &str, comment: Span) -> bool {
         return false;
     }
     cursor.skip_blanks();
-    let arrow = cursor.rest().contains("->");
+    let behind = cursor.rest();
+    let arrow = || behind.contains("->");
     if cursor.peek() == Some('"') {
-        return arrow;
+        return arrow();
     }
     let name = cursor.run(Run::Name);
     cursor.skip_blanks();
     let opens = !name.is_empty() && cursor.peek() == Some('(');
-    if strict { opens && arrow } else { opens || arrow || (!name.is_empty() && cursor.rest().is_empty()) }
+    if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
 }
 
 /// Reads a header; says what is wrong with it and gives back what could be read.

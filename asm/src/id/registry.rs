@@ -174,12 +174,7 @@ impl<'a> Registries<'a> {
     }
 
     /// Reads entries as nearly all are, `0=name` with one blank between them; whether there was one.
-    fn plain_entries(
-        &mut self,
-        kind: Kind,
-        cursor: &mut Cursor<'a>,
-        diagnostics: &mut Diagnostics,
-    ) -> bool {
+    fn plain_entries(&mut self, kind: Kind, cursor: &mut Cursor<'a>, diagnostics: &mut Diagnostics) -> bool {
         let rest = cursor.rest();
         let registry = self.get_mut(kind);
         let (mut next, mut offset, mut end) = (0, cursor.offset(), 0);

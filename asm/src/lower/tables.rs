@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Number, Strings};
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hasher as _};
 
 /// Which table of the format is full; its name for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,12 @@ impl Texts {
         Texts { strings: Strings::default(), numbers, hasher, full: Full { what, limit } }
     }
 
+    fn hash(hasher: &DefaultHashBuilder, text: &str) -> u64 {
+        let mut hash = hasher.build_hasher();
+        hash.write(text.as_bytes());
+        hash.finish()
+    }
+
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
         // As bytes, which need no look at where characters begin.
         let same = |&known: &u32| {
@@ -75,7 +81,7 @@ impl Texts {
     }
 
     fn number(&mut self, text: &str) -> Result<u32, Full> {
-        let hash = self.hasher.hash_one(text);
+        let hash = Texts::hash(&self.hasher, text);
         if let Some(known) = self.find(hash, text) {
             return Ok(known);
         }
@@ -84,7 +90,7 @@ impl Texts {
         }
         let StringId(new) = self.strings.push(text).ok_or(self.full)?;
         let Texts { strings, numbers, hasher, .. } = self;
-        let rehash = |&known: &u32| hasher.hash_one(strings.get(StringId(known)).unwrap_or_default());
+        let rehash = |&known: &u32| Texts::hash(hasher, strings.get(StringId(known)).unwrap_or_default());
         numbers.insert_unique(hash, new, rehash);
         Ok(new)
     }
@@ -180,7 +186,7 @@ impl Tables {
         let mut strings = self.fields.strings.clone();
         let mut final_numbers = Vec::with_capacity(self.texts.strings.len());
         for text in self.texts.strings.iter() {
-            let field = self.fields.find(self.fields.hasher.hash_one(text), text);
+            let field = self.fields.find(Texts::hash(&self.fields.hasher, text), text);
             final_numbers.push(match field {
                 Some(field) => StringId(field),
                 None => strings.push(text).ok_or(full)?,
