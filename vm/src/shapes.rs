@@ -109,11 +109,12 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     pub(crate) fn new(program: &Inner) -> Shapes {
-        let mut shapes = Shapes {
-            matrix: Vec::new(),
-            stride: 0,
-            first_shape: 0,
-            first_name: 0,
+        // In place: a fresh run is made as often as not.
+        Shapes {
+            matrix: program.matrix.clone(),
+            stride: program.stride,
+            first_shape: program.shape_count(),
+            first_name: program.string_count(),
             fields: Vec::new(),
             lengths: Vec::new(),
             laid: String::new(),
@@ -128,9 +129,7 @@ impl Shapes {
             run: 1,
             guesses: Vec::new(),
             merges: Vec::new(),
-        };
-        shapes.adopt_program(program);
-        shapes
+        }
     }
 
     /// Takes the shapes of a program and forgets all others.
