@@ -132,23 +132,13 @@ impl Block<'_> {
         self.statements.iter().all(|statement| match &statement.kind {
             StmtKind::Return(..) | StmtKind::Fail(_) => false,
             StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
-                match control {
-                    Control::If(node) => {
-                        node.otherwise.as_ref().is_none_or(|block| node.then.completes() || block.completes())
-                    }
-                    Control::Match(node) => {
-                        let arm =
-                            |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| arm.body.completes());
-                        node.ok.is_none() || arm(&node.ok) || arm(&node.err)
-                    }
-                    Control::For(_) => true,
-                }
+                control.completes()
             }
             _ => true,
         })
     }
 
-    /// Whether something in it binds a slot.
+    /// Whether something in it binds a slot; what never comes to a value binds none.
     pub fn binds(&self, slot: Slot) -> bool {
         let control = |control: &Control<'_>| match control {
             Control::If(node) => {
@@ -162,7 +152,8 @@ impl Block<'_> {
         };
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { slot: bound, value, .. } => {
-                *bound == slot || matches!(value, Bound::Control(node) if control(node))
+                let Bound::Control(node) = value else { return *bound == slot };
+                control(node) || (*bound == slot && node.completes())
             }
             StmtKind::Control(node) => control(node),
             _ => false,
@@ -285,6 +276,18 @@ pub enum Control<'a> {
 }
 
 impl<'a> Control<'a> {
+    /// Whether some path comes out of it.
+    pub fn completes(&self) -> bool {
+        let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| arm.body.completes());
+        match self {
+            Control::If(node) => {
+                node.otherwise.as_ref().is_none_or(|block| node.then.completes() || block.completes())
+            }
+            Control::Match(node) => node.ok.is_none() || arm(&node.ok) || arm(&node.err),
+            Control::For(_) => true,
+        }
+    }
+
     fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         match self {
             Control::If(node) => {

@@ -1,7 +1,7 @@
 //! Running the four programs, warm and from a fresh state.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ilo_benches::{NOTIFY, P1_ARGUMENTS, PROGRAMS, TOTAL, finish, program};
+use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, PROGRAMS, TOTAL, finish, program};
 use ilo_vm::{Datum, Limits, Run, Step};
 use std::hint::black_box;
 
@@ -12,18 +12,19 @@ fn programs(c: &mut Criterion) {
     }
     let total = program(TOTAL);
     let Some(entry) = total.function("total") else { return };
+    let answers = Answers::new(&total);
     let mut run = Run::new(&total, Limits::default());
     c.bench_function("run/P1 with its start", |b| {
         b.iter(|| {
             assert!(run.start(entry, black_box(&P1_ARGUMENTS)).is_ok());
-            assert!(finish(&mut run));
+            assert!(finish(&mut run, &answers));
         });
     });
     c.bench_function("run/P1 from a fresh state", |b| {
         b.iter(|| {
             let mut run = Run::new(&total, Limits::default());
             assert!(run.start(entry, black_box(&P1_ARGUMENTS)).is_ok());
-            assert!(finish(&mut run));
+            assert!(finish(&mut run, &answers));
         });
     });
 }

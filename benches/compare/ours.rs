@@ -4,7 +4,7 @@ use ilo_asm::build::{Options, build};
 use ilo_asm::id;
 use ilo_benches::notations::{self, CONSTRAINED, MCP, TOOL_CALLING, WORKFLOW};
 use ilo_benches::{
-    CHECKOUT, CUSTOMERS, LARGE, NOTIFY, NUMBERS, P1_ARGUMENTS, Prepared, SUMMARIES, TOTAL, answer, finish,
+    Answers, CHECKOUT, CUSTOMERS, LARGE, NOTIFY, NUMBERS, P1_ARGUMENTS, Prepared, SUMMARIES, TOTAL, finish,
     p1, p2, p3, p4, program, source,
 };
 use ilo_spec::encode::encode;
@@ -84,7 +84,7 @@ fn shown(prepared: &mut Prepared, show: fn(View<'_>) -> String) -> String {
             Step::Call(call) => {
                 let arguments: Vec<String> = call.arguments().map(|(_, value)| text(value)).collect();
                 let _ = write!(calls, "{}({}) ", call.tool(), arguments.join(", "));
-                answer(call);
+                prepared.answers.give(call);
             }
         }
     }
@@ -92,12 +92,12 @@ fn shown(prepared: &mut Prepared, show: fn(View<'_>) -> String) -> String {
 
 fn start(worker: &mut Worker) {
     let total = program(TOTAL);
-    let entry = p1().entry;
+    let (entry, answers) = (p1().entry, Answers::new(&total));
     worker.item("start", shown(&mut p1(), number), move |count| {
         for _ in 0..count {
             let mut run = Run::new(&total, Limits::default());
             let started = run.start(entry, black_box(&P1_ARGUMENTS)).is_ok();
-            black_box(started && finish(&mut run));
+            black_box(started && finish(&mut run, &answers));
         }
         count
     });

@@ -2,7 +2,7 @@
 
 use crate::measure::Figures;
 use crate::rows::{Row, Target, Unit};
-use ilo_benches::{NOTIFY, answer, program};
+use ilo_benches::{Answers, NOTIFY, program};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use ilo_worker::{Worker, mixed, resident};
 use std::hint::black_box;
@@ -63,11 +63,12 @@ fn suspend(program: &Program) -> Option<u64> {
         suspended.push(bytes.as_slice().into());
     }
     let each = resident().saturating_sub(before) / u64::from(RUNS);
+    let answers = Answers::new(program);
     for place in mixed(RUNS) {
         run.restore(suspended.get(usize::try_from(place).ok()?)?).ok()?;
         loop {
             match run.step() {
-                Step::Call(call) => answer(call),
+                Step::Call(call) => answers.give(call),
                 Step::Done(outcome) => {
                     outcome.ok()?;
                     break;

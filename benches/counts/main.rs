@@ -4,7 +4,7 @@
 
 use ilo_asm::build::{Options, build};
 use ilo_asm::id;
-use ilo_benches::{NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
+use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
 use std::hint::black_box;
@@ -29,11 +29,12 @@ fn start(fresh: bool, times: usize) -> bool {
     let total = program(TOTAL);
     let Some(entry) = total.function("total") else { return false };
     let mut run = Run::new(&total, Limits::default());
+    let answers = Answers::new(&total);
     let work = || {
         if fresh {
             run = Run::new(&total, Limits::default());
         }
-        run.start(entry, black_box(&P1_ARGUMENTS)).is_ok() && finish(&mut run)
+        run.start(entry, black_box(&P1_ARGUMENTS)).is_ok() && finish(&mut run, &answers)
     };
     repeat(work, times)
 }

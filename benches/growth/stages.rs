@@ -3,7 +3,7 @@
 use crate::{MEMORY, Point, Series};
 use ilo_asm::build::{Options, build};
 use ilo_asm::id;
-use ilo_benches::{Prepared, customers, finish, numbers};
+use ilo_benches::{Answers, Prepared, customers, finish, numbers};
 use ilo_spec::encode::encode;
 use ilo_vm::{Datum, Limits, Program, Run};
 use ilo_worker::thread_time;
@@ -93,9 +93,10 @@ pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
         let (verified, program) = measure(text.len(), || Program::load(&bytes));
         let program = program.map_err(|error| error.to_string())?;
         let entry = program.function("all").ok_or("no function `all`")?;
+        let answers = Answers::new(&program);
         let (ran, good) = measure(text.len(), || {
             let mut run = Run::new(&program, unlimited());
-            run.start(entry, &[Datum::Double(0.5)]).is_ok() && finish(&mut run)
+            run.start(entry, &[Datum::Double(0.5)]).is_ok() && finish(&mut run, &answers)
         });
         if !good {
             return Err(format!("a source of {size} bytes does not run to its end"));

@@ -9,7 +9,6 @@ pub mod source;
 
 use ilo_spec::operand::FunctionId;
 use ilo_vm::{Call, Datum, Limits, Program, Run, Shape, Step};
-use std::sync::LazyLock;
 
 pub use source::{CHECKOUT, LARGE, NOTIFY, SUM, SUMMARIES, TOTAL, source};
 
@@ -39,6 +38,8 @@ pub struct Prepared {
     pub run: Run,
     /// The function that was started.
     pub entry: FunctionId,
+    /// What its tools answer.
+    pub answers: Answers,
 }
 
 fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
@@ -49,7 +50,7 @@ fn prepare(source: &str, name: &str, arguments: &[Datum<'_>]) -> Prepared {
     if let Err(error) = run.start(entry, arguments) {
         panic!("{error}");
     }
-    Prepared { run, entry }
+    Prepared { run, entry, answers: Answers::new(&program) }
 }
 
 /// The four programs by name, each with what starts it.
@@ -106,32 +107,47 @@ impl Prepared {
     /// Runs to the end from the inputs that are there, with fixed answers to every call; says whether it ended well.
     pub fn again(&mut self) -> bool {
         self.run.rewind();
-        finish(&mut self.run)
+        finish(&mut self.run, &self.answers)
     }
 }
 
 /// Runs to the end with fixed answers to every call; says whether it ended well.
-pub fn finish(run: &mut Run) -> bool {
+#[inline(always)]
+pub fn finish(run: &mut Run, answers: &Answers) -> bool {
     loop {
         match run.step() {
             Step::Done(outcome) => return outcome.ok().is_some(),
-            Step::Call(call) => answer(call),
+            Step::Call(call) => answers.give(call),
         }
     }
 }
 
-/// The fixed answer to a call. A function of its own, as the callbacks of other engines are.
-///
-/// # Panics
-/// When it does not fit, which these do.
-#[inline(never)]
-pub fn answer(call: Call<'_>) {
-    // The names are known before a tool is called; the values are copied each time.
-    static USER: LazyLock<Shape<2>> = LazyLock::new(|| Shape::new(["email", "verified"]));
-    static SENT: LazyLock<Shape<1>> = LazyLock::new(|| Shape::new(["message-id"]));
-    const USER_VALUES: [Datum<'_>; 2] = [Datum::Text("a@b.c"), Datum::Bool(true)];
-    const SENT_VALUES: [Datum<'_>; 1] = [Datum::Text("m1")];
-    let answer =
-        if call.tool() == "get-user" { USER.record(&USER_VALUES) } else { SENT.record(&SENT_VALUES) };
-    assert!(call.answer(&answer).is_ok(), "the answer fits");
+/// Fixed answers to calls. The tools and the names of what they give are looked up before anything is called; the values
+/// are copied each time.
+#[derive(Debug)]
+pub struct Answers {
+    get_user: Option<usize>,
+    user: Shape<2>,
+    sent: Shape<1>,
+}
+
+impl Answers {
+    /// Those to a program's calls.
+    pub fn new(program: &Program) -> Answers {
+        let get_user = program.tools().position(|tool| tool == "get-user");
+        Answers { get_user, user: Shape::new(["email", "verified"]), sent: Shape::new(["message-id"]) }
+    }
+
+    /// Answers a call. A function of its own, as the callbacks of other engines are.
+    ///
+    /// # Panics
+    /// When it does not fit, which these do.
+    #[inline(never)]
+    pub fn give(&self, call: Call<'_>) {
+        const USER: [Datum<'_>; 2] = [Datum::Text("a@b.c"), Datum::Bool(true)];
+        const SENT: [Datum<'_>; 1] = [Datum::Text("m1")];
+        let is_user = Some(call.tool_index()) == self.get_user;
+        let answer = if is_user { self.user.record(&USER) } else { self.sent.record(&SENT) };
+        assert!(call.answer(&answer).is_ok(), "the answer fits");
+    }
 }

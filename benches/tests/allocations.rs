@@ -18,11 +18,11 @@ fn warm_runs_allocate_nothing() {
 
 #[test]
 fn a_warm_start_allocates_nothing_either() {
-    let Prepared { mut run, entry } = p1();
-    assert!(finish(&mut run));
+    let Prepared { mut run, entry, answers } = p1();
+    assert!(finish(&mut run, &answers));
     let counted = allocation_counter::measure(|| {
         assert!(run.start(entry, &P1_ARGUMENTS).is_ok());
-        assert!(finish(&mut run));
+        assert!(finish(&mut run, &answers));
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
 }

@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::interp::Waiting;
 use crate::render::quote;
 use crate::run::Run;
+use crate::value::at;
 use crate::view::View;
 use core::fmt;
 
@@ -19,6 +20,12 @@ impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
         self.run.machine.program.inner().tool_name(self.run.machine.waiting.call)
+    }
+
+    /// The place of the tool in [`Program::tools`](crate::Program::tools): a host that has looked its tools up there
+    /// finds each by an index.
+    pub fn tool_index(&self) -> usize {
+        at(self.run.machine.program.inner().call(self.run.machine.waiting.call).tool)
     }
 
     /// Names and values of the arguments, in the order of the program.

@@ -69,6 +69,8 @@ pub(crate) struct CallFact {
     name: (u32, u32),
     /// How many arguments there are.
     pub(crate) arguments: u32,
+    /// The place of the tool in the program's list.
+    pub(crate) tool: u32,
 }
 
 /// The program and its tables.
@@ -150,7 +152,8 @@ impl Inner {
             // A shape has no more fields than 16 bits count.
             let arguments =
                 u32::try_from(inner.spec.shapes[usize::from(call.shape.0)].len()).unwrap_or(u32::MAX);
-            inner.calls.push(CallFact { name: (name.low(), name.low() + name.high()), arguments });
+            let name = (name.low(), name.low() + name.high());
+            inner.calls.push(CallFact { name, arguments, tool: call.tool.0.into() });
         }
         for shape in &inner.spec.shapes {
             let from = inner.shape_fields.len();
@@ -359,7 +362,7 @@ impl Program {
         self.0.function(function).map_or(Output::plain(Type::ANY), |function| function.output)
     }
 
-    /// The tools that the program may call.
+    /// The tools that the program may call, in the order of [`Call::tool_index`](crate::Call::tool_index).
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.0.spec.tools.iter().map(|tool| self.0.string(tool.0))
     }

@@ -91,21 +91,18 @@ const GUESS_STEP: usize = 8;
 impl Run {
     /// A run of a program; nothing is started yet.
     pub fn new(program: &Program, limits: Limits) -> Run {
-        let program = program.clone();
-        let heap = Heap::new(program.inner(), limits);
-        let machine = Machine {
-            program,
-            heap,
-            stack: Vec::new(),
-            frames: Vec::new(),
-            notes: Vec::new(),
-            pc: 0,
-            base: 0,
-            waiting: Waiting { call: CallId(0), first: First(0), dst: Out(0) },
-            result: Value::NIL,
-        };
         Run {
-            machine,
+            machine: Machine {
+                program: program.clone(),
+                heap: Heap::new(program.inner(), limits),
+                stack: Vec::new(),
+                frames: Vec::new(),
+                notes: Vec::new(),
+                pc: 0,
+                base: 0,
+                waiting: Waiting { call: CallId(0), first: First(0), dst: Out(0) },
+                result: Value::NIL,
+            },
             scratch: Scratch::default(),
             state: State::Idle,
             fault: None,

@@ -47,8 +47,8 @@ struct Own {
     laid: u32,
     bytes: u32,
     longest: u32,
-    /// How many of its names are no program's.
-    names: u32,
+    /// Which of its names are no program's, as places in `brought`.
+    names: (u32, u32),
     /// What it is charged, beside such names.
     price: u64,
     /// When it was charged last.
@@ -89,6 +89,8 @@ pub(crate) struct Shapes {
     lengths: Vec<u32>,
     laid: String,
     own: Vec<Own>,
+    /// The names that are no program's, of one shape after the other.
+    brought: Vec<u32>,
     index: Index,
     names: String,
     own_names: Vec<OwnName>,
@@ -107,15 +109,17 @@ pub(crate) struct Shapes {
 
 impl Shapes {
     pub(crate) fn new(program: &Inner) -> Shapes {
-        let mut shapes = Shapes {
-            matrix: Vec::new(),
-            stride: 0,
-            first_shape: 0,
-            first_name: 0,
+        // In place: a fresh run is made as often as not.
+        Shapes {
+            matrix: program.matrix.clone(),
+            stride: program.stride,
+            first_shape: program.shape_count(),
+            first_name: program.string_count(),
             fields: Vec::new(),
             lengths: Vec::new(),
             laid: String::new(),
             own: Vec::new(),
+            brought: Vec::new(),
             index: Index::default(),
             names: String::new(),
             own_names: Vec::new(),
@@ -125,9 +129,7 @@ impl Shapes {
             run: 1,
             guesses: Vec::new(),
             merges: Vec::new(),
-        };
-        shapes.adopt_program(program);
-        shapes
+        }
     }
 
     /// Takes the shapes of a program and forgets all others.
@@ -187,6 +189,7 @@ impl Shapes {
             let last = self.own.last();
             self.fields.truncate(last.map_or(0, |own| at(own.first) + at(own.count)));
             self.lengths.truncate(self.fields.len());
+            self.brought.truncate(last.map_or(0, |own| at(own.names.1)));
             self.laid.truncate(last.map_or(0, |own| at(own.laid) + at(own.bytes)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
@@ -310,23 +313,15 @@ impl Shapes {
         let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
         match self.own.get(place) {
             Some(own) if own.stamp == self.run || own.stamp == self.start => Ok(()),
-            Some(own) if own.names == 0 => {
-                budget.charge(own.price)?;
-                self.own[place].stamp = self.run;
-                Ok(())
-            }
-            Some(_) => self.charge_own(budget, place),
-            None => Ok(()),
+            _ => self.charge_own(budget, place),
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
-        let own = &mut self.own[place];
-        let fields = self.fields.get(at(own.first)..).unwrap_or_default();
-        for name in fields.iter().take(at(own.count)) {
-            let name = name.checked_sub(self.first_name).and_then(|name| self.own_names.get_mut(at(name)));
-            if let Some(name) = name {
+        let Some(own) = self.own.get_mut(place) else { return Ok(()) };
+        for &name in self.brought.get(at(own.names.0)..at(own.names.1)).unwrap_or_default() {
+            if let Some(name) = self.own_names.get_mut(at(name)) {
                 name.charge(budget, (self.run, self.start))?;
             }
         }
@@ -409,7 +404,9 @@ impl Shapes {
             return Err(budget.no_memory(list.len() as u64));
         };
         let longest = small(sizes().max().unwrap_or(0));
-        let names = small(list.iter().filter(|&&name| name >= self.first_name).count());
+        let brought = small(self.brought.len());
+        self.brought.extend(list.iter().filter_map(|name| name.checked_sub(self.first_name)));
+        let names = (brought, small(self.brought.len()));
         let (first, count) = (small(self.fields.len()), small(list.len()));
         let (laid, bytes) = (small(self.laid.len()), small(bytes));
         self.fields.extend_from_slice(list);

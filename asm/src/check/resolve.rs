@@ -101,39 +101,51 @@ impl<'f, 'a> Names<'f, 'a> {
     /// are there that were written.
     pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
         let target = self.target(call.tool, report);
-        let wanted = match target {
+        // A name that is nearly right is told, and the rest of the call is read as what it will be.
+        let like = match target {
+            Err(ref like) => like.as_deref().map_or(Target::Unknown, |name| self.named(name)),
+            Ok(target) => target,
+        };
+        let wanted = match like {
             Target::Function(index) => {
                 self.function(index).map(|callee| parameters(call, callee, whole, report))
             }
             Target::Tool(tool) => Some(arguments(call, tool, self.notation(), whole, report)),
             Target::Unknown => None,
         };
-        Resolved { target, wanted: wanted.unwrap_or_default() }
+        Resolved { target: target.unwrap_or(Target::Unknown), wanted: wanted.unwrap_or_default() }
     }
 
-    fn target(&self, name: Name<'a>, report: &mut Report<'_>) -> Target<'f> {
+    /// What has exactly that name.
+    fn named(&self, name: &str) -> Target<'f> {
+        let own = name.strip_prefix(SELF).unwrap_or(name);
+        match (self.by_name.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
+            (Some(&index), _) => Target::Function(index),
+            (None, Some(Lookup::Found(tool))) => Target::Tool(tool),
+            _ => Target::Unknown,
+        }
+    }
+
+    /// What a call goes to; where its name is told to be none, the nearest.
+    fn target(&self, name: Name<'a>, report: &mut Report<'_>) -> Result<Target<'f>, Option<String>> {
         let own = name.text.strip_prefix(SELF);
         if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
-            return Target::Function(index);
+            return Ok(Target::Function(index));
         }
         if own.is_some() {
-            self.unknown(Code::UnknownFunction, name, report);
-            return Target::Unknown;
+            return Err(self.unknown(Code::UnknownFunction, name, report));
         }
         match self.catalog.map(|catalog| catalog.lookup(name.text)) {
-            None | Some(Lookup::Unlisted) => Target::Unknown,
-            Some(Lookup::Found(tool)) => Target::Tool(tool),
-            Some(Lookup::Unknown) => {
-                self.unknown(Code::UnknownTool, name, report);
-                Target::Unknown
-            }
+            None | Some(Lookup::Unlisted) => Ok(Target::Unknown),
+            Some(Lookup::Found(tool)) => Ok(Target::Tool(tool)),
+            Some(Lookup::Unknown) => Err(self.unknown(Code::UnknownTool, name, report)),
             Some(Lookup::Withheld(own)) => {
                 let message = format!("programs may not call the tool `{own}`");
                 let diagnostic = Diagnostic::new(Code::UnknownTool, name.span, message)
                     .expected("a tool that the tools file allows", format!("`{}`", name.text))
                     .help("its server has it; the `policy` of the server in the tools file leaves it out");
                 report.push(diagnostic);
-                Target::Unknown
+                Ok(Target::Unknown)
             }
             Some(Lookup::Ambiguous(tools)) => {
                 let names = tools.iter().map(|tool| tool.name.as_str());
@@ -142,12 +154,13 @@ impl<'f, 'a> Names<'f, 'a> {
                     .expected(some_of(names), format!("`{}`", name.text))
                     .help("write the name with its server");
                 report.push(diagnostic);
-                Target::Unknown
+                Ok(Target::Unknown)
             }
         }
     }
 
-    fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) {
+    /// Tells that nothing has the name; gives the nearest that something has.
+    fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
         let functions = self.file.functions.iter().map(|function| function.name.text);
         let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
         let prefixed = plain.len() < name.text.len() && self.notation() != Notation::Id;
@@ -171,6 +184,7 @@ impl<'f, 'a> Names<'f, 'a> {
             .expected(expected, format!("`{plain}`"));
         let nearest = nearest.map(|nearest| format!("{prefix}{nearest}"));
         report.push(mend::name(diagnostic, name, nearest.as_deref(), self.notation()));
+        nearest
     }
 
     /// Holds the calls of a function against the list that it gives.

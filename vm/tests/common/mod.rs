@@ -123,9 +123,11 @@ pub const NO_TOOLS: Tool<'static> = &|_, _| Err("no such tool");
 
 /// Drives a started run to its end; gives the outcome as JSON.
 pub fn drive(run: &mut Run, tools: Tool<'_>) -> String {
+    let program = run.program().clone();
     loop {
         match run.step() {
             Step::Call(call) => {
+                assert_eq!(program.tools().nth(call.tool_index()), Some(call.tool()));
                 let mut arguments = String::new();
                 call.write_json(&mut arguments).unwrap();
                 // A limit that an answer passes shows in the outcome.
