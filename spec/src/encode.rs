@@ -112,7 +112,10 @@ impl Sink {
 
 /// The packed form of a program.
 pub fn encode(program: &Program) -> Vec<u8> {
-    let mut out = Sink::default();
+    // What most programs take, so that it is not moved as it grows.
+    let rest = 8 * (program.functions.len() + program.shapes.len() + program.maps.len()) + 64;
+    let size = program.strings.bytes().len() + program.strings.len() + 4 * program.code.len() + rest;
+    let mut out = Sink::from(Vec::with_capacity(size));
     out.raw(&MAGIC);
     out.byte(VERSION);
     let mut content = Sink::default();

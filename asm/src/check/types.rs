@@ -20,6 +20,7 @@ use ilo_spec::error::Code;
 use ilo_spec::number;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
+use std::fmt::Display;
 
 /// Passes before every slot whose type is not yet settled counts as unknown. One does where every slot is bound before it
 /// is read; each further one takes a chain of slots that depend on later ones.
@@ -455,7 +456,7 @@ impl<'a> Types<'_, 'a> {
         let left_fits = self.demand(left, a, ordered, "number or text", WHAT);
         let right_fits = self.demand(right, b, ordered, "number or text", WHAT);
         if let (Some(a), true, true) = (a, left_fits, right_fits) {
-            self.demand(right, b, |b| b.meets(a), &a.to_string(), WHAT);
+            self.demand(right, b, |b| b.meets(a), a, WHAT);
         }
         Known::BOOL
     }
@@ -584,12 +585,12 @@ impl<'a> Types<'_, 'a> {
         expression: &Expr<'a>,
         seen: Seen,
         fits: impl Fn(Known) -> bool,
-        expected: &str,
+        expected: impl Display,
         what: &str,
     ) -> bool {
         let Some(found) = seen.filter(|&found| !fits(found)) else { return true };
         let message = format!("{what}, but this is {found}");
-        let diagnostic = self.mismatch(expression, found, expected.to_owned(), message);
+        let diagnostic = self.mismatch(expression, found, expected.to_string(), message);
         self.found.push(diagnostic);
         false
     }

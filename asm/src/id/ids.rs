@@ -9,6 +9,9 @@ use std::hash::Hash;
 /// Ids below this are looked up in an array; what a function uses of it is cheap to clear.
 const DIRECT: u32 = 256;
 
+/// By so many places an array grows.
+const STEP: usize = 16;
+
 /// Up to so many names are compared one by one.
 const FEW: usize = 16;
 
@@ -64,7 +67,8 @@ impl<T: Copy> IdMap<T> {
         }
         let index = id as usize;
         if self.direct.len() <= index {
-            self.direct.resize(index + 1, None);
+            // By steps, since ids come one after the other.
+            self.direct.resize((index + 1).next_multiple_of(STEP), None);
         }
         if let Some(place) = self.direct.get_mut(index) {
             *place = Some(value);

@@ -331,7 +331,15 @@ impl<'a> Body<'a, '_, '_> {
         for case in node.cases {
             map.cases.push((self.key(case.key)?, 0));
         }
-        if let Some(map) = self.choice(node, &map)? {
+        let values = || node.cases.iter().map(|case| &case.value).chain(&node.default).map(constant_number);
+        if !node.cases.is_empty() && values().all(|value| value.is_some()) {
+            for (place, number) in values().flatten().enumerate() {
+                let NumberId(id) = self.tables().number(number)?;
+                match map.cases.get_mut(place) {
+                    Some(case) => case.1 = id,
+                    None => map.default = Some(id),
+                }
+            }
             self.code.select(|map| Op::Select { dst: dst.write(), src, map: ChoiceId(map) }, at, map);
             return Ok(());
         }
@@ -358,27 +366,6 @@ impl<'a> Body<'a, '_, '_> {
             self.code.emit(Op::Nil { dst: dst.write() });
         }
         Ok(())
-    }
-
-    /// The map of a choice, where every case is a number.
-    fn choice(&mut self, node: &MatchMap<'a>, keys: &Map) -> Lowered<Option<Map>> {
-        let number = |value: &Expr<'a>| match value.kind {
-            ExprKind::Literal(Literal::Number(number)) => Some(number),
-            _ => None,
-        };
-        let values = || node.cases.iter().map(|case| &case.value).chain(&node.default);
-        if node.cases.is_empty() || !values().all(|value| number(value).is_some()) {
-            return Ok(None);
-        }
-        let mut map = keys.clone();
-        for (place, number) in values().filter_map(number).enumerate() {
-            let NumberId(id) = self.tables().number(number)?;
-            match map.cases.get_mut(place) {
-                Some(case) => case.1 = id,
-                None => map.default = Some(id),
-            }
-        }
-        Ok(Some(map))
     }
 
     /// Yields a record whose values are where they are, or in registers of their own.
@@ -528,6 +515,14 @@ impl<'a> Body<'a, '_, '_> {
             return Ok((First(0), shape));
         }
         self.fields(call.arguments)
+    }
+}
+
+/// The number that an expression is.
+fn constant_number(expr: &Expr<'_>) -> Option<Number> {
+    match expr.kind {
+        ExprKind::Literal(Literal::Number(number)) => Some(number),
+        _ => None,
     }
 }
 
