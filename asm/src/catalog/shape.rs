@@ -99,8 +99,11 @@ fn record(schema: &Value, depth: usize, out: &mut String) {
         return out.push_str("record");
     };
     let required = schema.get("required").and_then(Value::as_array);
+    // By name, whatever order the map of who built this keeps: the same catalogue, the same words.
+    let mut properties: Vec<_> = properties.iter().collect();
+    properties.sort_unstable_by_key(|(name, _)| *name);
     out.push('{');
-    for (at, (name, property)) in properties.iter().enumerate() {
+    for (at, (name, property)) in properties.into_iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });
         if at == FIELDS {
             out.push('…');
