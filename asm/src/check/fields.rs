@@ -169,11 +169,11 @@ impl Read<'_, '_> {
 
 /// Whether two names are one but for case, hyphens and underscores, and the other can stand in a path.
 fn is_spelling(name: &str, other: &str) -> bool {
-    let letters = |text: &'_ str| {
-        let kept: String = text.chars().filter(|c| !matches!(c, '-' | '_')).collect();
-        kept.to_lowercase()
-    };
-    !other.starts_with('-') && !other.ends_with('-') && letters(name) == letters(other)
+    !other.starts_with('-') && !other.ends_with('-') && letters(name).eq(letters(other))
+}
+
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase)
 }
 
 struct Walk<'t, 'a> {
