@@ -13,7 +13,7 @@ use crate::ast::{
 };
 use crate::build::Notation;
 use crate::catalog::{Fields, Tool};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Near};
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use smallvec::{SmallVec, smallvec};
@@ -158,9 +158,11 @@ impl Read<'_, '_> {
             .expected(some_of(fields.names()), format!("`{}`", name.text));
         let mut meant = fields.names().filter(|other| is_spelling(name.text, other));
         let diagnostic = match (meant.next(), meant.next()) {
-            (Some(meant), None) => mend::name(diagnostic, *name, Some(meant), notation),
+            (Some(meant), None) => {
+                mend::name(diagnostic, *name, Some(Near { name: meant, sure: true }), notation)
+            }
             _ => diagnostic
-                .nearest(report.nearest(name.text, fields.names()))
+                .nearest(report.near(name.text, fields.names()).map(|near| near.name))
                 .help("where it may be there all the same, ask with HAS first"),
         };
         report.push(diagnostic);
