@@ -3,7 +3,7 @@
 //! Of a JSON Schema it shows what helps to write a call and to read its result, no deeper than [`DEEPEST`]. It checks
 //! nothing.
 
-use super::{arguments, is_open, output_schema};
+use super::{arguments, is_open};
 use serde_json::{Map, Value};
 
 /// How deep records and lists are shown.
@@ -30,7 +30,7 @@ pub(super) fn signature(name: &str, input: Option<&Map<String, Value>>, output: 
         out.push_str(if given.is_empty() { "…" } else { ", …" });
     }
     out.push_str(") -> ");
-    shape(output.map_or(&Value::Null, output_schema), 0, &mut out);
+    shape(output.unwrap_or(&Value::Null), 0, &mut out);
     out
 }
 
