@@ -98,9 +98,12 @@ macro_rules! words {
         }),*];
 
         impl Word {
-            /// The instruction with this mnemonic.
+            /// The instruction with this mnemonic. The lexer asks for every word of a source.
+            #[inline]
             pub fn from_mnemonic(text: &str) -> Option<Word> {
-                if text.is_ascii() { Letters::of(text).word(text.len()) } else { None }
+                let key = key(text)?;
+                let (found, word) = BY_HASH.0[hash(key, BY_HASH.1)];
+                if found == key { word } else { None }
             }
 
             /// The mnemonic.
@@ -158,49 +161,23 @@ words! {
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 }
 
-/// The letters of a word that is read one by one, to ask which instruction it is without reading it again: side by side,
-/// after a one that tells how many there are.
-#[derive(Clone, Copy, Debug)]
-pub struct Letters(u64);
-
-impl Letters {
+/// The letters of a word side by side, after a one that tells how many there are; `None` for what is too long or not
+/// ASCII, and so no mnemonic.
+#[inline]
+const fn key(text: &str) -> Option<u64> {
     const BITS: u32 = 7;
-    const MOST: usize = (u64::BITS / Letters::BITS) as usize;
-
-    /// No letter yet.
-    #[inline]
-    pub const fn new() -> Letters {
-        Letters(1)
+    const LONGEST: usize = (u64::BITS / BITS) as usize;
+    let bytes = text.as_bytes();
+    if bytes.len() > LONGEST {
+        return None;
     }
-
-    /// Adds a letter, which is ASCII.
-    #[inline]
-    pub const fn push(&mut self, letter: u8) {
-        self.0 = self.0 << Letters::BITS | letter as u64;
+    let (mut key, mut seen, mut at) = (1_u64, 0_u8, 0);
+    while at < bytes.len() {
+        seen |= bytes[at];
+        key = key << BITS | bytes[at] as u64;
+        at += 1;
     }
-
-    /// The instruction with this mnemonic, of so many letters: none has more than fit.
-    #[inline]
-    pub fn word(self, count: usize) -> Option<Word> {
-        let (found, word) = BY_HASH.0[hash(self.0, BY_HASH.1)];
-        if found == self.0 && count <= Letters::MOST { word } else { None }
-    }
-
-    const fn of(text: &str) -> Letters {
-        let bytes = text.as_bytes();
-        let (mut letters, mut at) = (Letters::new(), 0);
-        while at < bytes.len() {
-            letters.push(bytes[at]);
-            at += 1;
-        }
-        letters
-    }
-}
-
-impl Default for Letters {
-    fn default() -> Letters {
-        Letters::new()
-    }
+    if seen.is_ascii() { Some(key) } else { None }
 }
 
 /// The place of a key: one byte of it times a factor, so that there are many more places than mnemonics and a factor with
@@ -220,9 +197,7 @@ static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
         let mut places = [(0, None); PLACES];
         let mut at = 0;
         while at < TABLE.len() {
-            let mnemonic = TABLE[at].mnemonic;
-            assert!(mnemonic.len() <= Letters::MOST && mnemonic.is_ascii(), "a mnemonic is short and ASCII");
-            let Letters(key) = Letters::of(mnemonic);
+            let Some(key) = key(TABLE[at].mnemonic) else { panic!("a mnemonic is short and ASCII") };
             let place = hash(key, factor);
             if places[place].0 != 0 {
                 factor = factor.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(2);

@@ -5,13 +5,57 @@
 //! formatter only.
 
 use super::Options;
-use super::scan::{Found, Scanner};
-pub(super) use super::scan::{Kind, UNTOLD};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
+use logos::Logos;
+
+/// The form of a token.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t]+")]
+#[repr(u8)]
+pub(super) enum Kind {
+    #[regex(r"[\r\n][ \t\r\n]*")]
+    Break,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_.:/-]*")]
+    Word,
+    #[regex(r"-?[0-9]+", priority = 20)]
+    Integer,
+    /// Everything that means to be a number; the reader of numbers decides.
+    #[regex(r"[-+]?\.?[0-9][0-9A-Za-z_.]*([eE][-+][0-9A-Za-z_.]*)?", priority = 10)]
+    Number,
+    /// A string that stands for itself.
+    #[regex(r#""[^"\\\x00-\x1F]*""#, priority = 20)]
+    Text,
+    /// A string with escapes, or with characters that need one.
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#, priority = 10)]
+    EscapedText,
+    /// A string that is not closed.
+    #[regex(r#""([^"\\\r\n]|\\[^\r\n])*\\?"#, priority = 5)]
+    OpenText,
+    #[regex(r"'[^'\r\n]*'?")]
+    SingleText,
+    #[regex(r"\$[A-Za-z0-9_{}.-]*")]
+    Dollar,
+    #[regex(r";[^\r\n]*", allow_greedy = true)]
+    Comment,
+    /// A comment in the manner of another language.
+    #[regex(r"(#|//|--)[^\r\n]*", priority = 20, allow_greedy = true)]
+    ForeignComment,
+    #[regex(r"[,()\[\]{}:.]", priority = 3)]
+    Punctuation,
+    #[regex(r"[=<>!+*/%&|^?~-]+", priority = 2)]
+    Operator,
+    /// In place of a token that ends the innermost block by its indent; only the parser makes it.
+    Dedent,
+    /// In place of the token after the last.
+    End,
+}
+
+/// A number that is not told by [`Token::value`]: negative, of more digits, with zeros before it, or none.
+pub(super) const UNTOLD: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +64,6 @@ pub(super) struct Token {
     pub(super) end: u32,
     /// The value of an integer that is written as ids and counts are, else [`UNTOLD`].
     pub(super) value: u32,
-    /// The blanks before the first token of a line.
-    pub(super) indent: u32,
     pub(super) kind: Kind,
     /// The instruction, where it is one.
     pub(super) word: Option<Word>,
@@ -55,7 +97,9 @@ pub(super) struct Lexed {
 
 /// The blanks before a token that is the first of its line.
 pub(super) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
-    source.get(token.start.saturating_sub(token.indent) as usize..token.start as usize).unwrap_or("")
+    let before = source.get(..token.start as usize).unwrap_or("");
+    let blanks = before.bytes().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    before.get(before.len() - blanks..).unwrap_or("")
 }
 
 /// Whether a source keeps its limit; reports where it does not.
@@ -106,48 +150,56 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
         return None;
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let text = source.get(skipped as usize..).unwrap_or("");
     // A token and the blank after it rarely take fewer bytes; where they do, the vector grows.
-    let mut lexed = Lexed { tokens: Vec::with_capacity(source.len() / 4), comments: Vec::new() };
+    let mut lexed = Lexed { tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new() };
     let mut first = true;
     let mut bad: Option<Span> = None;
     let mut marks: Vec<Span> = Vec::new();
-    let mut scanner = Scanner::new(source, skipped);
-    while let Some(Found { kind, blanks, start, word, value }) = scanner.next() {
-        let span = Span::new(start, scanner.at);
-        match kind {
-            Kind::Word | Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator => {}
-            Kind::Break => {
+    let mut kinds = Kind::lexer(text);
+    while let Some(kind) = kinds.next() {
+        let range = kinds.span();
+        // The limit on the source's size makes every offset fit.
+        let offset = |at: usize| u32::try_from(at).map_or(u32::MAX, |at| at + skipped);
+        let span = Span::new(offset(range.start), offset(range.end));
+        let (kind, word) = match kind {
+            Ok(Kind::Word) => (Kind::Word, Word::from_mnemonic(kinds.slice())),
+            Ok(kind @ (Kind::Integer | Kind::Text | Kind::Number | Kind::EscapedText | Kind::Operator)) => {
+                (kind, None)
+            }
+            Ok(Kind::Break) => {
                 first = true;
                 if !marks.is_empty() {
                     report_marks(source, &mut marks, diagnostics);
                 }
                 continue;
             }
-            Kind::Comment => {
+            Ok(Kind::Comment) => {
                 lexed.comments.push(Comment { span, before: lexed.tokens.len(), own_line: first });
                 continue;
             }
-            Kind::OpenText | Kind::SingleText | Kind::Dollar => {
-                report(kind, span, source, diagnostics);
+            Ok(kind @ (Kind::OpenText | Kind::SingleText | Kind::Dollar)) => {
+                report(kind, span, kinds.slice(), diagnostics);
+                (kind, None)
             }
-            Kind::Punctuation => {
+            Ok(Kind::Punctuation) => {
                 marks.push(span);
                 continue;
             }
-            Kind::Stray => {
+            Ok(kind) => {
+                report(kind, span, kinds.slice(), diagnostics);
+                continue;
+            }
+            Err(()) => {
                 match &mut bad {
                     Some(run) if run.end == span.start => run.end = span.end,
                     _ => report_run(source, bad.replace(span), diagnostics),
                 }
                 continue;
             }
-            Kind::ForeignComment | Kind::Dedent | Kind::End => {
-                report(kind, span, source, diagnostics);
-                continue;
-            }
-        }
-        let indent = if first { start - blanks } else { 0 };
-        lexed.tokens.push(Token { start, end: span.end, value, indent, kind, word, first });
+        };
+        let value = if kind == Kind::Integer { told(kinds.slice()) } else { UNTOLD };
+        lexed.tokens.push(Token { start: span.start, end: span.end, value, kind, word, first });
         first = false;
     }
     report_marks(source, &mut marks, diagnostics);
@@ -155,16 +207,28 @@ pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics
     Some(lexed)
 }
 
+/// The value of an integer as ids and counts are written.
+#[inline]
+fn told(text: &str) -> u32 {
+    const MOST: usize = 9;
+    let bytes = text.as_bytes();
+    let odd = matches!(bytes, [b'-', ..] | [b'0', _, ..]);
+    if odd || bytes.len() > MOST {
+        return UNTOLD;
+    }
+    bytes.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
+}
+
 /// Reports what has a form, but not one of this notation.
 #[cold]
-fn report(kind: Kind, span: Span, source: &str, diagnostics: &mut Diagnostics) {
+fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
     let code = match kind {
         Kind::OpenText | Kind::SingleText => Code::BadString,
         // The parser says which slot it stands for.
         Kind::Dollar => return,
         _ => Code::BadCharacter,
     };
-    diagnostics.push_with(code, || refused(kind, code, span, source.get(span.range()).unwrap_or("")));
+    diagnostics.push_with(code, || refused(kind, code, span, text));
 }
 
 /// The diagnostic of what has a form, but not one of this notation.

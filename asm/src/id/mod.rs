@@ -16,7 +16,6 @@ mod mend;
 mod parser;
 mod pieces;
 mod registry;
-mod scan;
 mod surplus;
 mod template;
 mod text;

@@ -234,15 +234,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             tokens,
             at: 0,
             end: 0,
-            current: Token {
-                start: 0,
-                end: 0,
-                value: 0,
-                indent: 0,
-                kind: Kind::End,
-                word: None,
-                first: true,
-            },
+            current: Token { start: 0, end: 0, value: 0, kind: Kind::End, word: None, first: true },
             last_end: 0,
             floors: Vec::new(),
             readings: HashMap::new(),
@@ -370,15 +362,8 @@ impl<'p, 'a> Parser<'p, 'a> {
             }
             _ => {
                 let at = self.last_end;
-                self.current = Token {
-                    start: at,
-                    end: at,
-                    value: 0,
-                    indent: 0,
-                    kind: Kind::End,
-                    word: None,
-                    first: true,
-                };
+                self.current =
+                    Token { start: at, end: at, value: 0, kind: Kind::End, word: None, first: true };
             }
         }
     }
