@@ -110,7 +110,7 @@ fn what_ends_a_run_in_a_rollback_says_so() {
     asm.call("tool", &[]);
     asm.function(
         "undoes",
-        &["a", "b"],
+        &[],
         PLAIN,
         8,
         &[Op::Tool { dst: Out(0), first: First(2), call, fail: OnFail(0) }, RETURN],

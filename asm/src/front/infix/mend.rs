@@ -178,8 +178,8 @@ impl Reader<'_, '_, '_> {
     /// Reports a record or a list where an operand belongs: infix has none.
     pub(super) fn no_composite<T>(&mut self) -> Option<T> {
         let (what, item) = match self.token {
-            Token::Symbol("{") => ("record", "- id: $x"),
-            _ => ("list", "- [$x]"),
+            Token::Symbol("{") => ("record", "- id: ${x}"),
+            _ => ("list", "- [\"${x}\"]"),
         };
         let help = match self.operator_before() {
             Some(Operator { form: Form::Function, spelling: "len", .. }) | None => {
@@ -193,7 +193,7 @@ impl Reader<'_, '_, '_> {
                 };
                 format!(
                     "write the operator as a key, in place of the text, with its operands as a list below it: `{key}:`, then \
-                     `- $a` and `{item}`; or bind the {what} in a step before, and name it here"
+                     `- ${{a}}` and `{item}`; or bind the {what} in a step before, and name it here"
                 )
             }
         };
