@@ -186,6 +186,7 @@ fn burnt(code: &[Op], operands: Operands, units: u64) -> u64 {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn every_instruction_is_charged_for_what_it_touches() {
     let mut wrong = Vec::new();
     for row in TABLE {

@@ -24,6 +24,7 @@ fn looped(asm: Asm, count: i64, limits: Limits) -> (String, Run) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn a_loop_that_makes_500_mb_of_text_lives_within_64_mib() {
     let mut asm = Asm::new(&["items"]);
     let base = LoopBase(1);
@@ -47,6 +48,7 @@ fn a_loop_that_makes_500_mb_of_text_lives_within_64_mib() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn a_million_items_are_appended_within_the_defaults() {
     let mut asm = Asm::new(&["items"]);
     let (outer, inner) = (LoopBase(1), LoopBase(5));
@@ -160,6 +162,7 @@ fn built(mut builder: ilo_vm::Builder<'_>, turn: i64, text: &str) -> Result<(), 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn what_a_run_can_read_stays_the_same_however_often_its_heap_is_cleared() {
     let program = mixture();
     let (expected, ample) = mixed(&program, 1 << 30);
@@ -181,6 +184,7 @@ fn what_a_run_can_read_stays_the_same_however_often_its_heap_is_cleared() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn a_suspended_run_goes_on_within_the_same_memory() {
     let program = mixture();
     let (expected, ample) = mixed(&program, 1 << 30);
@@ -202,6 +206,7 @@ fn a_suspended_run_goes_on_within_the_same_memory() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn what_clearing_costs_does_not_depend_on_what_a_run_kept() {
     let program = mixture();
     let most = mixed(&program, 1 << 30).1.memory_used();

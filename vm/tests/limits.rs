@@ -188,6 +188,7 @@ fn exactly(asm: impl Fn() -> Asm, arguments: &[Datum<'_>], tools: Tool<'_>) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn fuel_and_memory() {
     const USER: &[(&str, Datum<'static>)] = &[
         ("email", Datum::Text("a")),
@@ -215,6 +216,7 @@ fn fuel_and_memory() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn a_value_that_would_fill_a_disk_does_not_leave() {
     // Forty lists of two, each holding the last one twice: a million million values in a hundred places.
     let mut code = vec![Op::Move { dst: Out(2), src: In(0) }, Op::Move { dst: Out(3), src: In(0) }];

@@ -123,6 +123,7 @@ fn a_run_that_is_rewound_has_its_arguments_again() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn a_thousand_runs_wait_at_once() {
     let program = notify().build();
     let mut runs: Vec<Run> = (0..1_000)

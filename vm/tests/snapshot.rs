@@ -200,6 +200,7 @@ fn values_that_break_a_rule_are_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn depth_and_size_keep_to_the_limits() {
     let nested = |depth: usize| [[8, 1].repeat(depth - 1), vec![8, 0]].concat();
     let program = echo(false);
@@ -244,6 +245,7 @@ fn beginnings() -> Asm {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn shared_parts_stay_shared() {
     let program = beginnings().build();
     let texts: Vec<String> = (0..1_000).map(|number| format!("text {}", number % 40)).collect();

@@ -408,6 +408,7 @@ fn exercise(program: &Program) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours")]
 fn no_bytes_make_it_panic() {
     let mut samples = vec![notify()];
     let base = LoopBase(1);

@@ -20,7 +20,8 @@ fn named(file: &File<'_>, name: &str) -> Result<u32, Box<Diagnostic>> {
     let found = (0..).zip(names()).find(|&(_, own)| own == name);
     found.map(|(index, _)| index).ok_or_else(|| {
         let nearest = Report { diagnostics: &mut Diagnostics::default(), comparisons: super::COMPARISONS }
-            .nearest(name, names());
+            .near(name, names())
+            .map(|near| near.name);
         let message = format!("no function is named `{name}`");
         Box::new(
             Diagnostic::new(Code::UnknownFunction, Span::at(0), message)

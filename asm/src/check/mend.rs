@@ -3,7 +3,7 @@
 use super::describe::slot_name;
 use crate::ast::{Function, Name, Slot};
 use crate::build::Notation;
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Edit, Fix, Near};
 use crate::span::Span;
 
 /// Another word where a statement begins with `old`.
@@ -31,17 +31,17 @@ pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: 
     }
 }
 
-/// The nearest name, and the mend that writes it where the notation has names and not ids.
+/// The nearest name, and the mend that writes it where that is sure and the notation has names and not ids.
 pub(super) fn name(
     diagnostic: Diagnostic,
     name: Name<'_>,
-    nearest: Option<&str>,
+    near: Option<Near<'_>>,
     notation: Notation,
 ) -> Diagnostic {
     let written = name.span.end.saturating_sub(name.span.start) as usize == name.text.len();
-    let diagnostic = diagnostic.nearest(nearest);
-    match nearest.filter(|_| written && notation != Notation::Id) {
-        Some(nearest) => diagnostic.replace(name.span, nearest),
+    let diagnostic = diagnostic.nearest(near.map(|near| near.name));
+    match near.filter(|near| near.sure && written && notation != Notation::Id) {
+        Some(near) => diagnostic.replace(name.span, near.name),
         None => diagnostic,
     }
 }

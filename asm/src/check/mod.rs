@@ -29,7 +29,7 @@ pub use entry::entry;
 use crate::ast::{Call, File, Function};
 use crate::build::Notation;
 use crate::catalog::Catalog;
-use crate::diagnostic::{Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Near, near};
 use crate::span::Span;
 use events::{Events, Rollback};
 use faults::{Fault, Faults};
@@ -306,9 +306,9 @@ impl Report<'_> {
     }
 
     /// The name among the candidates that this one most likely stands for.
-    fn nearest<'n>(&mut self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    fn near<'n>(&mut self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
         let left = &mut self.comparisons;
-        nearest(
+        near(
             name,
             candidates.take_while(|_| {
                 let more = *left > 0;

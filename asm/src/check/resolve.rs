@@ -8,7 +8,7 @@ use super::mend;
 use crate::ast::{Call, Field, File, Function, Name};
 use crate::build::Notation;
 use crate::catalog::{Catalog, Lookup, SCHEME, Tool};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Near};
 use crate::known::Known;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
@@ -159,20 +159,20 @@ impl<'f, 'a> Names<'f, 'a> {
         }
     }
 
-    /// Tells that nothing has the name; gives the nearest that something has.
+    /// Tells that nothing has the name; gives what it is sure to mean.
     fn unknown(&self, code: Code, name: Name<'a>, report: &mut Report<'_>) -> Option<String> {
         let functions = self.file.functions.iter().map(|function| function.name.text);
         let plain = name.text.strip_prefix(SELF).unwrap_or(name.text);
         let prefixed = plain.len() < name.text.len() && self.notation() != Notation::Id;
         let prefix = if prefixed { SELF } else { "" };
         let catalog = self.catalog.filter(|_| code == Code::UnknownTool);
-        let nearest = match (catalog, plain.strip_prefix(SCHEME)) {
+        let near = match (catalog, plain.strip_prefix(SCHEME)) {
             (Some(catalog), Some(path)) => near_on_server(catalog, path, report),
             (Some(catalog), None) => {
                 let tools = catalog.names_like(plain);
-                report.nearest(plain, functions.chain(tools)).or_else(|| by_tail(catalog, plain))
+                report.near(plain, functions.chain(tools)).or_else(|| by_tail(catalog, plain))
             }
-            (None, _) => report.nearest(plain, functions),
+            (None, _) => report.near(plain, functions),
         };
         let (message, expected) = match code {
             Code::UnknownTool => {
@@ -182,9 +182,10 @@ impl<'f, 'a> Names<'f, 'a> {
         };
         let diagnostic = Diagnostic::new(code, name.span, format!("{message} `{plain}`"))
             .expected(expected, format!("`{plain}`"));
-        let nearest = nearest.map(|nearest| format!("{prefix}{nearest}"));
-        report.push(mend::name(diagnostic, name, nearest.as_deref(), self.notation()));
-        nearest
+        let whole = near.map(|near| (format!("{prefix}{}", near.name), near.sure));
+        let near = whole.as_ref().map(|(name, sure)| Near { name, sure: *sure });
+        report.push(mend::name(diagnostic, name, near, self.notation()));
+        whole.filter(|(_, sure)| *sure).map(|(name, _)| name)
     }
 
     /// Holds the calls of a function against the list that it gives.
@@ -208,12 +209,12 @@ impl<'f, 'a> Names<'f, 'a> {
             if unknown || allowed.contains(&same(call.tool.text)) {
                 continue;
             }
-            let nearest = report.nearest(call.tool.text, list.iter().map(|name| name.text));
+            let near = report.near(call.tool.text, list.iter().map(|name| name.text));
             let message =
                 format!("`{}` is not in the list of what `{}` may call", call.tool.text, function.name.text);
             let diagnostic = Diagnostic::new(Code::ToolNotAllowed, call.tool.span, message)
                 .expected("a name of that list", format!("`{}`", call.tool.text))
-                .nearest(nearest)
+                .nearest(near.map(|near| near.name))
                 .help("add it to the list, or leave the call out");
             report.push(diagnostic);
         }
@@ -221,29 +222,31 @@ impl<'f, 'a> Names<'f, 'a> {
 }
 
 /// The tool of a name in the form that other clients give to tools of servers: `users/get-user`, `mcp__users__get-user`.
-fn by_tail<'c>(catalog: &'c Catalog, name: &str) -> Option<&'c str> {
+fn by_tail<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
     let tail = name.rsplit(['/', '.', ':']).next()?.rsplit("__").next()?;
     match catalog.lookup(tail) {
-        Lookup::Found(tool) if tail.len() < name.len() => Some(tool.name.as_str()),
+        Lookup::Found(tool) if tail.len() < name.len() => Some(Near { name: &tool.name, sure: true }),
         _ => None,
     }
 }
 
 /// The tool nearest to `server/tool`: one of that server, or that tool of a server with nearly this name. What two
 /// addresses share makes their tools no more alike.
-fn near_on_server<'c>(catalog: &'c Catalog, path: &str, report: &mut Report<'_>) -> Option<&'c str> {
+fn near_on_server<'c>(catalog: &'c Catalog, path: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
     let (server, tool) = path.rsplit_once('/')?;
     let all = || {
         let split =
             |full: &'c str| full.strip_prefix(SCHEME)?.rsplit_once('/').map(|(of, own)| (full, of, own));
         catalog.names_like(SCHEME).filter_map(split)
     };
-    let own = report.nearest(tool, all().filter(|&(_, of, _)| of == server).map(|(.., own)| own));
+    let own = report.near(tool, all().filter(|&(_, of, _)| of == server).map(|(.., own)| own));
     if let Some(own) = own {
-        return all().find(|&(_, of, name)| of == server && name == own).map(|(full, ..)| full);
+        let found = all().find(|&(_, of, name)| of == server && name == own.name);
+        return found.map(|(name, ..)| Near { name, sure: own.sure });
     }
-    let of = report.nearest(server, all().filter(|&(.., own)| own == tool).map(|(_, of, _)| of))?;
-    all().find(|&(_, name, own)| name == of && own == tool).map(|(full, ..)| full)
+    let of = report.near(server, all().filter(|&(.., own)| own == tool).map(|(_, of, _)| of))?;
+    let found = all().find(|&(_, name, own)| name == of.name && own == tool);
+    found.map(|(name, ..)| Near { name, sure: of.sure })
 }
 
 /// The first few of some names.
@@ -396,14 +399,14 @@ fn unknown<'n>(
     for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
         let name = argument.name.text;
         let free = names.clone().filter(|name| given.find(name).is_none());
-        let nearest = report.nearest(name, free);
-        meant.extend(nearest);
+        let near = report.near(name, free);
+        meant.extend(near.map(|near| near.name));
         let takes = some_of(names.clone());
         let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
         let message = format!("`{}` does not take an argument `{name}`", call.tool.text);
         let diagnostic = Diagnostic::new(Code::UnknownArgument, argument.name.span, message)
             .expected(expected, format!("`{name}`"));
-        report.push(mend::name(diagnostic, argument.name, nearest, notation));
+        report.push(mend::name(diagnostic, argument.name, near, notation));
     }
     meant
 }

@@ -250,9 +250,24 @@ pub struct Mark {
     dropped: usize,
 }
 
+/// A name that another one most likely stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near<'n> {
+    /// The name.
+    pub name: &'n str,
+    /// It differs by a slip of the hand, and no other candidate does: it may be written without asking. What is further
+    /// away, or is as near to two, may be meant for something that is not there.
+    pub sure: bool,
+}
+
+/// The name among `candidates` that `name` most likely stands for, as [`near`] finds it.
+pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    near(name, candidates).map(|near| near.name)
+}
+
 /// The name among `candidates` that `name` most likely stands for: equal but for case, hyphens and underscores, or at
 /// most a third of its letters away.
-pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
     const LONGEST: usize = 64;
     let plain = |text: &str| -> Vec<char> {
         let kept = text.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
@@ -263,19 +278,40 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
         return None;
     }
     let allowed = (wanted.len() / 3).max(1);
-    candidates
-        .into_iter()
-        .filter_map(|candidate| {
-            let letters = plain(candidate);
-            if letters.len() > LONGEST || letters.len().abs_diff(wanted.len()) > allowed {
-                return None;
-            }
-            let distance = edit_distance(&wanted, &letters);
-            (distance <= allowed && distance < wanted.len().max(letters.len()))
-                .then_some((distance, candidate))
-        })
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
+    let mut best: Option<(usize, &'n str)> = None;
+    let mut slips = 0_usize;
+    for candidate in candidates {
+        let letters = plain(candidate);
+        if letters.len() > LONGEST || letters.len().abs_diff(wanted.len()) > allowed {
+            continue;
+        }
+        let distance = edit_distance(&wanted, &letters);
+        if distance > allowed || distance >= wanted.len().max(letters.len()) {
+            continue;
+        }
+        slips += usize::from(is_slip(distance, &wanted, &letters));
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, &plain(name)) })
+}
+
+/// Whether two words of a distance differ by nothing, by a letter too many or by two that are swapped. Another letter or
+/// digit in place of one makes another word, and so does an `s` at the end.
+fn is_slip(distance: usize, a: &[char], b: &[char]) -> bool {
+    if distance != 1 {
+        return distance == 0;
+    }
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if short.len() < 3 {
+        return false;
+    }
+    if short.len() == long.len() {
+        return short.iter().zip(long).filter(|(a, b)| a != b).count() == 2;
+    }
+    let odd = short.iter().zip(long).position(|(a, b)| a != b).unwrap_or(short.len());
+    long.get(odd).is_some_and(|c| !c.is_ascii_digit() && (*c != 's' || odd < short.len()))
 }
 
 /// Whether a text so nearly is a name that it was meant to be it: it differs in case, in `-` for `_`, or, in four letters
@@ -317,6 +353,39 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_slip_of_the_hand_that_meets_one_name_is_sure() {
+        let names = [
+            "get-user",
+            "pay-eur",
+            "pay-usd",
+            "delete-user",
+            "lock-user",
+            "item-1",
+            "item-2",
+            "orders",
+            "refund",
+        ];
+        let sure = |name: &str| near(name, names).filter(|near| near.sure).map(|near| near.name);
+        for (slip, name) in [
+            ("getUser", "get-user"),
+            ("get_user", "get-user"),
+            ("get-usr", "get-user"),
+            ("get-uesr", "get-user"),
+            ("gget-user", "get-user"),
+            ("payeur", "pay-eur"),
+        ] {
+            assert_eq!(sure(slip), Some(name), "{slip}");
+        }
+        for other in
+            ["select-user", "look-user", "item-3", "item", "order", "refunds", "defund", "refuse", "pay-eud"]
+        {
+            assert_eq!(sure(other), None, "{other}");
+        }
+        // As near to two.
+        assert_eq!(near("payee-", ["payer", "payeee", "payeew"]).map(|near| near.sure), Some(false));
+    }
 
     #[test]
     fn nearest_forgives_case_separators_and_few_letters() {

@@ -8,7 +8,7 @@ use super::template::{Part, Sigil, Template, template};
 use super::tree::{Kind, Node, Style, Text};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::build::Notation;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Mark, nearest, nearly_meets};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Mark, Near, near, nearly_meets};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -126,13 +126,13 @@ impl<'a> Reader<'_, 'a> {
             Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
             None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
         };
-        let near = near.or_else(|| self.near_name(name.text));
+        let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
         let mut wrong = Diagnostic::new(code, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text))
-            .nearest(near)
+            .nearest(near.map(|near| near.name))
             .help("where it is meant as text, write `{\"text\": …}` around it");
-        wrong.fix = near.and_then(|near| rename_part(name, near));
-        if near.is_some_and(|near| subtracts(name.text, near)) {
+        wrong.fix = near.and_then(|near| rename_near(name, near));
+        if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);
         }
         let text = node.text().unwrap_or("");
@@ -394,13 +394,13 @@ impl<'a> Reader<'_, 'a> {
             return literal(Literal::Nil, span);
         }
         let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
-        let near = nearest(name.text, names.iter().copied());
+        let near = near(name.text, names.iter().copied());
         let message = format!("no input is named `{}`", name.text);
         let mut wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
             .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
-            .nearest(near);
-        wrong.fix = near.and_then(|near| rename_part(name, near));
-        if near.is_some_and(|near| subtracts(name.text, near)) {
+            .nearest(near.map(|near| near.name));
+        wrong.fix = near.and_then(|near| rename_near(name, near));
+        if near.is_some_and(|near| subtracts(name.text, near.name)) {
             wrong = wrong.help(SUBTRACTION);
         } else if wrong.fix.is_none() {
             wrong = wrong.help("declare it among the inputs");
@@ -493,8 +493,8 @@ impl<'a> Reader<'_, 'a> {
             return self.means(wrong, reference, &meant);
         }
         let near = self.near_name(name.text);
-        let mut wrong = wrong.nearest(near);
-        wrong.fix = near.and_then(|near| rename_part(name, near));
+        let mut wrong = wrong.nearest(near.map(|near| near.name));
+        wrong.fix = near.and_then(|near| rename_near(name, near));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
         let help = if let Some(instead) = in_place_of_root(name.text) {
             instead
@@ -505,7 +505,7 @@ impl<'a> Reader<'_, 'a> {
         };
         match near {
             None => wrong.help(help),
-            Some(near) if subtracts(name.text, near) => wrong.help(SUBTRACTION),
+            Some(near) if subtracts(name.text, near.name) => wrong.help(SUBTRACTION),
             Some(_) => wrong,
         }
     }
@@ -525,9 +525,9 @@ impl<'a> Reader<'_, 'a> {
         if written.starts_with('$') { wrong.replace(reference.span, mended.as_str()) } else { wrong }
     }
 
-    fn near_name(&self, name: &str) -> Option<&'a str> {
+    fn near_name(&self, name: &str) -> Option<Near<'a>> {
         let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
-        nearest(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+        near(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
     }
 
     pub(super) fn names_in_scope(&self) -> String {
@@ -559,6 +559,11 @@ fn replaced(span: Span, text: String) -> Fix {
 }
 
 /// The mend that writes another name.
+/// The mend that writes what a name is sure to mean.
+fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
+    rename_part(name, near.name).filter(|_| near.sure)
+}
+
 fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
     let exact = (name.span.end - name.span.start) as usize == name.text.len();
     let kept = exact && is_name(new) && !subtracts(name.text, new);

@@ -29,6 +29,8 @@ pub fn format(source: &str, options: &Options, diagnostics: &mut Diagnostics) ->
     }
     diagnostics.sort();
     let lexed = lexed.filter(|_| !diagnostics.has_errors())?;
+    // A block inside of another is done before it.
+    layout.counts.sort_unstable();
     let mut writer = Writer {
         source,
         lexed: &lexed,

@@ -37,8 +37,9 @@ pub(super) struct Registers {
     /// How many registers the slots take.
     pub(super) count: u16,
     uses: Vec<Use>,
-    /// Slots in the order of their bindings, with repeats.
-    order: Vec<Slot>,
+    /// Slots in the order of their bindings, with repeats, and whether that is a call's result: a slot that is matched
+    /// and never read has its register from there.
+    order: Vec<(Slot, bool)>,
 }
 
 impl Registers {
@@ -70,9 +71,11 @@ impl Registers {
             }
         }
         for at in 0..self.order.len() {
-            let index = self.order[at].0 as usize;
+            let (slot, called) = self.order[at];
+            let index = slot.0 as usize;
             let Some(&used) = self.uses.get(index) else { continue };
-            if self.of[index].is_some() || !(used.read || used.matched) || index < parameters {
+            let needed = used.read || (used.matched && called);
+            if self.of[index].is_some() || !needed || index < parameters {
                 continue;
             }
             let shared = used.from.filter(|from| {
@@ -84,7 +87,7 @@ impl Registers {
                 None => self.give(index),
             }
         }
-        for slot in &self.order {
+        for (slot, _) in &self.order {
             let index = slot.0 as usize;
             if self.uses[index].apart && self.failed[index].is_none() {
                 self.failed[index] = Some(self.count);
@@ -129,7 +132,7 @@ struct Scan<'c, 'a> {
     /// Arms whose code stands behind the function.
     behind: SmallVec<[Behind<'c, 'a>; 4]>,
     uses: &'c mut Vec<Use>,
-    order: &'c mut Vec<Slot>,
+    order: &'c mut Vec<(Slot, bool)>,
 }
 
 /// An ERR arm that never falls through.
@@ -174,13 +177,14 @@ impl<'c, 'a> Scan<'c, 'a> {
                         ExprKind::Call(call) => (self.facts.calls[call.id.0 as usize], call.span.start),
                         _ => (CallFacts::default(), 0),
                     };
+                    if !facts.unread {
+                        self.bind(*slot, None);
+                    }
                     if facts.checked {
                         let used = &mut self.uses[slot.0 as usize];
                         used.calls = (used.calls.0 + 1, at);
                         used.apart = true;
-                    }
-                    if !facts.unread {
-                        self.bind(*slot, None);
+                        self.order.push((*slot, true));
                     }
                 }
                 StmtKind::Let { slot, value: Bound::Control(control), .. } => {
@@ -202,6 +206,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         *calls = (calls.0 + 1, matched.call.span.start);
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
+        self.order.push((into, true));
         self.uses[into.0 as usize].matched |= node.err.is_some();
         if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
             let from = (!matched.alias).then_some(into);
@@ -254,7 +259,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         let used = &mut self.uses[slot.0 as usize];
         used.bindings += 1;
         used.from = from;
-        self.order.push(slot);
+        self.order.push((slot, false));
     }
 
     fn expr(&mut self, expr: &Expr<'_>) {

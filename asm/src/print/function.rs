@@ -69,7 +69,7 @@ impl<'a> Printer<'_, 'a> {
         };
         let allowed: Option<Vec<Doc<'a>>> = self.function.allowed.map(list);
         let tools = match (self.words.notation, allowed) {
-            (Notation::Mcp, None) => Some(self.tools()),
+            (Notation::Mcp, None) => self.tools(),
             (_, allowed) => allowed,
         };
         let tools = tools.map(Doc::List);
@@ -148,8 +148,8 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Every tool that the function calls, once.
-    fn tools(&self) -> Vec<Doc<'a>> {
+    /// Every tool that the function calls, once; nothing where one has a name that a list would take for a pattern.
+    fn tools(&self) -> Option<Vec<Doc<'a>>> {
         let mut seen = HashSet::new();
         let mut tools = Vec::new();
         self.function.body.each_call(&mut |call| {
@@ -157,7 +157,7 @@ impl<'a> Printer<'_, 'a> {
                 tools.push(Doc::word(self.tool(call.tool.text)));
             }
         });
-        tools
+        (!seen.iter().any(|name| name.contains('*'))).then_some(tools)
     }
 
     /// Steps as a list of records.

@@ -15,9 +15,9 @@ pub(super) enum Want {
     Maybe(Kind),
 }
 
-/// How deep a loop that fills a slot may stand for another statement to stand in it: the oracle looks at a loop's body
-/// twice, and so at one inside of it twice as often.
-const NESTED: usize = 8;
+/// How deep a loop may stand for other statements to stand in it: the oracle looks at a loop's body twice, and so at one
+/// inside of it twice as often.
+const NESTED: usize = 5;
 
 /// A block that was written.
 #[derive(Debug)]
@@ -237,7 +237,9 @@ impl Generator<'_> {
             }
             _ => Want::Nothing,
         };
+        let spare = if block.level < NESTED { 0 } else { core::mem::take(&mut self.budget) };
         let inner = self.block(&body, block.level + 1);
+        self.budget += spare;
         let after = self.leave(before, inner.ends);
         block.line(format!("{prefix}FOR {slot} {list} {}", inner.count));
         block.lines.extend(inner.lines);
