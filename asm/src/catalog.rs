@@ -444,11 +444,11 @@ mod tests {
 
     #[test]
     fn catalogues_are_read_in_both_forms_and_refused_with_the_place() {
+        const TOOLS_FILE: &str = "this is a tools file; `ilo-vm tools --tools FILE --json` prints the list of its tools, which is \
+                                  wanted here";
         for json in [r#"{"tools":[{"name":"a"}],"nextCursor":"x"}"#, r#"[{"name":"a","annotations":{}}]"#] {
             found(&Catalog::from_json(json).unwrap(), "a", &["a"]);
         }
-        const TOOLS_FILE: &str = "this is a tools file; `ilo-vm tools --tools FILE --json` prints the list of its tools, which is \
-                                  wanted here";
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         for (json, expected) in [
             ("nonsense", "expected JSON: expected ident at line 1 column 2"),

@@ -111,8 +111,12 @@ impl Planner<'_> {
                     let op = self::op(self.program, inside)?;
                     let own = self.run_by(inside, op, within)?;
                     self.unite(&mut here, &own)?;
-                    let mut left = Vec::new();
-                    jumps(self.program, inside, op, |target| left.extend((target > pc).then_some(target)));
+                    let (mut left, mut looked_at) = (Vec::new(), 0);
+                    jumps(self.program, inside, op, |target| {
+                        looked_at += 1;
+                        left.extend((target > pc).then_some(target));
+                    });
+                    self.budget.spend(looked_at)?;
                     for target in left {
                         self.unite(&mut here, &from(&found, function, target))?;
                     }
