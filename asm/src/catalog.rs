@@ -2,9 +2,13 @@
 //!
 //! [`Catalog::lookup`] serves the checker, planning and the dispatch of calls, and alone knows the forms of `mcp://`.
 //! A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live servers. It does not say
-//! where a tool runs, and it does not validate values: of a JSON Schema it keeps names, what is required, and types.
+//! where a tool runs, and it does not validate values: of a JSON Schema it keeps names, what is required, and types, of
+//! that of an answer its fields too.
 
+mod fields;
 mod shape;
+
+pub use fields::Fields;
 
 use crate::known::Known;
 use hashbrown::{HashMap, HashSet};
@@ -26,6 +30,10 @@ fn bare(name: &str) -> &str {
     server_and_tool(name).map_or(name, |(_, tool)| tool)
 }
 
+/// Where a schema may list properties beside `properties`.
+const ELSEWHERE: [&str; 7] =
+    ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas"];
+
 /// A tool's signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
@@ -39,6 +47,8 @@ pub struct Tool {
     pub open: bool,
     /// What it gives.
     pub output: Known,
+    /// Which fields that has.
+    pub fields: Fields,
     /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
     pub signature: String,
 }
@@ -66,13 +76,15 @@ impl Tool {
         output: Option<&Value>,
     ) -> Tool {
         let input = input.and_then(Value::as_object);
+        let given = output.map(output_schema);
         Tool {
             name: name.to_owned(),
             description,
             arguments: input.map(arguments).unwrap_or_default(),
             open: input.is_none_or(is_open),
-            output: output.map_or(Known::ANY, |output| schema_type(output_schema(output))),
-            signature: shape::signature(name, input, output),
+            output: given.map_or(Known::ANY, schema_type),
+            fields: given.map(Fields::of).unwrap_or_default(),
+            signature: shape::signature(name, input, given),
         }
     }
 
@@ -104,9 +116,6 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
 
 /// Whether a schema takes properties that it does not list.
 fn is_open(schema: &Map<String, Value>) -> bool {
-    /// Where else a schema may list properties.
-    const ELSEWHERE: [&str; 7] =
-        ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas"];
     match schema.get("additionalProperties") {
         Some(Value::Bool(open)) => *open,
         Some(_) => true,

@@ -131,6 +131,7 @@ codes! {
     501 TypeMismatch "type-mismatch" Error "a value of a known type where another is needed";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
+    504 UnknownField "unknown-field" Warning "a field of a tool's answer that the schema of its answers does not list";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

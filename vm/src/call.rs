@@ -28,6 +28,12 @@ impl<'r> Call<'r> {
         at(self.run.machine.program.inner().call(self.run.machine.waiting.call).tool)
     }
 
+    /// Which of the run's calls it is, from 1; the same after a restore, and so a key for a tool that is not to do a
+    /// thing twice.
+    pub fn number(&self) -> u64 {
+        self.run.machine.heap.budget.used().1
+    }
+
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.machine.program.inner();

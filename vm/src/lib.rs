@@ -46,6 +46,7 @@ pub use call::{Call, Outcome, Status};
 pub use datum::Datum;
 pub use fault::{Fault, StartError};
 pub use ilo_spec::operand::FunctionId;
+pub use ilo_spec::program::Number;
 pub use program::{LoadError, Program};
 pub use restore::RestoreError;
 pub use run::{Run, Step};

@@ -316,6 +316,11 @@ impl Program {
         &self.0
     }
 
+    /// The program packed, as [`Program::load`] takes it: what a host keeps beside the snapshots of its runs.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        ilo_spec::encode::encode(&self.0.spec)
+    }
+
     /// The program as it was given.
     pub fn spec(&self) -> &Spec {
         &self.0.spec

@@ -316,7 +316,7 @@ impl Run {
         }
     }
 
-    /// Runs up to the next tool call or the end. A call that waits for its answer is returned again.
+    /// Runs up to the next tool call or the end. A call that waits for its answer is returned again, and so is the end.
     #[inline]
     pub fn step(&mut self) -> Step<'_> {
         let waits = match self.state {
@@ -515,6 +515,22 @@ impl Run {
             // Asked only of a run that has ended.
             _ => Status::Ok(value),
         }
+    }
+
+    /// How the run ended, where it has.
+    ///
+    /// ```
+    /// # use ilo_vm::{Outcome, Run, Step};
+    /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
+    ///     while let Step::Call(call) = run.step() {
+    ///         // A limit that an answer passes ends the run, which the next step tells.
+    ///         let _ = call.fail("no such tool");
+    ///     }
+    ///     run.outcome()
+    /// }
+    /// ```
+    pub fn outcome(&self) -> Option<Outcome<'_>> {
+        matches!(self.state, State::Ok | State::Err | State::Fault).then_some(Outcome { run: self })
     }
 
     /// Fuel that the run has used.

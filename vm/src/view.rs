@@ -72,12 +72,16 @@ impl<'v> View<'v> {
         (self.value.tag == Tag::Int).then(|| self.value.as_int())
     }
 
-    /// The double that it is; an integer is none.
+    /// The number that it is, as a double: an integer beyond 2^53 is rounded.
     pub fn as_f64(&self) -> Option<f64> {
-        (self.value.tag == Tag::Double).then_some(self.value.payload)
+        match self.as_number()? {
+            #[allow(clippy::cast_precision_loss, reason = "as is said")]
+            Number::Int(value) => Some(value as f64),
+            Number::Double(value) => Some(value),
+        }
     }
 
-    /// The number that it is, of either kind.
+    /// The number that it is, exactly, of either kind.
     pub fn as_number(&self) -> Option<Number> {
         self.value.as_number()
     }

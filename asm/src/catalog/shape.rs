@@ -3,7 +3,7 @@
 //! Of a JSON Schema it shows what helps to write a call and to read its result, no deeper than [`DEEPEST`]. It checks
 //! nothing.
 
-use super::{arguments, is_open, output_schema};
+use super::{arguments, is_open};
 use serde_json::{Map, Value};
 
 /// How deep records and lists are shown.
@@ -30,7 +30,7 @@ pub(super) fn signature(name: &str, input: Option<&Map<String, Value>>, output: 
         out.push_str(if given.is_empty() { "…" } else { ", …" });
     }
     out.push_str(") -> ");
-    shape(output.map_or(&Value::Null, output_schema), 0, &mut out);
+    shape(output.unwrap_or(&Value::Null), 0, &mut out);
     out
 }
 
@@ -99,8 +99,11 @@ fn record(schema: &Value, depth: usize, out: &mut String) {
         return out.push_str("record");
     };
     let required = schema.get("required").and_then(Value::as_array);
+    // By name, whatever order the map of who built this keeps: the same catalogue, the same words.
+    let mut properties: Vec<_> = properties.iter().collect();
+    properties.sort_unstable_by_key(|(name, _)| *name);
     out.push('{');
-    for (at, (name, property)) in properties.iter().enumerate() {
+    for (at, (name, property)) in properties.into_iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });
         if at == FIELDS {
             out.push('…');

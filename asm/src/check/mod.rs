@@ -3,16 +3,17 @@
 //! [`check`] finds names, then follows slots along every path, then types, and reports all that is wrong. What it learns
 //! on the way is what lowering needs: [`Checked`]. Each function is walked once into a list of what happens to its slots
 //! (`events`), with which blocks have values on the side (`value`); `liveness` runs over that list backwards and `flow`
-//! forwards; `types` walks the tree again. Everything is linear in the source, and recursion goes no deeper than the
+//! forwards; `types` walks the tree again, and `fields` where a catalogue lists what is in a tool's answer. Everything is linear in the source, and recursion goes no deeper than the
 //! nesting that the reader allowed.
 //!
-//! What is absent on purpose: what constants are worth, which fields a record has, how long a list is.
+//! What is absent on purpose: what constants are worth, which fields a record of the program's own has, how long a list is.
 
 mod bits;
 mod describe;
 mod entry;
 mod events;
 mod faults;
+mod fields;
 mod flow;
 mod liveness;
 mod mend;
@@ -181,6 +182,7 @@ fn check_function<'a>(
         })
     };
     report.diagnostics.append(found);
+    fields::check(function, &facts, &resolved, report);
     // In the order of the file, so that the order of calls makes no difference to that of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)

@@ -170,16 +170,23 @@ impl<'f, 'a> Names<'f, 'a> {
             (Some(catalog), Some(path)) => near_on_server(catalog, path, report),
             (Some(catalog), None) => {
                 let tools = catalog.names_like(plain);
-                report.near(plain, functions.chain(tools)).or_else(|| by_tail(catalog, plain))
+                let near = report.near(plain, functions.chain(tools));
+                near.or_else(|| by_tail(catalog, plain)).or_else(|| by_part(catalog, plain, report))
             }
             (None, _) => report.near(plain, functions),
         };
-        let (message, expected) = match code {
-            Code::UnknownTool => {
-                ("no tool or function is named", "a tool of the catalogue or a function of the file")
-            }
-            _ => ("no function of the file is named", "a function of the file"),
+        let (message, mut expected) = match code {
+            Code::UnknownTool => (
+                "no tool or function is named",
+                "a tool of the catalogue or a function of the file".to_owned(),
+            ),
+            _ => ("no function of the file is named", "a function of the file".to_owned()),
         };
+        if let (None, Some(few)) =
+            (near, catalog.filter(|catalog| (1..=SHOWN).contains(&catalog.tools().len())))
+        {
+            expected = some_of(few.tools().iter().map(|tool| tool.name.as_str()));
+        }
         let diagnostic = Diagnostic::new(code, name.span, format!("{message} `{plain}`"))
             .expected(expected, format!("`{plain}`"));
         let whole = near.map(|near| (format!("{prefix}{}", near.name), near.sure));
@@ -221,6 +228,20 @@ impl<'f, 'a> Names<'f, 'a> {
     }
 }
 
+/// The one tool whose name begins or ends with another as a word of its own: `lookup` for `lookup-order`.
+fn by_part<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
+    let parted = |c: char| matches!(c, '-' | '_' | '/' | '.');
+    let meets = |tool: &str| {
+        tool.strip_prefix(name).is_some_and(|rest| rest.starts_with(parted))
+            || tool.strip_suffix(name).is_some_and(|rest| rest.ends_with(parted))
+    };
+    let tools = catalog.tools();
+    report.comparisons = report.comparisons.checked_sub(tools.len())?;
+    let mut found = tools.iter().filter(|tool| meets(&tool.name));
+    let only = found.next().filter(|_| !name.is_empty())?;
+    found.next().is_none().then_some(Near { name: &only.name, sure: false })
+}
+
 /// The tool of a name in the form that other clients give to tools of servers: `users/get-user`, `mcp__users__get-user`.
 fn by_tail<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
     let tail = name.rsplit(['/', '.', ':']).next()?.rsplit("__").next()?;
@@ -249,9 +270,11 @@ fn near_on_server<'c>(catalog: &'c Catalog, path: &str, report: &mut Report<'_>)
     found.map(|(name, ..)| Near { name, sure: of.sure })
 }
 
+/// How many names a message lists.
+const SHOWN: usize = 8;
+
 /// The first few of some names.
 pub(super) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    const SHOWN: usize = 8;
     let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
     if shown.len() > SHOWN {
         shown.truncate(SHOWN);
@@ -287,26 +310,26 @@ impl<'c, 'a> Given<'c, 'a> {
 /// What the arguments of a call lack, of what is needed.
 #[derive(Default)]
 struct Lacking<'n> {
-    /// Each with the place where it is declared.
-    names: Vec<(&'n str, Option<Span>)>,
+    /// Each with what it takes, and the place where it is declared.
+    names: Vec<(&'n str, Known, Option<Span>)>,
     /// There are more.
     more: bool,
 }
 
 impl<'n> Lacking<'n> {
-    fn note(&mut self, name: &'n str, declared: Option<Span>, report: &mut Report<'_>) {
+    fn note(&mut self, name: &'n str, takes: Known, declared: Option<Span>, report: &mut Report<'_>) {
         report.comparisons = report.comparisons.saturating_sub(1);
         self.more |= report.is_full() || report.comparisons == 0;
-        self.names.push((name, declared));
+        self.names.push((name, takes, declared));
     }
 
     /// Reports them, but for those that another argument was `meant` to be.
     fn tell(&self, call: &Call<'_>, meant: &[&str], report: &mut Report<'_>) {
-        for &(name, declared) in self.names.iter().filter(|(name, _)| !meant.contains(name)) {
+        for &(name, takes, declared) in self.names.iter().filter(|(name, ..)| !meant.contains(name)) {
             if report.is_full() {
                 return;
             }
-            let wrong = missing(call, name);
+            let wrong = missing(call, name, takes);
             report.push(match declared {
                 Some(declared) => wrong.related(declared, "the parameter is declared here"),
                 None => wrong,
@@ -330,7 +353,8 @@ fn parameters(
             *wanted = Some(Wanted { known, declared: Some(parameter.ty.span) });
             continue;
         }
-        lacking.note(parameter.name.text, Some(parameter.name.span), report);
+        let takes = Known::from(parameter.ty.ty);
+        lacking.note(parameter.name.text, takes, Some(parameter.name.span), report);
         if lacking.more {
             break;
         }
@@ -358,7 +382,7 @@ fn arguments(
     let mut lacking = Lacking::default();
     for argument in tool.arguments.iter().filter(|argument| argument.required && whole) {
         if given.find(&argument.name).is_none() {
-            lacking.note(&argument.name, None, report);
+            lacking.note(&argument.name, argument.known, None, report);
         }
         if lacking.more {
             break;
@@ -376,7 +400,7 @@ fn arguments(
     wanted
 }
 
-fn missing(call: &Call<'_>, name: &str) -> Diagnostic {
+fn missing(call: &Call<'_>, name: &str, takes: Known) -> Diagnostic {
     let tool = call.tool.text;
     Diagnostic::new(
         Code::MissingArgument,
@@ -384,6 +408,7 @@ fn missing(call: &Call<'_>, name: &str) -> Diagnostic {
         format!("the call of `{tool}` lacks the argument `{name}`"),
     )
     .expected(format!("the argument `{name}`"), "a call without it")
+    .help(format!("`{name}` takes {takes}"))
 }
 
 /// Reports every argument that nothing wants; gives what they were meant to be.

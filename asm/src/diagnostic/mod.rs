@@ -9,6 +9,7 @@ pub mod json;
 pub mod terminal;
 
 use crate::span::Span;
+use core::fmt;
 use ilo_spec::error::{Code, Severity};
 use ilo_spec::limits;
 
@@ -122,6 +123,25 @@ impl Diagnostic {
         self.code.severity() == Severity::Error
     }
 }
+
+/// On one line, without its place: `error[unknown-tool]: no tool or function is named …`.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = if self.is_error() { "error" } else { "warning" };
+        write!(f, "{severity}[{}]: {}", self.code.as_str(), self.message)?;
+        if let (Some(expected), Some(found)) = (&self.expected, &self.found) {
+            write!(f, "; expected {expected}, found {found}")?;
+        }
+        match (&self.fix, &self.help, &self.nearest) {
+            (Some(fix), _, _) => write!(f, "; {}", fix.title),
+            (None, Some(help), _) => write!(f, "; {help}"),
+            (None, None, Some(nearest)) => write!(f, "; nearest is `{nearest}`"),
+            (None, None, None) => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for Diagnostic {}
 
 /// The diagnostics of one source, in the order in which they were found, up to a number.
 #[derive(Clone, Debug, Default)]

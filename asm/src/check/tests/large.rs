@@ -1,12 +1,24 @@
 //! Sources that are large, deep or both. None of them is measured: what grows faster than its input does not end.
 
 use super::with;
+use crate::catalog::Catalog;
 use crate::check::entry;
 use ilo_spec::error::Code;
+use ilo_spec::limits;
 use std::fmt::Write;
 
 fn codes(source: &str) -> Vec<Code> {
-    with(source, None, |_, _, diagnostics| diagnostics.as_slice().iter().map(|found| found.code).collect())
+    codes_with(source, None)
+}
+
+fn codes_with(source: &str, catalog: Option<&Catalog>) -> Vec<Code> {
+    with(source, catalog, |_, _, diagnostics| diagnostics.as_slice().iter().map(|found| found.code).collect())
+}
+
+/// A tool `t` whose answer has only the field `known`.
+fn one_field() -> Catalog {
+    let t = r#"[{"name": "t", "outputSchema": {"type": "object", "properties": {"known": {}}}}]"#;
+    Catalog::from_json(t).unwrap()
 }
 
 /// A chain of functions, each calling the next; the last one calls `last`.
@@ -66,7 +78,7 @@ fn loops_in_loops_are_followed_once() {
 #[test]
 fn what_nests_as_deep_as_may_be_stays_on_a_small_stack() {
     const DEPTH: usize = 250;
-    let function = "; fn f(c: bool, n: number) -> nil\n; Tools: 0=t\n; Fields: 0=a";
+    let function = "; fn f(c: bool, n: number) -> nil\n; Tools: 0=t\n; Fields: 0=a\nCALL 0 0";
     let repeat = |begin: &str, end: &str| format!("{function}\nLET 2 {}{end}\n", begin.repeat(DEPTH));
     let sources = [
         repeat("NOT ", "REF 0"),
@@ -85,8 +97,9 @@ fn what_nests_as_deep_as_may_be_stays_on_a_small_stack() {
         ) + &"ELSE 1\nREF 0\n".repeat(DEPTH / 2),
     ];
     let run = move || {
+        let catalog = one_field();
         for source in &sources {
-            let found = codes(source);
+            let found = codes_with(source, Some(&catalog));
             let expected = [Code::MissingValue, Code::UnusedValue];
             assert!(found.iter().all(|code| expected.contains(code)), "{found:?}");
         }
@@ -117,7 +130,7 @@ fn calls_that_lack_many_arguments() {
     writeln!(source, "; fn g({}) -> nil", parameters.join(", ")).unwrap();
     with(&source, None, |_, _, diagnostics| {
         assert!(diagnostics.has_errors());
-        assert_eq!(diagnostics.as_slice().len(), ilo_spec::limits::DIAGNOSTICS);
+        assert_eq!(diagnostics.as_slice().len(), limits::DIAGNOSTICS);
     });
 }
 
@@ -148,6 +161,40 @@ fn types_that_settle_slowly_count_as_unknown() {
     }
     source.push_str("  LET 200 LIT 0 \"text\"\nLET 201 ADD REF 1 LIT 1 1\n");
     assert_eq!(codes(&source.replacen("FOR", "LET 200 LIT 1 1\nFOR", 1)), []);
+}
+
+/// The same of answers: slot 1 is known to be one until, some walks later, what slot 200 may be as well has come to it.
+#[test]
+fn answers_that_settle_slowly_count_as_unknown() {
+    let chain = |length: usize| {
+        let mut source = "; fn f(l: list thing) -> any\n; Tools: 0=t\n; Fields: 0=a\n".to_owned();
+        for slot in 1..=length {
+            writeln!(source, "LET {slot} CALL 0 0").unwrap();
+        }
+        writeln!(source, "FOR 250 REF 0 {length}").unwrap();
+        for slot in 1..length {
+            writeln!(source, "  LET {slot} REF {}", slot + 1).unwrap();
+        }
+        writeln!(source, "  LET {length} OBJ 0\nRET FIELD REF 1 0").unwrap();
+        source
+    };
+    for length in [2, 5, 200] {
+        assert_eq!(codes_with(&chain(length), Some(&one_field())), []);
+        let same = chain(length).replace("OBJ 0", "CALL 0 0");
+        assert_eq!(codes_with(&same, Some(&one_field())), [Code::UnknownField], "{length}");
+    }
+}
+
+#[test]
+fn many_fields_that_an_answer_does_not_have() {
+    let listed: Vec<String> = (0..5_000).map(|n| format!(r#""field-{n}": {{}}"#)).collect();
+    let schema = format!(r#"{{"type": "object", "properties": {{{}}}}}"#, listed.join(","));
+    let catalog = Catalog::from_json(&format!(r#"[{{"name": "t", "outputSchema": {schema}}}]"#)).unwrap();
+    let mut source = "; fn f() -> any\n; Tools: 0=t\n; Fields: 0=field-x\nLET 1 CALL 0 0\n".to_owned();
+    source.push_str(&"LET 2 FIELD REF 1 0\n".repeat(50_000));
+    source.push_str("RET REF 2\n");
+    let found = codes_with(&source, Some(&catalog));
+    assert_eq!(found, [Code::UnknownField; limits::DIAGNOSTICS]);
 }
 
 #[test]

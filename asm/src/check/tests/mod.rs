@@ -81,6 +81,11 @@ fn types() {
     cases(include_str!("types.txt"), Some(&catalog()));
 }
 
+#[test]
+fn fields() {
+    cases(include_str!("fields.txt"), Some(&catalog()));
+}
+
 fn catalog() -> Catalog {
     Catalog::from_json(include_str!("catalog.json")).unwrap()
 }

@@ -1,0 +1,90 @@
+//! A host of what a model wrote: held against the tools that there are, mended where one mend is sure, told to the model
+//! where it is not, run to its first call, kept as bytes, and gone on with as another process would.
+//!
+//! `cargo run -p ilo-examples --example model`
+
+use ilo_asm::build::{Options, build};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::{fix, json};
+use ilo_vm::{Call, Datum, Limits, Program, Run, Step};
+use std::error::Error;
+
+/// The tools, as an MCP server lists them.
+const TOOLS: &str = r#"{"tools": [
+    {"name": "get-user", "inputSchema": {"type": "object", "properties": {"user-id": {"type": "string"}}, "required": ["user-id"]}},
+    {"name": "send-email", "inputSchema": {"type": "object", "properties": {"email": {"type": "string"}, "body": {"type": "string"}}, "required": ["email", "body"]}}
+]}"#;
+
+/// Two slips: a tool's name and an argument's.
+const WRITTEN: &str = r#"{"function": "greet", "input": {"id": "text"}, "output": "nil", "steps": [
+    {"let": "user", "call": "get_user", "args": {"userId": "$input.id"}},
+    {"call": "send-email", "args": {"email": "$user.email", "body": "Hello ${user.name}"}}
+]}"#;
+
+/// How often a source is mended before it goes back to the model: a mend can show what it hid.
+const ROUNDS: usize = 4;
+
+/// The program of a source; else what to give back to the model, an object a line.
+fn accept(source: &str, catalog: &Catalog) -> Result<Program, String> {
+    let options = Options { catalog: Some(catalog), ..Options::default() };
+    let mut source = source.to_owned();
+    for _ in 0..ROUNDS {
+        let (program, diagnostics) = build(&source, &options);
+        if let Some(program) = program {
+            return Program::new(program).map_err(|error| error.to_string());
+        }
+        for diagnostic in diagnostics.as_slice() {
+            println!("{diagnostic}");
+        }
+        let (mended, count) = fix::apply(&source, diagnostics.as_slice());
+        if count == 0 {
+            return Err(json::lines("program.json", &source, &diagnostics));
+        }
+        source = mended;
+    }
+    Err("the mends of this program do not come to an end".to_owned())
+}
+
+/// What each tool does, in the order of [`Program::tools`]: a call then finds its own without a name.
+type Tool = fn(Call<'_>);
+
+fn tool(name: &str) -> Option<Tool> {
+    match name {
+        "get-user" => Some(|call| {
+            // Where an answer passes a limit the run ends by that, which the next step tells.
+            let _ = call.answer(Datum::Record(&[("email", "ada@b.c".into()), ("name", "Ada".into())]));
+        }),
+        "send-email" => Some(|call| {
+            println!("call {}: mail to {:?}", call.number(), call.argument("email"));
+            let _ = call.answer(Datum::Nil);
+        }),
+        _ => None,
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let program = accept(WRITTEN, &Catalog::from_json(TOOLS)?)?;
+    let tools: Vec<Tool> = program.tools().filter_map(tool).collect();
+    let entry = program.entry().map_err(|_| "which function is to run?")?;
+
+    let mut run = Run::new(&program, Limits::default());
+    run.start_named(entry, &[("id", "u1".into())])?;
+    if matches!(run.step(), Step::Done(_)) {
+        return Err("it calls no tool".into());
+    }
+    // A snapshot belongs to its program: both are kept.
+    let (packed, mut kept) = (program.to_bytes(), Vec::new());
+    run.snapshot(&mut kept)?;
+    println!("waits in {} bytes, for a program of {}", kept.len(), packed.len());
+
+    let program = Program::load(&packed)?;
+    let mut run = Run::from_snapshot(&program, &kept, Limits::default())?;
+    while let Step::Call(call) = run.step() {
+        match tools.get(call.tool_index()) {
+            Some(tool) => tool(call),
+            None => call.fail("no such tool")?,
+        }
+    }
+    println!("{}", run.outcome().ok_or("it has ended")?);
+    Ok(())
+}
