@@ -206,6 +206,8 @@ impl Catalog {
             Value::Array(list) => list,
             Value::Object(mut whole) => match whole.remove("tools") {
                 Some(Value::Array(list)) => list,
+                Some(Value::Object(_)) => return Err(CatalogError::ToolsFile),
+                None if whole.contains_key("mcpServers") => return Err(CatalogError::ToolsFile),
                 _ => return Err(CatalogError::NoTools),
             },
             _ => return Err(CatalogError::NoTools),
@@ -299,6 +301,8 @@ pub enum CatalogError {
     Json(String),
     /// It is neither a list of tools nor a record with one.
     NoTools,
+    /// It says where tools are, as a host's tools file does, and not what they take.
+    ToolsFile,
     /// An entry is not a tool.
     Tool {
         /// Its place in the list, from 0.
@@ -320,6 +324,9 @@ impl fmt::Display for CatalogError {
         match self {
             CatalogError::Json(problem) => write!(f, "expected JSON: {problem}"),
             CatalogError::NoTools => f.write_str("expected `{\"tools\": […]}` or a list of tools"),
+            CatalogError::ToolsFile => f.write_str(
+                "this is a tools file; `ilo-vm tools --tools FILE --json` prints the list of its tools, which is wanted here",
+            ),
             CatalogError::Tool { index, problem } => write!(f, "tools[{index}] is not a tool: {problem}"),
             CatalogError::Duplicate { index, name } => {
                 write!(f, "tools[{index}]: an earlier tool is named `{name}` as well")
@@ -446,6 +453,8 @@ mod tests {
 
     #[test]
     fn catalogues_are_read_in_both_forms_and_refused_with_the_place() {
+        const TOOLS_FILE: &str = "this is a tools file; `ilo-vm tools --tools FILE --json` prints the list of its tools, which is \
+                                  wanted here";
         for json in [r#"{"tools":[{"name":"a"}],"nextCursor":"x"}"#, r#"[{"name":"a","annotations":{}}]"#] {
             found(&Catalog::from_json(json).unwrap(), "a", &["a"]);
         }
@@ -454,7 +463,9 @@ mod tests {
             ("nonsense", "expected JSON: expected ident at line 1 column 2"),
             (deep.as_str(), "expected JSON: recursion limit exceeded at line 1 column 128"),
             ("{}", "expected `{\"tools\": […]}` or a list of tools"),
-            (r#"{"tools":{}}"#, "expected `{\"tools\": […]}` or a list of tools"),
+            (r#"{"tools":3}"#, "expected `{\"tools\": […]}` or a list of tools"),
+            (r#"{"tools":{"a":{"mock":{"returns":1}}}}"#, TOOLS_FILE),
+            (r#"{"mcpServers":{}}"#, TOOLS_FILE),
             (r#"[{"name":"a"},{}]"#, "tools[1] is not a tool: missing field `name`"),
             (r#"[{"name":"a"},{"name":"a"}]"#, "tools[1]: an earlier tool is named `a` as well"),
             (

@@ -6,6 +6,7 @@
 
 mod bound;
 mod names;
+mod undo;
 
 use crate::problem::Problem;
 use crate::tools::{Policy, Tools};
@@ -39,10 +40,13 @@ pub struct Planned {
     pub most: String,
     /// How it may be called, as far as the tools file says; retries are beyond `most`.
     pub policy: Policy,
-    /// Whether a rollback can follow every call of it that is no rollback itself.
-    pub rolled_back: bool,
     /// Whether every call of it is a rollback.
     pub is_rollback: bool,
+    /// The tools whose calls as rollbacks can still run once a call of it that is none itself has succeeded. What they
+    /// undo is not known.
+    pub rollbacks: Vec<String>,
+    /// Whether there is a call of it, itself no rollback, that no rollback can follow.
+    pub some_without: bool,
 }
 
 /// Work that is left.
@@ -62,8 +66,7 @@ impl Budget {
 pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &Tools) -> Result<Plan, Problem> {
     let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
-    let mut planner =
-        Planner { program, budget: Budget(STEPS), costs: HashMap::new(), sites: BTreeMap::new() };
+    let mut planner = Planner { program, budget: Budget(STEPS), costs: HashMap::new() };
     planner.plan(function.0.into(), tools).ok_or_else(large)
 }
 
@@ -79,26 +82,23 @@ enum Join {
     Both,
 }
 
-/// The calls of one tool, taken together.
-#[derive(Clone, Copy, Default)]
-struct Sites {
-    /// Whether there is a call that is no rollback.
-    forward: bool,
-    /// Whether one of those has no rollback after it.
-    bare: bool,
-}
-
 struct Planner<'p> {
     program: &'p Program,
     budget: Budget,
     /// Of the functions that were looked at.
     costs: HashMap<usize, Rc<Cost>>,
-    sites: BTreeMap<ToolId, Sites>,
 }
 
 impl<'p> Planner<'p> {
     fn text(&self, id: StringId) -> &'p str {
         self.program.strings.get(id).unwrap_or("?")
+    }
+
+    /// The name of a tool, which costs what it takes.
+    fn name(&mut self, tool: ToolId) -> Option<String> {
+        let name = self.text(*self.program.tools.get(usize::from(tool.0))?);
+        self.budget.spend(name.len())?;
+        Some(name.to_owned())
     }
 
     fn plan(&mut self, function: usize, tools: &Tools) -> Option<Plan> {
@@ -108,22 +108,26 @@ impl<'p> Planner<'p> {
             let cost = self.cost(program.functions.get(index)?)?;
             self.costs.insert(index, Rc::new(cost));
         }
-        self.find_rollbacks(&functions)?;
+        let sites = self.find_rollbacks(&functions)?;
         let entry = program.functions.get(function)?;
         let parameters: Vec<&str> =
             entry.parameters.iter().map(|parameter| self.text(StringId(parameter.name.0.into()))).collect();
-        let calls = self.costs.get(&function)?.iter().filter_map(|(&tool, bound)| {
-            let name = self.text(*program.tools.get(usize::from(tool.0))?);
-            let sites = self.sites.get(&tool).copied().unwrap_or_default();
-            Some(Planned {
-                tool: name.to_owned(),
+        let cost = self.costs.get(&function)?.clone();
+        let mut calls = Vec::with_capacity(cost.len());
+        for (tool, bound) in cost.iter() {
+            let name = self.name(*tool)?;
+            let sites = sites.get(tool).cloned().unwrap_or_default();
+            let rollbacks: Option<Vec<String>> = sites.after.iter().map(|&tool| self.name(tool)).collect();
+            calls.push(Planned {
                 most: bound.shown(&parameters),
-                policy: tools.get(name).map(|tool| tool.policy.clone()).unwrap_or_default(),
-                rolled_back: sites.forward && !sites.bare,
+                policy: tools.get(&name).map(|tool| tool.policy.clone()).unwrap_or_default(),
+                tool: name,
                 is_rollback: !sites.forward,
-            })
-        });
-        Some(Plan { function: self.text(entry.name).to_owned(), calls: calls.collect() })
+                rollbacks: rollbacks?,
+                some_without: sites.bare,
+            });
+        }
+        Some(Plan { function: self.text(entry.name).to_owned(), calls })
     }
 
     /// The functions that a function can call, itself last: callees have lower numbers.
@@ -154,15 +158,15 @@ impl<'p> Planner<'p> {
         let length = usize::try_from(function.end - function.start).ok()?;
         let mut walk =
             Walk { start: function.start, costs: vec![Rc::default(); length + 1], open: Vec::new() };
-        let mut bodies: HashMap<u32, Rc<Cost>> = HashMap::new();
+        let mut bodies: HashMap<u32, Body> = HashMap::new();
         for pc in (function.start..function.end).rev() {
             let op = op(self.program, pc)?;
             let cost = match op {
                 Op::Next { back, .. } => {
                     let body = (pc + 1).saturating_sub(back.0.into());
-                    let after = walk.go(pc + 1);
+                    let after = self.go(&mut walk, pc + 1)?;
                     if body < pc {
-                        walk.open.push((body, pc));
+                        walk.open.push(Open { body, next: pc, exits: Rc::default() });
                     }
                     after
                 }
@@ -170,8 +174,8 @@ impl<'p> Planner<'p> {
                 _ => self.straight_cost(&mut walk, &facts, pc, op)?,
             };
             walk.set(pc, cost);
-            while let Some((body, end)) = walk.open.pop_if(|&mut (body, _)| body >= pc) {
-                bodies.insert(end, walk.get(body));
+            while let Some(open) = walk.open.pop_if(|open| open.body >= pc) {
+                bodies.insert(open.next, Body { pass: walk.get(open.body), exits: open.exits });
             }
         }
         Some(Cost::clone(&walk.get(function.start)))
@@ -185,7 +189,7 @@ impl<'p> Planner<'p> {
         }
         let mut cost: Rc<Cost> = Rc::default();
         for target in targets {
-            let other = walk.go(target);
+            let other = self.go(walk, target)?;
             self.join(&mut cost, &other, Join::Either)?;
         }
         match op {
@@ -212,19 +216,32 @@ impl<'p> Planner<'p> {
     fn loop_cost(
         &mut self,
         walk: &mut Walk,
-        bodies: &mut HashMap<u32, Rc<Cost>>,
+        bodies: &mut HashMap<u32, Body>,
         facts: &Facts,
         pc: u32,
     ) -> Option<Rc<Cost>> {
         let (_, end) = loop_at(self.program, pc)?;
         let mut cost = walk.get(end);
-        let Some(found) = bodies.remove(&end) else { return Some(cost) };
+        let Some(Body { pass, exits }) = bodies.remove(&end) else { return Some(cost) };
+        // Whatever the number of passes, the loop is left once.
+        self.join(&mut cost, &exits, Join::Either)?;
         let place = unnamed(self.program, pc);
         let list = facts.lists.get(&pc).cloned().unwrap_or(bound::Known::Nothing);
-        self.budget.spend(found.len().saturating_mul(16))?;
-        let body: Cost = found.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
+        self.budget.spend(pass.len().saturating_mul(16))?;
+        let body: Cost = pass.iter().map(|(&tool, bound)| (tool, bound.for_each(&list, &place))).collect();
         self.join(&mut cost, &Rc::new(body), Join::Both)?;
         Some(cost)
+    }
+
+    /// What follows from an instruction on; within a body, to the end of the pass. What a jump out of loops leads to is
+    /// kept for the outermost of them.
+    fn go(&mut self, walk: &mut Walk, target: u32) -> Option<Rc<Cost>> {
+        let inside = walk.open.partition_point(|open| open.next >= target);
+        let ends_pass = inside.checked_sub(1).is_some_and(|at| walk.open[at].next == target);
+        let cost = if ends_pass { Rc::default() } else { walk.get(target) };
+        let Some(left) = walk.open.get_mut(inside) else { return Some(cost) };
+        self.join(&mut left.exits, &cost, Join::Either)?;
+        Some(Rc::default())
     }
 
     /// Joins another cost into one, sharing where there is nothing to do.
@@ -251,100 +268,37 @@ impl<'p> Planner<'p> {
         }
         Some(())
     }
-
-    /// Finds for each tool whether its calls have a rollback after them.
-    fn find_rollbacks(&mut self, functions: &[usize]) -> Option<()> {
-        let mut has_rollback: HashMap<usize, bool> = HashMap::new();
-        let mut after: HashMap<usize, Vec<bool>> = HashMap::new();
-        for &index in functions {
-            let function = self.program.functions.get(index)?;
-            let found = self.rollbacks_after(function, &has_rollback)?;
-            has_rollback.insert(index, found.first().copied().unwrap_or(false));
-            after.insert(index, found);
-        }
-        // Whether every call of a function has a rollback after it; the function that runs has no caller.
-        let mut covered: HashMap<usize, bool> = HashMap::new();
-        for &index in functions.iter().rev() {
-            let function = self.program.functions.get(index)?;
-            let outside = covered.get(&index).copied().unwrap_or(false);
-            for pc in function.start..function.end {
-                let at = usize::try_from(pc - function.start).ok()? + 1;
-                let follows = outside || after.get(&index)?.get(at).copied().unwrap_or(false);
-                match op(self.program, pc)? {
-                    Op::Invoke { function, .. } => {
-                        let callee = covered.entry(usize::from(function.0)).or_insert(true);
-                        *callee &= follows;
-                    }
-                    Op::Tool { call, .. } if !is_rollback(self.program, pc) => {
-                        let sites = self.sites.entry(self.tool(call)?).or_default();
-                        sites.forward = true;
-                        sites.bare |= !follows;
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// For each instruction of a function, and one past the last, whether a rollback can run from there on.
-    fn rollbacks_after(&mut self, function: &Function, callees: &HashMap<usize, bool>) -> Option<Vec<bool>> {
-        let length = usize::try_from(function.end - function.start).ok()?;
-        let mut after = vec![false; length + 1];
-        let program = self.program;
-        let is_own = |pc: u32| match op(program, pc) {
-            Some(Op::Invoke { function, .. }) => {
-                callees.get(&usize::from(function.0)).copied().unwrap_or(false)
-            }
-            _ => is_rollback(program, pc),
-        };
-        for pc in (function.start..function.end).rev() {
-            let op = op(self.program, pc)?;
-            let mut found = is_own(pc);
-            let mut look = |target: u32| {
-                let at = usize::try_from(target.saturating_sub(function.start)).unwrap_or(length);
-                found |= after.get(at).copied().unwrap_or(false);
-            };
-            jumps(self.program, pc, op, &mut look);
-            if !op.ends() {
-                look(pc + 1);
-            }
-            if let Op::Next { back, .. } = op {
-                // Another pass may run any rollback of the body.
-                let body = (pc + 1).saturating_sub(back.0.into());
-                self.budget.0 = self.budget.0.saturating_sub(usize::try_from(pc - body).ok()?);
-                found |= (body..pc).any(is_own);
-            }
-            *after.get_mut(usize::try_from(pc - function.start).ok()?)? = found;
-        }
-        self.budget.spend(length)?;
-        Some(after)
-    }
-}
-
-/// Whether a call is a rollback: its failure is noted.
-fn is_rollback(program: &Program, pc: u32) -> bool {
-    let Some(Op::Tool { fail, .. }) = op(program, pc) else { return false };
-    fail.0 > 0 && matches!(op(program, pc + 1 + u32::from(fail.0)), Some(Op::Note { .. }))
 }
 
 /// The costs from each instruction of a function on.
 struct Walk {
     start: u32,
     costs: Vec<Rc<Cost>>,
-    /// The loops whose bodies are being walked through: first instruction and `next`.
-    open: Vec<(u32, u32)>,
+    /// The loops whose bodies are being walked through, from the outermost.
+    open: Vec<Open>,
+}
+
+/// A loop whose body is being walked through.
+struct Open {
+    /// The first instruction of its body.
+    body: u32,
+    /// Its `next`.
+    next: u32,
+    /// The costs of where its body leaves it, to the end of the pass of the loop around it.
+    exits: Rc<Cost>,
+}
+
+/// A body that was walked through.
+struct Body {
+    /// The costs of one pass.
+    pass: Rc<Cost>,
+    exits: Rc<Cost>,
 }
 
 impl Walk {
     fn get(&self, pc: u32) -> Rc<Cost> {
         let index = usize::try_from(pc.saturating_sub(self.start)).ok();
         index.and_then(|index| self.costs.get(index)).cloned().unwrap_or_default()
-    }
-
-    /// What follows from an instruction on; within a body, to the end of the pass. Jumps do not leave a loop.
-    fn go(&self, target: u32) -> Rc<Cost> {
-        if self.open.last().is_some_and(|&(_, end)| end == target) { Rc::default() } else { self.get(target) }
     }
 
     fn set(&mut self, pc: u32, cost: Rc<Cost>) {

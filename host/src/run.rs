@@ -21,7 +21,7 @@ use ahead::{Ahead, Timed};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, Step};
+use ilo_vm::{Call, Datum, FunctionId, Limits, Outcome, Program, Run, StartError, Step};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -160,7 +160,11 @@ fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Proble
         Datum::Record(fields) => fields,
         _ => &[],
     };
-    run.start_named(function, fields).map_err(|error| Problem::new(error.code(), "input", error.to_string()))
+    run.start_named(function, fields).map_err(|error| {
+        // They are not the input's fault.
+        let place = if matches!(error, StartError::Registers { .. }) { "" } else { "input" };
+        Problem::new(error.code(), place, error.to_string())
+    })
 }
 
 struct Driver<'d, 's> {

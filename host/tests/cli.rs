@@ -207,7 +207,7 @@ fn an_argument_is_text_where_its_parameter_is_and_json_elsewhere() {
 fn inputs_that_do_not_fit_are_refused_by_name() {
     let case = Case::new(&echo());
     case.file("deep.json", "{}");
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 15] = [
         (
             &["--arg", "other=1", "--arg", "other=1"],
             "error[unknown-input]: --arg: the function has no parameter `other`; there are `amount`, `name`, `extra`\n",
@@ -227,6 +227,12 @@ fn inputs_that_do_not_fit_are_refused_by_name() {
         (
             &["--input", "{}", "--memory", "1"],
             "error[bad-input]: --input: line 1, column 2: more than 1 bytes (`--memory`)\n",
+        ),
+        (
+            // Registers are no matter of the input: 258 and one a parameter, and those that the function has.
+            &["--input", r#"{"amount":1,"name":"y","extra":1}"#, "--memory", "4000"],
+            "error[memory]: no room for the run's registers: 4432 bytes more would pass the run's limit of 4000 bytes, of which \
+             4000 are left (`--memory`)\n",
         ),
         (
             &["--input", "[[]]", "--max-depth", "1"],
@@ -397,9 +403,9 @@ fn check_finds_tools_that_are_not_there() {
 fn plan_prints_what_would_happen() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        calls  changes something  asks first  retries  rollback       from\n\
-                    get-user    1      no                 no          none     needs none     mock\n\
-                    send-email  1      yes                no          none     none after it  mock\n";
+    let expected = "tool        calls  changes something  asks first  retries  rollback after it  from\n\
+                    get-user    1      no                 no          none     needs none         mock\n\
+                    send-email  1      yes                no          none     none               mock\n";
     case.run(&["plan", "p.ilob", "--tools", "tools.json"]).is(0, expected, "");
 }
 

@@ -217,20 +217,20 @@ fn a_plan_shows_the_policies() {
     );
     case.file("p.ilo", "; fn f(id: text) -> any\n; Tools: 0=get 1=set 2=put\n; Fields: 0=id\nCALL 0 1 0 REF 0\nCALL 1 0\nRET CALL 2 0\n");
     let expected = "\
-        tool  calls  changes something  asks first  retries     rollback       from\n\
-        get   1      no                 no          none        needs none     mock\n\
-        set   1      yes                yes         none        none after it  mock\n\
-        put   1      yes                no          ≤ 3 a call  none after it  mock\n";
+        tool  calls  changes something  asks first  retries     rollback after it  from\n\
+        get   1      no                 no          none        needs none         mock\n\
+        set   1      yes                yes         none        none               mock\n\
+        put   1      yes                no          ≤ 3 a call  none               mock\n";
     assert_eq!(case.ilo("plan p.ilo --tools tools.json"), ended(0, expected, ""));
-    let row = |tool: &str, policy: &str, rollback: &str| {
+    let row = |tool: &str, policy: &str| {
         format!(
-            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"rollback":"{rollback}","source":"mock"}}"#
+            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"is_rollback":false,"rollbacks_after":[],"some_without":true,"source":"mock"}}"#
         )
     };
     let rows = [
-        row("get", r#""read_only":true"#, "needs none"),
-        row("set", r#""confirm":true"#, "none after it"),
-        row("put", r#""idempotent":true,"retries":3,"timeout_ms":50"#, "none after it"),
+        row("get", r#""read_only":true"#),
+        row("set", r#""confirm":true"#),
+        row("put", r#""idempotent":true,"retries":3,"timeout_ms":50"#),
     ];
     let expected = format!("{{\"function\":\"f\",\"calls\":[{}]}}\n", rows.join(","));
     assert_eq!(case.ilo("plan p.ilo --tools tools.json --json"), ended(0, &expected, ""));

@@ -143,32 +143,92 @@ fn a_list_that_paths_disagree_on_is_named_by_its_place() {
     assert_eq!(bounds(&d.0), pairs(&[("a", "≤ len(the list at line 4, column 1)")]));
 }
 
+/// Each tool of a source with how often it is called, and with what can still be rolled back once it was.
+fn told(source: &str) -> Vec<String> {
+    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
+    assert!(plan.calls.iter().all(|call| !call.policy.read_only));
+    plan.calls
+        .iter()
+        .map(|call| {
+            let after = match (call.is_rollback, call.rollbacks.join(", ")) {
+                (true, after) if after.is_empty() && !call.some_without => "a rollback".to_owned(),
+                (_, after) if after.is_empty() && call.some_without => "then none".to_owned(),
+                (_, after) => format!("then {after}{}", if call.some_without { " or none" } else { "" }),
+            };
+            format!("{} {}: {after}", call.tool, call.most)
+        })
+        .collect()
+}
+
 #[test]
 fn a_call_with_a_rollback_after_it_is_told_from_one_without() {
-    let mut d = Draft::new(&["id"]);
-    let (reserve, _) = d.call("reserve", &["id"]);
-    let (charge, _) = d.call("charge", &["id"]);
-    let (release, release_name) = d.call("release", &["id"]);
-    let output = Output { ok: Type::ANY, err: Some(Type::ANY) };
-    d.function(
-        "f",
-        &[("id", Type::ANY)],
-        output,
-        &[
-            Op::Tool { dst: Out(1), first: First(0), call: reserve, fail: OnFail(0) },
-            Op::Tool { dst: Out(2), first: First(0), call: charge, fail: OnFail(1) },
-            Op::Return { src: In(2) },
-            Op::Tool { dst: Out(3), first: First(0), call: release, fail: OnFail(1) },
-            Op::Jump { to: To(1) },
-            Op::Note { src: In(3), tool: release_name },
-            Op::Fail { src: In(2) },
-        ],
-    );
-    let plan = planned(&d.0);
-    let found: Vec<_> =
-        plan.calls.iter().map(|call| (call.tool.as_str(), call.rolled_back, call.is_rollback)).collect();
-    assert_eq!(found, [("reserve", true, false), ("charge", false, false), ("release", false, true)]);
-    assert!(plan.calls.iter().all(|call| !call.policy.read_only && call.most == "1"));
+    let source = "; fn f(id: text) -> result any text\n; Tools: 0=reserve 1=charge 2=release\n; Fields: 0=id\n\
+        LET 1 CALL 0 1 0 REF 0\n\
+        LET 2 CALL 1 1 0 REF 0\n\
+        MATCH 2 2\n  ERR 3 2\n    UNDO CALL 2 1 0 REF 1\n    RET_ERR REF 3\n  OK 4 1\n    RET_OK REF 4\n";
+    let expected = ["reserve 1: then release", "charge 1: then none", "release 1: a rollback"];
+    assert_eq!(told(source), expected);
+}
+
+#[test]
+fn a_rollback_in_a_loop_follows_what_comes_before_it_on_any_pass() {
+    // It can follow the call before the loop, and those behind it in an earlier pass; it leaves the loop, so it runs once.
+    let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=open 1=take 2=pay 3=drop 4=last\n; Fields: 0=id\n\
+        LET 1 CALL 0 0\n\
+        FOR 2 REF 0 4\n  LET 3 CALL 1 1 0 REF 2\n  MATCH 3 1\n    ERR 4 2\n      UNDO CALL 3 1 0 REF 1\n      RET_ERR REF 4\n\
+        \x20 CALL 2 1 0 REF 2\n  REF 2\n\
+        CALL 4 0\nRET_OK LIT 2 nil\n";
+    let expected = [
+        "open 1: then drop",
+        "take ≤ len(xs): then drop",
+        "pay ≤ len(xs): then drop",
+        "last 1: then none",
+        "drop 1: a rollback",
+    ];
+    assert_eq!(told(source), expected);
+}
+
+#[test]
+fn held_things_that_a_loop_gives_back_are_counted_once() {
+    let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=take 1=drop\n; Fields: 0=id\n\
+        LET 1 LIST 0\n\
+        FOR 2 REF 0 4\n  LET 3 CALL 0 1 0 REF 2\n  MATCH 3 1\n    ERR 4 2\n      FOR 5 REF 1 1\n\
+        \x20       UNDO CALL 1 1 0 REF 5\n      RET_ERR REF 4\n  LET 1 APPEND REF 1 REF 3\n  REF 2\n\
+        RET_OK LIT 2 nil\n";
+    let expected = ["take ≤ len(xs): then drop", "drop ≤ len(the list at line 9, column 7): a rollback"];
+    assert_eq!(told(source), expected);
+}
+
+#[test]
+fn a_branch_without_a_rollback_after_its_call_is_told() {
+    // `send` is called before something that may be undone, and as the last thing of the other branch.
+    let source = "; fn f(ok: bool) -> result nil text\n; Tools: 0=send 1=pay 2=recall\n; Fields: 0=id\n\
+        IF REF 0 3\n\
+        \x20 CALL 0 0\n  LET 1 CALL 1 0\n  MATCH 1 1\n    ERR 2 2\n      UNDO CALL 2 0\n      RET_ERR REF 2\n\
+        ELSE 1\n  CALL 0 0\n\
+        RET_OK LIT 2 nil\n";
+    let expected = ["send 1: then recall or none", "pay 1: then none", "recall 1: a rollback"];
+    assert_eq!(told(source), expected);
+}
+
+#[test]
+fn rollbacks_are_found_through_functions() {
+    // The caller undoes what the function did that then failed; what undoes is a function itself.
+    let source = "; fn book(id: text) -> result any text\n; Tools: 0=hold 1=pay\n; Fields: 0=id\n\
+        CALL 0 1 0 REF 0\nRET_OK CALL 1 1 0 REF 0\n\n\
+        ; fn back(id: text) -> any\n; Tools: 0=free 1=tell\n; Fields: 0=id\n\
+        CALL 0 1 0 REF 0\nRET CALL 1 1 0 REF 0\n\n\
+        ; fn f(id: text) -> result any text\n; Tools: 0=book 1=back 2=tell\n; Fields: 0=id\n\
+        LET 1 CALL 0 1 0 REF 0\nMATCH 1 2\n  ERR 2 2\n    UNDO CALL 1 1 0 REF 0\n    RET_ERR REF 2\n  OK 3 1\n    RET_OK CALL 2 1 0 REF 0\n";
+    let expected = [
+        "hold 1: then free, tell",
+        "pay 1: then free, tell",
+        "free 1: a rollback",
+        // It is called to undo, and at the end of the other path.
+        "tell 1: then none",
+    ];
+    assert_eq!(told(source), expected);
 }
 
 #[test]

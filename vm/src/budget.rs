@@ -10,9 +10,10 @@ use ilo_spec::limits;
 /// The limits of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions, roughly; bulk work costs by its size.
+    /// Instructions, roughly; bulk work costs by its size. Rollbacks take from the same, so leave room for them: a run that
+    /// has used all of it ends there and undoes nothing more.
     pub fuel: u64,
-    /// Bytes of values, text, registers and names.
+    /// Bytes of values, text, registers and names. The registers take at least 4,128 of them before anything runs.
     pub memory: u64,
     /// Bytes of one text.
     pub text: usize,
@@ -20,7 +21,8 @@ pub struct Limits {
     pub items: usize,
     /// Nesting of one value, at most [`ilo_spec::limits::VALUE_DEPTH`].
     pub value_depth: usize,
-    /// Tool calls in the run.
+    /// Tool calls in the run, those of rollbacks among them. A run that has made them all ends at the next, also where that
+    /// would undo something: set it above what a run makes that fails at its last call and rolls everything back.
     pub tool_calls: u64,
     /// Bytes of one tool result: its texts and field names.
     pub result_bytes: usize,

@@ -94,6 +94,11 @@ pub enum StartError {
     },
     /// A number that is not finite.
     NotFinite,
+    /// The memory of a run is less than its registers take, whatever its arguments.
+    Registers {
+        /// What they take and the limit.
+        message: String,
+    },
     /// The arguments pass a limit of the run.
     Limit {
         /// The limit's code.
@@ -114,6 +119,7 @@ impl StartError {
             StartError::InputType { .. } => Code::InputType,
             StartError::NotARecord { .. } => Code::BadInput,
             StartError::NotFinite => Code::NumberRange,
+            StartError::Registers { .. } => Code::FaultMemory,
             StartError::Limit { code, .. } => *code,
         }
     }
@@ -143,6 +149,7 @@ impl fmt::Display for StartError {
             }
             StartError::NotARecord { found } => write!(f, "expected a record of arguments, found {found}"),
             StartError::NotFinite => f.write_str("a number that is not finite"),
+            StartError::Registers { message } => write!(f, "no room for the run's registers: {message}"),
             StartError::Limit { message, .. } => f.write_str(message),
         }
     }

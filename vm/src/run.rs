@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 use core::hint::cold_path;
 use core::ops::Range;
 use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 use ilo_spec::types::{Base, Type};
@@ -231,8 +232,8 @@ impl Run {
         heap.begin(inner);
         self.entry = inner.facts.entries[usize::from(function.0)];
         let (extent, depth) = (at(self.entry.extent), at(self.entry.depth));
-        let behind =
-            frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))?;
+        let behind = frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))
+            .map_err(|trap| StartError::Registers { message: trap.into_parts().1 })?;
         let first = if inner.facts.keeps[usize::from(function.0)] { 0 } else { behind };
         self.arguments = first..first;
         Ok(found.parameters.len())
@@ -470,9 +471,13 @@ impl Run {
         self.end(code, message);
     }
 
-    fn end(&mut self, code: Code, message: String) {
+    fn end(&mut self, code: Code, mut message: String) {
         let inner = self.machine.program.inner();
         let pc = self.pc();
+        let mut calls = self.machine.frames.iter().map(|frame| frame.pc).chain([self.machine.pc]);
+        if calls.any(|behind| is_compensation(&inner.spec.code, behind)) {
+            message.push_str("; a rollback was not finished");
+        }
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
         let position = self.position(pc);
         self.fault = Some(Box::new(Fault { code, message, function, position, pc }));
@@ -691,4 +696,12 @@ fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
             open.pop();
         }
     }
+}
+
+/// Whether the call before an instruction is a compensation: its failure is noted.
+fn is_compensation(code: &[Op], behind: usize) -> bool {
+    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
+        return false;
+    };
+    fail.0 != 0 && matches!(code.get(behind + usize::from(fail.0)), Some(Op::Note { .. }))
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{FieldId, ShapeId};
+use ilo_spec::operand::{FieldId, ShapeId, StringId};
 use ilo_spec::types::Type;
 use ilo_vm::{BuildError, Datum, FunctionId, Limits, Misuse, Run, StartError, Step};
 
@@ -83,6 +83,50 @@ fn depth() {
         );
         let found = run(code, &arguments, Limits { value_depth: 2, ..Limits::default() }, NIL);
         assert_eq!(found, "depth", "{code:?}");
+    }
+}
+
+#[test]
+fn registers_are_taken_before_anything_runs() {
+    // 258 and eight of the function, two arguments: each 16 bytes.
+    const TAKEN: u64 = (258 + 8 + 2) * 16;
+    let mut asm = Asm::new(&["a", "b"]);
+    asm.function("f", &["a", "b"], PLAIN, 8, &[RETURN]);
+    let program = asm.build();
+    let start =
+        |memory| Run::new(&program, Limits { memory, ..Limits::default() }).start(FunctionId(0), &[NIL, NIL]);
+    assert_eq!(start(TAKEN), Ok(()));
+    let refused = start(TAKEN - 1).unwrap_err();
+    assert!(matches!(refused, StartError::Registers { .. }), "{refused}");
+    assert_eq!(refused.code().as_str(), "memory");
+}
+
+#[test]
+fn what_ends_a_run_in_a_rollback_says_so() {
+    let (call, fail) = (ilo_spec::operand::CallId(0), OnFail(1));
+    let undo = Op::Tool { dst: Out(2), first: First(2), call, fail };
+    let noted = [undo, Op::Jump { to: To(1) }, Op::Note { src: In(2), tool: StringId(0) }, Op::ReturnNil {}];
+    let mut asm = Asm::new(&["a", "b"]);
+    asm.call("tool", &[]);
+    asm.function(
+        "undoes",
+        &[],
+        PLAIN,
+        8,
+        &[Op::Tool { dst: Out(0), first: First(2), call, fail: OnFail(0) }, RETURN],
+    );
+    asm.function("calls", &[], PLAIN, 8, &noted);
+    let invoke = Op::Invoke { dst: Out(2), first: First(2), function: FunctionId(0), fail };
+    let mut invoked = noted;
+    invoked[0] = invoke;
+    asm.function("invokes", &[], PLAIN, 8, &invoked);
+    let program = asm.build();
+    for (function, said) in [(0, false), (1, true), (2, true)] {
+        let mut run = Run::new(&program, Limits { tool_calls: 0, ..Limits::default() });
+        run.start(FunctionId(function), &[]).unwrap();
+        let outcome = drive(&mut run, NO_TOOLS);
+        let end = "has made them; a rollback was not finished";
+        assert_eq!((code_of(&outcome), outcome.contains(end)), ("too-many-calls", said), "{outcome}");
     }
 }
 

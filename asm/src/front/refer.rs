@@ -259,8 +259,9 @@ impl<'a> Reader<'_, 'a> {
                 return if bare.contains('[') { written } else { bare };
             }
             Notation::Constrained => true,
-            Notation::Workflow => !input,
-            Notation::Mcp => !input && (inside || !reference.path.is_empty()),
+            // Inside a text what follows might belong to the name.
+            Notation::Workflow => inside || !input,
+            Notation::Mcp => inside || (!input && !reference.path.is_empty()),
             Notation::ToolCalling | Notation::Id => inside,
         };
         // An item of a list stands in braces on every page.

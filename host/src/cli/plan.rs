@@ -10,7 +10,12 @@ use ilo_host::tools::{Policy, Tools};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
+#[command(after_help = "\
+`calls` counts those of the dearest path, a loop's once for each item; retries are beyond it. `rollback after it` names the
+tools whose calls as rollbacks can still run once such a call has succeeded, whatever they undo; with `or none` some calls
+of it in the program have none after them. A rollback itself `is one`, and what is read only `needs none`.
+
+Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
     /// Source or bytecode; `-` is standard input
     file: PathBuf,
@@ -51,19 +56,22 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     if plan.calls.is_empty() {
         return output::print(&format!("`{}` calls no tools\n", plan.function), Exit::Ok);
     }
-    let head = ["tool", "calls", "changes something", "asks first", "retries", "rollback", "from"];
+    let head = ["tool", "calls", "changes something", "asks first", "retries", "rollback after it", "from"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(plan.calls.iter().map(|call| row(call, &tools)));
     output::print(&output::table(&rows), Exit::Ok)
 }
 
-/// What undoes the calls of a tool.
-fn rollback(call: &Planned) -> &'static str {
+/// Which rollbacks can still run once a call of a tool has succeeded.
+fn rollback(call: &Planned) -> String {
     match call {
-        Planned { is_rollback: true, .. } => "is one",
-        Planned { policy: Policy { read_only: true, .. }, .. } => "needs none",
-        Planned { rolled_back: true, .. } => "yes",
-        _ => "none after it",
+        Planned { is_rollback: true, .. } => "is one".to_owned(),
+        Planned { policy: Policy { read_only: true, .. }, .. } => "needs none".to_owned(),
+        Planned { rollbacks, .. } if rollbacks.is_empty() => "none".to_owned(),
+        Planned { rollbacks, some_without, .. } => {
+            let or_none = if *some_without { " or none" } else { "" };
+            format!("{}{or_none}", rollbacks.join(", "))
+        }
     }
 }
 
@@ -79,25 +87,22 @@ fn row(call: &Planned, tools: &Tools) -> Vec<String> {
         count => format!("≤ {count} a call"),
     };
     let from = source(call, tools);
-    vec![
-        call.tool.clone(),
-        call.most.clone(),
-        changes.into(),
-        asks.into(),
-        retries,
-        rollback(call).into(),
-        from,
-    ]
+    vec![call.tool.clone(), call.most.clone(), changes.into(), asks.into(), retries, rollback(call), from]
 }
 
-/// A row as data: the policy in the words of the tools file.
+/// A row as data: the policy in the words of the tools file, and rollbacks also of what changes nothing.
 fn entry_of(call: &Planned, tools: &Tools) -> Data {
     let field = |name: &str, value: Data| (name.to_owned(), value);
     Data::Record(vec![
         field("tool", Data::from(call.tool.as_str())),
         field("calls", Data::from(call.most.as_str())),
         field("policy", policy(&call.policy)),
-        field("rollback", Data::from(rollback(call))),
+        field("is_rollback", Data::Bool(call.is_rollback)),
+        field(
+            "rollbacks_after",
+            Data::List(call.rollbacks.iter().map(|tool| Data::from(tool.as_str())).collect()),
+        ),
+        field("some_without", Data::Bool(call.some_without)),
         field("source", Data::from(source(call, tools))),
     ])
 }

@@ -73,7 +73,7 @@ pub(super) struct RunLimits {
     /// Milliseconds of one tool call, where its entry says nothing else
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-    /// Tool calls
+    /// Tool calls, those of rollbacks among them
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
     /// Calls of read-only tools under way at once; with 1, one at a time

@@ -175,6 +175,47 @@ impl Reader<'_, '_, '_> {
         None
     }
 
+    /// Reports a record or a list where an operand belongs: infix has none.
+    pub(super) fn no_composite<T>(&mut self) -> Option<T> {
+        let (what, item) = match self.token {
+            Token::Symbol("{") => ("record", "- id: ${x}"),
+            _ => ("list", "- [\"${x}\"]"),
+        };
+        let help = match self.operator_before() {
+            Some(Operator { form: Form::Function, spelling: "len", .. }) | None => {
+                format!("bind the {what} in a step before, and name it here")
+            }
+            Some(found) => {
+                let key = if found.form == Form::Function {
+                    found.spelling.to_owned()
+                } else {
+                    format!("\"{}\"", found.spelling)
+                };
+                format!(
+                    "write the operator as a key, in place of the text, with its operands as a list below it: `{key}:`, then \
+                     `- ${{a}}` and `{item}`; or bind the {what} in a step before, and name it here"
+                )
+            }
+        };
+        let wrong = self
+            .wrong(Code::BadExpression, format!("a {what} is no operand in infix"))
+            .expected("a reference, a literal or `(`", self.found())
+            .help(help);
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    /// The operator of which what is under the cursor would be an operand.
+    fn operator_before(&self) -> Option<&'static Operator> {
+        let before = self.words.get(0, self.from).trim_end();
+        let last = before.rsplit(' ').next().and_then(operator::find);
+        last.filter(|found| matches!(found.form, Form::Between(_))).or_else(|| {
+            let (head, _) = before.rsplit_once('(')?;
+            let name = head.rsplit(|c: char| !c.is_ascii_alphabetic()).next()?;
+            operator::find(name).filter(|found| found.form == Form::Function)
+        })
+    }
+
     /// What to do about parentheses behind something: what no function is called on a value.
     fn no_method(&self) -> String {
         let before = self.words.get(0, self.from);

@@ -228,6 +228,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
                 self.bump(true);
                 self.expression(SIGN, level + 1)
             }
+            Token::Symbol("{" | "[") => self.no_composite(),
             Token::Symbol(_) | Token::End => {
                 self.refuse("a value is missing", "a reference, a literal or `(`")
             }

@@ -1,0 +1,178 @@
+//! Which rollbacks can still run once a call has succeeded.
+//!
+//! That is a matter of paths: a rollback counts where code leads to it from behind the call, round a loop or out of one,
+//! through the functions that are called and those that called. What a rollback undoes no bytecode says, so its tool is
+//! named.
+
+use super::names::{jumps, op};
+use super::{Cost, Planner};
+use ilo_spec::isa::Op;
+use ilo_spec::operand::ToolId;
+use ilo_spec::program::{Function, Program};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Tools whose calls are rollbacks, shared by the instructions from which they can be reached.
+type Tools = Rc<BTreeSet<ToolId>>;
+
+/// The calls of one tool, taken together.
+#[derive(Clone, Default)]
+pub(super) struct Sites {
+    /// Whether there is a call that is no rollback.
+    pub(super) forward: bool,
+    /// Whether none can follow one of those.
+    pub(super) bare: bool,
+    /// The rollbacks that can follow them.
+    pub(super) after: BTreeSet<ToolId>,
+}
+
+/// What can follow a function's calls once it has ended, whoever called it.
+struct Outside {
+    after: Tools,
+    /// Whether nothing follows one of its calls.
+    bare: bool,
+}
+
+impl Planner<'_> {
+    /// Finds for each tool which rollbacks can follow its calls. What the functions call is known.
+    pub(super) fn find_rollbacks(&mut self, functions: &[usize]) -> Option<BTreeMap<ToolId, Sites>> {
+        let mut within: HashMap<usize, Vec<Tools>> = HashMap::new();
+        for &index in functions {
+            let found = self.rollbacks_from(self.program.functions.get(index)?, &within)?;
+            within.insert(index, found);
+        }
+        let mut sites: BTreeMap<ToolId, Sites> = BTreeMap::new();
+        // Callers come first. A function without an entry is called in rollbacks alone.
+        let mut outside: HashMap<usize, Outside> = HashMap::new();
+        outside.insert(*functions.last()?, Outside { after: Rc::default(), bare: true });
+        for &index in functions.iter().rev() {
+            let Some(Outside { after, bare }) = outside.remove(&index) else { continue };
+            let (function, within) = (self.program.functions.get(index)?, within.get(&index)?);
+            for pc in function.start..function.end {
+                let op = op(self.program, pc)?;
+                self.budget.spend(0)?;
+                if is_rollback(self.program, pc, op) {
+                    continue;
+                }
+                let mut follows = from(within, function, pc + 1);
+                match op {
+                    Op::Tool { call, .. } => {
+                        let bare = bare && follows.is_empty();
+                        self.budget.spend((follows.len() + after.len()).saturating_mul(4))?;
+                        let sites = sites.entry(self.tool(call)?).or_default();
+                        sites.forward = true;
+                        sites.bare |= bare;
+                        sites.after.extend(follows.iter().chain(after.iter()));
+                    }
+                    Op::Invoke { function: callee, .. } => {
+                        // It may fail after some of its calls have succeeded.
+                        let mut targets = Vec::new();
+                        jumps(self.program, pc, op, |target| targets.push(target));
+                        for target in targets {
+                            self.unite(&mut follows, &from(within, function, target))?;
+                        }
+                        let bare = bare && follows.is_empty();
+                        self.unite(&mut follows, &after)?;
+                        let known = outside
+                            .entry(usize::from(callee.0))
+                            .or_insert(Outside { after: Rc::default(), bare: false });
+                        known.bare |= bare;
+                        self.unite(&mut known.after, &follows)?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(sites)
+    }
+
+    /// For each instruction of a function, the rollbacks that can run from there on until the function ends.
+    fn rollbacks_from(
+        &mut self,
+        function: &Function,
+        within: &HashMap<usize, Vec<Tools>>,
+    ) -> Option<Vec<Tools>> {
+        let length = usize::try_from(function.end - function.start).ok()?;
+        let mut found: Vec<Tools> = vec![Rc::default(); length];
+        for pc in (function.start..function.end).rev() {
+            let op = op(self.program, pc)?;
+            let mut here = self.run_by(pc, op, within)?;
+            let mut targets = Vec::new();
+            jumps(self.program, pc, op, |target| targets.push(target));
+            if !op.ends() {
+                targets.push(pc + 1);
+            }
+            for target in targets {
+                self.unite(&mut here, &from(&found, function, target))?;
+            }
+            if let Op::Next { back, .. } = op {
+                // Another pass may run what is in the body, or leave it.
+                for inside in (pc + 1).saturating_sub(back.0.into())..pc {
+                    let op = self::op(self.program, inside)?;
+                    let own = self.run_by(inside, op, within)?;
+                    self.unite(&mut here, &own)?;
+                    let (mut left, mut looked_at) = (Vec::new(), 0);
+                    jumps(self.program, inside, op, |target| {
+                        looked_at += 1;
+                        left.extend((target > pc).then_some(target));
+                    });
+                    self.budget.spend(looked_at)?;
+                    for target in left {
+                        self.unite(&mut here, &from(&found, function, target))?;
+                    }
+                }
+            }
+            *found.get_mut(usize::try_from(pc - function.start).ok()?)? = here;
+        }
+        Some(found)
+    }
+
+    /// The rollbacks that an instruction is, or runs by calling a function.
+    fn run_by(&mut self, pc: u32, op: Op, within: &HashMap<usize, Vec<Tools>>) -> Option<Tools> {
+        self.budget.spend(0)?;
+        let undoes = is_rollback(self.program, pc, op);
+        Some(match op {
+            Op::Tool { call, .. } if undoes => Rc::new(BTreeSet::from([self.tool(call)?])),
+            Op::Invoke { function, .. } if undoes => {
+                // All that it calls is called to undo.
+                let cost: &Cost = self.costs.get(&usize::from(function.0))?;
+                let tools = cost.keys().copied().collect();
+                self.budget.spend(cost.len().saturating_mul(4))?;
+                Rc::new(tools)
+            }
+            Op::Invoke { function, .. } => within
+                .get(&usize::from(function.0))
+                .and_then(|from| from.first())
+                .cloned()
+                .unwrap_or_default(),
+            _ => Rc::default(),
+        })
+    }
+
+    /// Adds tools to others, sharing where there is nothing to add.
+    fn unite(&mut self, tools: &mut Tools, more: &Tools) -> Option<()> {
+        self.budget.spend(0)?;
+        if more.is_empty() || Rc::ptr_eq(tools, more) {
+            return Some(());
+        }
+        self.budget.spend((tools.len() + more.len()).saturating_mul(4))?;
+        if tools.is_subset(more) {
+            *tools = more.clone();
+        } else if !more.is_subset(tools) {
+            Rc::make_mut(tools).extend(more.iter());
+        }
+        Some(())
+    }
+}
+
+/// What was found for an instruction of a function.
+fn from(found: &[Tools], function: &Function, pc: u32) -> Tools {
+    let index = usize::try_from(pc.saturating_sub(function.start)).ok();
+    index.and_then(|index| found.get(index)).cloned().unwrap_or_default()
+}
+
+/// Whether a call is a rollback: its failure is noted.
+fn is_rollback(program: &Program, pc: u32, call: Op) -> bool {
+    let (Op::Tool { fail, .. } | Op::Invoke { fail, .. }) = call else { return false };
+    fail.0 > 0 && matches!(op(program, pc + 1 + u32::from(fail.0)), Some(Op::Note { .. }))
+}
