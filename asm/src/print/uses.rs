@@ -52,6 +52,12 @@ impl<'a> Uses<'a> {
         self.named.get(&slot).copied()
     }
 
+    /// Whether a slot has a name: something reads it or takes it apart, or it names a failure, whose type what else is bound
+    /// to it may tell or hide.
+    pub(super) fn is_named(&self, slot: Slot) -> bool {
+        self.named.contains_key(&slot) || self.aliased.contains(&slot)
+    }
+
     /// What failed, where the slot of an ERR arm is the failure, whatever else it is used for.
     pub(super) fn alias(&self, arm: &Arm<'_>) -> Option<&'a str> {
         self.aliases.get(&arm.bind_span).copied()
