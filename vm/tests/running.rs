@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use ilo_spec::isa::Op;
-use ilo_vm::{Datum, FunctionId, Limits, Run, Step};
+use ilo_vm::{Datum, FunctionId, Limits, Number, Program, Run, Step};
 
 #[test]
 fn total_adds_the_tax() {
@@ -174,4 +174,34 @@ fn a_rewound_run_does_the_same_again() {
     }
     drive(&mut fresh, NO_TOOLS);
     assert_eq!((fresh.fuel_used(), fresh.memory_used()), seen[0], "and the same in a fresh run");
+}
+
+#[test]
+fn a_host_reads_numbers_calls_ends_and_packed_programs() {
+    let program = Program::load(&notify().build().to_bytes()).unwrap();
+    let mut run = Run::new(&program, Limits::default());
+    assert!(run.outcome().is_none(), "nothing has run");
+    run.start(FunctionId(0), &[Datum::Text("u1"), Datum::Text("hello")]).unwrap();
+    let Step::Call(call) = run.step() else { unreachable!("two calls") };
+    assert_eq!((call.number(), call.tool()), (1, "get-user"));
+    let answer = [("email", Datum::Int(7)), ("verified", Datum::Bool(true))];
+    call.answer(&answer[..]).unwrap();
+    let Step::Call(call) = run.step() else { unreachable!("two calls") };
+    assert_eq!(call.number(), 2);
+    let email = call.argument("email").unwrap();
+    assert_eq!(
+        (email.as_i64(), email.as_f64(), email.as_number()),
+        (Some(7), Some(7.0), Some(Number::Int(7)))
+    );
+    assert_eq!(call.argument("body").unwrap().as_f64(), None);
+    let mut kept = Vec::new();
+    run.snapshot(&mut kept).unwrap();
+    assert!(run.outcome().is_none(), "it waits");
+    // In another process: the number of the call is the same.
+    let mut run = Run::from_snapshot(&program, &kept, Limits::default()).unwrap();
+    let call = run.pending().unwrap();
+    assert_eq!(call.number(), 2);
+    call.answer(Datum::Nil).unwrap();
+    assert!(matches!(run.step(), Step::Done(_)));
+    assert!(run.outcome().is_some_and(|outcome| outcome.ok().is_some_and(|value| value.is_nil())));
 }
