@@ -126,7 +126,7 @@ impl<'f, 'a> Names<'f, 'a> {
         }
     }
 
-    /// What a call goes to; where its name is told to be none, the nearest.
+    /// What a call goes to; where its name is told to be none, the name that it is sure to mean.
     fn target(&self, name: Name<'a>, report: &mut Report<'_>) -> Result<Target<'f>, Option<String>> {
         let own = name.text.strip_prefix(SELF);
         if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
