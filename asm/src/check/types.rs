@@ -42,6 +42,7 @@ pub(super) fn check(
         resolved,
         doubts,
         slots: smallvec![Slots::default(); slots],
+        failures: SmallVec::new(),
         changed: false,
         found: Diagnostics::default(),
     };
@@ -89,6 +90,8 @@ struct Types<'t, 'a> {
     resolved: &'t [Resolved<'t>],
     doubts: &'t [Span],
     slots: SmallVec<[Slots; 16]>,
+    /// What the slots of the ERR arms around are, and where they get it.
+    failures: SmallVec<[(Slot, Seen, Span); 4]>,
     /// A slot changed after it was read in this pass.
     changed: bool,
     found: Diagnostics,
@@ -153,6 +156,11 @@ impl<'a> Types<'_, 'a> {
         let Some(info) = self.slots.get_mut(slot.0 as usize) else { return Slots::default() };
         info.read = true;
         *info
+    }
+
+    /// What a slot is in an ERR arm that binds it, and where that is.
+    fn failure_of(&self, slot: Slot) -> Option<(Seen, Span)> {
+        self.failures.iter().rev().find(|of| of.0 == slot).map(|&(_, seen, span)| (seen, span))
     }
 
     /// The type of a block's value.
@@ -278,8 +286,17 @@ impl<'a> Types<'_, 'a> {
         let result = self.slot(node.slot);
         let mut seen = None;
         if let Some(arm) = &node.err {
-            self.bind(arm.bind, result.err, arm.bind_span);
+            // Where the arm binds the slot to nothing else, it is this failure there and no other value; behind an arm that
+            // ends the function it is not this one.
+            let only = !arm.body.binds(arm.bind);
+            self.failures.extend(only.then_some((arm.bind, result.err, arm.bind_span)));
+            if !only || arm.body.completes() {
+                self.bind(arm.bind, result.err, arm.bind_span);
+            }
             seen = self.block(&arm.body, to);
+            if only {
+                self.failures.pop();
+            }
         }
         if let Some(arm) = &node.ok {
             self.bind(arm.bind, result.ok, arm.bind_span);
@@ -315,7 +332,10 @@ impl<'a> Types<'_, 'a> {
             return Some(Known::ANY);
         }
         match &expression.kind {
-            ExprKind::Ref(slot) => self.slot(*slot).plain,
+            ExprKind::Ref(slot) => match self.failure_of(*slot) {
+                Some((seen, _)) => seen,
+                None => self.slot(*slot).plain,
+            },
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
             ExprKind::Field(of, name) => {
                 self.field(of, name.text);
@@ -600,7 +620,7 @@ impl<'a> Types<'_, 'a> {
         let diagnostic = Diagnostic::new(Code::TypeMismatch, expression.span, message)
             .expected(expected, found.to_string());
         match expression.kind {
-            ExprKind::Ref(slot) => match self.slots.get(slot.0 as usize).and_then(|info| info.origin) {
+            ExprKind::Ref(slot) => match self.origin(slot) {
                 Some(span) => {
                     let name = slot_name(self.function, slot);
                     diagnostic.related(span, format!("{name} gets its type, {found}, here"))
@@ -615,6 +635,12 @@ impl<'a> Types<'_, 'a> {
             },
             _ => diagnostic,
         }
+    }
+
+    /// Where a slot that is read here gets its type.
+    fn origin(&self, slot: Slot) -> Option<Span> {
+        let plain = || self.slots.get(slot.0 as usize).and_then(|info| info.origin);
+        self.failure_of(slot).map(|(_, span)| span).or_else(plain)
     }
 
     fn call_facts(&self, call: &Call<'a>) -> CallFacts {

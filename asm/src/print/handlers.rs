@@ -53,7 +53,7 @@ impl<'a> Printer<'_, 'a> {
         };
         if let Some(arm) = &node.err {
             let skips = matches!(said, Said::Skips(_));
-            entries.extend(self.failure(node, arm, |printer| match said {
+            entries.extend(self.failure(arm, |printer| match said {
                 _ if skips => vec![("skip".into(), Doc::Bool(true))],
                 Said::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
                 Said::GoesOn => printer.replacement(arm, None, Tail::Drop),
@@ -214,7 +214,7 @@ impl<'a> Printer<'_, 'a> {
         let mut entries = vec![("match".into(), Doc::word(reference))];
         let tail = tail.of_branch();
         let err = node.err.as_ref().map(|arm| {
-            self.failure(node, arm, |printer| {
+            self.failure(arm, |printer| {
                 if arm.body.completes() {
                     printer.replacement(arm, None, tail)
                 } else {
@@ -250,25 +250,14 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// The handler of an arm, with the name of the failure where it has one.
-    fn failure(
-        &mut self,
-        node: &Match<'a>,
-        arm: &Arm<'a>,
-        inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>,
-    ) -> Vec<Entry<'a>> {
-        let (slot, alias) = (arm.bind, self.uses.alias(arm));
+    fn failure(&mut self, arm: &Arm<'a>, inside: impl FnOnce(&mut Self) -> Vec<Entry<'a>>) -> Vec<Entry<'a>> {
+        let (slot, alias) = (arm.bind, self.uses.is_alias(arm));
         let input = (slot.0 as usize) < self.function.parameters.len();
-        let named = match alias {
-            // What else is bound to the slot may tell its type, or hide it.
-            Some(called) => {
-                let call = slot == node.slot && !self.is_own(called);
-                let ok = node.ok.is_some_and(|ok| ok.bind == slot);
-                input || self.uses.bindings(slot) != u32::from(call) + u32::from(call && ok)
-            }
-            None => {
-                let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
-                !once && self.uses.named_last(slot).is_some()
-            }
+        let named = if alias {
+            input
+        } else {
+            let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
+            !once && self.uses.named_last(slot).is_some()
         };
         let unnamed = !named && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
@@ -281,7 +270,7 @@ impl<'a> Printer<'_, 'a> {
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();
-        if alias.is_some() && !known {
+        if alias && !known {
             // Behind the arm the name is the input's again.
             self.rebound.remove(&slot);
         }

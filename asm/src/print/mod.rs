@@ -50,7 +50,7 @@ struct Printer<'p, 'a> {
     functions: &'p HashSet<&'a str>,
     function: &'p Function<'a>,
     names: Names<'a>,
-    uses: Uses<'a>,
+    uses: Uses,
     /// Inputs that have been bound anew: names like any other from then on.
     rebound: HashSet<Slot>,
     /// An OK arm must not become a part of the block that is printed: a call in it would be read as a rollback.

@@ -20,7 +20,7 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Names every slot; twins have one name.
-    pub(super) fn new(function: &Function<'a>, twins: &Twins<'_, 'a>) -> Names<'a> {
+    pub(super) fn new(function: &Function<'a>, twins: &Twins<'_>) -> Names<'a> {
         let mut hints = Hints { of: vec![None; function.slots.len()] };
         hints.block(&function.body);
         let mut taken: HashSet<Cow<'a, str>> = RESERVED.into_iter().map(Cow::Borrowed).collect();

@@ -140,7 +140,7 @@ impl<'a> Printer<'_, 'a> {
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 // What nothing reads counts where a MATCH takes something else from the slot.
-                let named = self.uses.is_named(*slot) || self.must_not_give(statement, tail);
+                let named = self.uses.named_last(*slot).is_some() || self.must_not_give(statement, tail);
                 let (slot, tail) = if named { (Some(*slot), Tail::Bind) } else { (None, Tail::Drop) };
                 self.control(control, slot, tail, self.uses.whole(statement.span), out);
             }

@@ -6,15 +6,15 @@ use crate::lower::matched::{Matched, matched_call};
 
 /// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
 #[derive(Debug)]
-pub(super) struct Twins<'u, 'a> {
+pub(super) struct Twins<'u> {
     of: Vec<Option<Slot>>,
-    uses: &'u Uses<'a>,
+    uses: &'u Uses,
     parameters: usize,
 }
 
-impl<'u, 'a> Twins<'u, 'a> {
+impl<'u> Twins<'u> {
     /// Those of a function.
-    pub(super) fn find(function: &Function<'a>, uses: &'u Uses<'a>) -> Twins<'u, 'a> {
+    pub(super) fn find(function: &Function<'_>, uses: &'u Uses) -> Twins<'u> {
         let of = vec![None; function.slots.len()];
         let mut twins = Twins { of, uses, parameters: function.parameters.len() };
         twins.block(&function.body);
@@ -75,13 +75,13 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
 /// Whether a call in an ERR arm or a branch of IF would become a rollback if OK arms were steps of it.
 ///
 /// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none.
-pub(super) fn would_undo(block: &Block<'_>, uses: &Uses<'_>) -> bool {
+pub(super) fn would_undo(block: &Block<'_>, uses: &Uses) -> bool {
     let mut bare = false;
     lifted(block, fails(block), uses, &mut bare) && bare
 }
 
 /// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback, or may be none.
-fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Uses<'_>, bare: &mut bool) -> bool {
+fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Uses, bare: &mut bool) -> bool {
     let mut ends = false;
     let mut statements = block.statements.iter().peekable();
     while let Some(statement) = statements.next() {

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and binds.
 #[derive(Debug, Default)]
-pub(super) struct Uses<'a> {
+pub(super) struct Uses {
     /// How often each slot is read.
     reads: HashMap<Slot, u32>,
     /// Where each slot is read or taken apart last.
@@ -22,16 +22,14 @@ pub(super) struct Uses<'a> {
     pub(super) matched: HashSet<Slot>,
     /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
     inside: HashMap<Span, (u32, u32)>,
-    /// Where ERR arms name a failure that is no slot's, each with what was called.
-    aliases: HashMap<Span, &'a str>,
-    /// Their slots, but for those of their own calls.
-    aliased: HashSet<Slot>,
+    /// Where ERR arms name a failure that is no slot's.
+    aliases: HashSet<Span>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
 }
 
-impl<'a> Uses<'a> {
-    pub(super) fn of(function: &Function<'a>) -> Uses<'a> {
+impl Uses {
+    pub(super) fn of(function: &Function<'_>) -> Uses {
         let mut uses = Uses::default();
         uses.block(&function.body);
         uses
@@ -52,15 +50,9 @@ impl<'a> Uses<'a> {
         self.named.get(&slot).copied()
     }
 
-    /// Whether a slot has a name: something reads it or takes it apart, or it names a failure, whose type what else is bound
-    /// to it may tell or hide.
-    pub(super) fn is_named(&self, slot: Slot) -> bool {
-        self.named.contains_key(&slot) || self.aliased.contains(&slot)
-    }
-
-    /// What failed, where the slot of an ERR arm is the failure, whatever else it is used for.
-    pub(super) fn alias(&self, arm: &Arm<'_>) -> Option<&'a str> {
-        self.aliases.get(&arm.bind_span).copied()
+    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
+    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
+        self.aliases.contains(&arm.bind_span)
     }
 
     /// Whether the slot of an ERR arm is read in that arm alone.
@@ -78,7 +70,6 @@ impl<'a> Uses<'a> {
         call == bind
             || (self.bindings(bind) == 1
                 && !self.matched.contains(&bind)
-                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
                 && self.bindings(call) == 1
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
@@ -93,23 +84,18 @@ impl<'a> Uses<'a> {
         *self.binds.entry(slot).or_default() += 1;
     }
 
-    fn block(&mut self, block: &Block<'a>) {
+    fn block(&mut self, block: &Block<'_>) {
         let mut before = None;
         for statement in block.statements {
             let matched = before.and_then(|before| matched_call(before, Some(statement)));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
-            if let (Some(arm), Some(matched)) = (alias, matched) {
-                self.aliases.insert(arm.bind_span, matched.call.tool.text);
-                if arm.bind != matched.node.slot {
-                    self.aliased.insert(arm.bind);
-                }
-            }
+            self.aliases.extend(alias.map(|arm| arm.bind_span));
             self.statement(statement);
             before = Some(statement);
         }
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>) {
+    fn statement(&mut self, statement: &Stmt<'_>) {
         if let StmtKind::Let { slot, .. } = statement.kind {
             self.bind(slot);
         }
@@ -127,7 +113,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    fn control(&mut self, control: &Control<'a>) {
+    fn control(&mut self, control: &Control<'_>) {
         match control {
             Control::If(node) => {
                 self.expr(&node.condition);
@@ -138,7 +124,7 @@ impl<'a> Uses<'a> {
                 self.matched.insert(node.slot);
                 self.name(node.slot, node.slot_span.start);
                 if let Some(arm) = &node.err {
-                    let alias = self.alias(arm).is_some();
+                    let alias = self.is_alias(arm);
                     if alias {
                         self.failures.push(arm.bind);
                     } else {
@@ -165,7 +151,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    fn expr(&mut self, expr: &Expr<'a>) {
+    fn expr(&mut self, expr: &Expr<'_>) {
         match expr.kind {
             ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
             ExprKind::Ref(slot) => {
@@ -183,7 +169,7 @@ impl<'a> Uses<'a> {
         self.furthest = self.furthest.max(last.saturating_add(1));
     }
 
-    fn call(&mut self, call: &Call<'a>) {
+    fn call(&mut self, call: &Call<'_>) {
         call.arguments.iter().for_each(|argument| self.expr(&argument.value));
     }
 }

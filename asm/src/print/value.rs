@@ -318,11 +318,6 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
-    /// Whether a call of this name goes to a function of the file.
-    pub(super) fn is_own(&self, name: &str) -> bool {
-        self.functions.contains(name.strip_prefix("mcp://self/").unwrap_or(name))
-    }
-
     /// What a call calls.
     pub(super) fn tool(&self, name: &'a str) -> Cow<'a, str> {
         let own = self.words.notation == Notation::Mcp && self.functions.contains(name);
