@@ -6,6 +6,7 @@
 # goes to fuzz/artifacts there, and the script then ends with 1.
 #   FUZZ_SANITIZER=address   with a sanitizer (else without: no unsafe code is ours)
 #   FUZZ_BUILT=1             takes the targets as they were built last
+#   FUZZ_INPUTS=FOLDER       goes on from the inputs in that folder, and leaves those that it finds there
 #   FUZZ_KEEP=1              ends with fuzz/keep.sh, which takes few inputs with the same edges into fuzz/corpus
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +14,7 @@ seconds=${1:-60}
 shift || true
 folder=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 built=$folder/x86_64-unknown-linux-gnu/release
+inputs=${FUZZ_INPUTS:-$folder/inputs}
 mkdir -p "$folder/artifacts"
 targets=("$@")
 if [ $# = 0 ]; then
@@ -45,7 +47,7 @@ echo '| target | seconds | executions | edges at 1/8 | 1/4 | 1/2 | all | feature
 echo '|---|---|---|---|---|---|---|---|---|'
 failed=0
 for target in "${targets[@]}"; do
-    work=$folder/inputs/$target
+    work=$inputs/$target
     log=$folder/$target.log
     "$seeds" "$target" "$work" "$folder/$target.dict"
     # A time before every line, for the curve.

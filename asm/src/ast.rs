@@ -129,13 +129,7 @@ pub struct Block<'a> {
 impl Block<'_> {
     /// Whether some path reaches its end.
     pub fn completes(&self) -> bool {
-        self.statements.iter().all(|statement| match &statement.kind {
-            StmtKind::Return(..) | StmtKind::Fail(_) => false,
-            StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
-                control.completes()
-            }
-            _ => true,
-        })
+        self.statements.iter().all(Stmt::completes)
     }
 
     /// Whether something in it binds a slot; what never comes to a value binds none.
@@ -218,6 +212,19 @@ pub struct Stmt<'a> {
     pub kind: StmtKind<'a>,
     /// From its first token to its last.
     pub span: Span,
+}
+
+impl Stmt<'_> {
+    /// Whether some path reaches its end.
+    pub fn completes(&self) -> bool {
+        match &self.kind {
+            StmtKind::Return(..) | StmtKind::Fail(_) => false,
+            StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
+                control.completes()
+            }
+            _ => true,
+        }
+    }
 }
 
 /// A statement's kind.

@@ -1,10 +1,12 @@
 //! Mends that the checker knows: in the words of instruction text, and names where a notation writes names.
 
 use super::describe::slot_name;
-use crate::ast::{Function, Name, Slot};
+use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Edit, Fix, Near};
+use crate::known::Known;
 use crate::span::Span;
+use ilo_spec::number;
 
 /// Another word where a statement begins with `old`.
 pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
@@ -43,5 +45,36 @@ pub(super) fn name(
     match near.filter(|near| near.sure && written && notation != Notation::Id) {
         Some(near) => diagnostic.replace(name.span, near.name),
         None => diagnostic,
+    }
+}
+
+/// A constant of another type that is spelt alike, such as 40 for "40", where that `fits`.
+pub(super) fn literal(
+    diagnostic: Diagnostic,
+    expression: &Expr<'_>,
+    notation: Notation,
+    fits: impl Fn(Known) -> bool,
+) -> Diagnostic {
+    let ExprKind::Literal(literal) = expression.kind else { return diagnostic };
+    let (kind, plain, quoted) = match literal {
+        Literal::Text(text) if fits(Known::NUMBER) && number::parse(text).is_ok() => {
+            (1, text.to_owned(), true)
+        }
+        Literal::Text(text @ ("true" | "false")) if fits(Known::BOOL) => (3, text.to_owned(), true),
+        Literal::Number(number) if fits(Known::TEXT) => (0, number.to_string(), false),
+        Literal::Bool(truth) if fits(Known::TEXT) && !fits(Known::NUMBER) => (0, truth.to_string(), false),
+        _ => return diagnostic,
+    };
+    let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };
+    // As it stands, and nothing else: what was written otherwise has another length.
+    let length = expression.span.end.saturating_sub(expression.span.start) as usize;
+    let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
+    let as_it_stands = length == word + plain.len() + if quoted { 2 } else { 0 };
+    match notation {
+        Notation::Id if as_it_stands => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
+        Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
+        // In a formula of a workflow, which is a text, quotes would end that.
+        _ if as_it_stands && (quoted || notation != Notation::Workflow) => diagnostic.replace(expression.span, meant),
+        _ => diagnostic.help(format!("write `{meant}`")),
     }
 }

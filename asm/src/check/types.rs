@@ -17,7 +17,6 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::known::Known;
 use crate::span::Span;
 use ilo_spec::error::Code;
-use ilo_spec::number;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 use std::fmt::Display;
@@ -262,7 +261,8 @@ impl<'a> Types<'_, 'a> {
     fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Known, declared: Span) {
         if let Some(found) = seen.filter(|found| !found.meets(wanted)) {
             let message = format!("`{}` gives {wanted}, but this is {found}", self.function.name.text);
-            let diagnostic = self.mismatch(value, found, wanted.to_string(), message);
+            let fits = |meant: Known| meant.meets(wanted);
+            let diagnostic = self.mismatch(value, found, (wanted.to_string(), fits), message);
             self.found.push(diagnostic.related(declared, "the type is given here"));
         }
     }
@@ -453,7 +453,8 @@ impl<'a> Types<'_, 'a> {
         let of_text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Known::TEXT));
         if let Some((operand, _)) = of_text {
             let message = "`+` adds numbers, but this is text".to_owned();
-            let diagnostic = self.mismatch(operand, Known::TEXT, Known::NUMBER.to_string(), message);
+            let expected = (Known::NUMBER.to_string(), |_| false);
+            let diagnostic = self.mismatch(operand, Known::TEXT, expected, message);
             self.found.push(diagnostic.help("`concat` joins texts"));
             return Known::ANY;
         }
@@ -494,35 +495,10 @@ impl<'a> Types<'_, 'a> {
             ExprKind::Literal(_) => (left.0, a, b),
             _ => (right.0, b, a),
         };
-        let mut warning = Diagnostic::new(
-            Code::NeverEqual,
-            at.span,
-            format!("{found} is compared with {other}: they are never equal"),
-        )
-        .expected(other.to_string(), found.to_string());
-        let meant = match (at.kind, other) {
-            (ExprKind::Literal(Literal::Text(text)), Known::NUMBER) => {
-                number::parse(text).is_ok().then(|| text.to_owned())
-            }
-            (ExprKind::Literal(Literal::Text(text @ ("true" | "false"))), Known::BOOL) => {
-                Some(text.to_owned())
-            }
-            (ExprKind::Literal(Literal::Number(number)), Known::TEXT) => Some(format!("\"{number}\"")),
-            _ => None,
-        };
-        // In quotes as they stand, and nothing else: what was read otherwise has another length.
-        let quotes = if matches!(at.kind, ExprKind::Literal(Literal::Text(_))) { 2 } else { 0 };
-        let length = (at.span.end.saturating_sub(at.span.start) as usize).saturating_sub(quotes);
-        let plain = meant.as_deref().map(|meant| meant.trim_matches('"').len());
-        if let Some(meant) = meant {
-            let json = !matches!(self.function.notation, Notation::Id | Notation::Workflow) || quotes > 0;
-            warning = if self.function.notation != Notation::Id && json && plain == Some(length) {
-                warning.replace(at.span, meant)
-            } else {
-                warning.help(format!("write `{meant}`"))
-            };
-        }
-        self.found.push(warning);
+        let message = format!("{found} is compared with {other}: they are never equal");
+        let warning = Diagnostic::new(Code::NeverEqual, at.span, message)
+            .expected(other.to_string(), found.to_string());
+        self.found.push(mend::literal(warning, at, self.function.notation, |meant| meant == other));
     }
 
     /// Warns of a case that the value which is matched never meets.
@@ -591,7 +567,7 @@ impl<'a> Types<'_, 'a> {
         let fits = |known: Known| known.meets(Known::BOOL) || known.meets(Known::NIL);
         if let Some(found) = seen.filter(|&found| !fits(found)) {
             let message = format!("{word} takes a bool or nil, but this is {found}");
-            let mut diagnostic = self.mismatch(expression, found, "bool or nil".to_owned(), message);
+            let mut diagnostic = self.mismatch(expression, found, ("bool or nil".to_owned(), fits), message);
             if found == Known::NUMBER && self.function.notation != Notation::Id {
                 diagnostic = diagnostic.help("compare it with another number");
             }
@@ -610,15 +586,24 @@ impl<'a> Types<'_, 'a> {
     ) -> bool {
         let Some(found) = seen.filter(|&found| !fits(found)) else { return true };
         let message = format!("{what}, but this is {found}");
-        let diagnostic = self.mismatch(expression, found, expected.to_string(), message);
+        let diagnostic = self.mismatch(expression, found, (expected.to_string(), fits), message);
         self.found.push(diagnostic);
         false
     }
 
-    /// A mismatch that says where the type comes from.
-    fn mismatch(&self, expression: &Expr<'a>, found: Known, expected: String, message: String) -> Diagnostic {
+    /// A mismatch that says where the type comes from, or what to write in place of a constant. Of what is expected: in
+    /// words, and whether a type is that.
+    fn mismatch(
+        &self,
+        expression: &Expr<'a>,
+        found: Known,
+        expected: (String, impl Fn(Known) -> bool),
+        message: String,
+    ) -> Diagnostic {
+        let (expected, fits) = expected;
         let diagnostic = Diagnostic::new(Code::TypeMismatch, expression.span, message)
             .expected(expected, found.to_string());
+        let diagnostic = mend::literal(diagnostic, expression, self.function.notation, fits);
         match expression.kind {
             ExprKind::Ref(slot) => match self.origin(slot) {
                 Some(span) => {
@@ -665,7 +650,8 @@ impl<'a> Types<'_, 'a> {
             if let Some(found) = seen.filter(|found| !found.meets(wanted.known)) {
                 let (tool, name) = (call.tool.text, argument.name.text);
                 let message = format!("`{name}` of `{tool}` takes {}, but this is {found}", wanted.known);
-                let diagnostic = self.mismatch(&argument.value, found, wanted.known.to_string(), message);
+                let expected = (wanted.known.to_string(), |meant: Known| meant.meets(wanted.known));
+                let diagnostic = self.mismatch(&argument.value, found, expected, message);
                 self.found.push(match wanted.declared {
                     Some(span) => diagnostic.related(span, "the parameter's type is given here"),
                     None => diagnostic,

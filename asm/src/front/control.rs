@@ -166,7 +166,7 @@ impl<'a> Reader<'_, 'a> {
         let slot = self.bind(name);
         self.bind_last(start, slot, name.span);
         if matches!(tail, Tail::Value | Tail::Yield) {
-            self.push(StmtKind::Value(super::reader::of_slot(slot, name.span)), step.head());
+            self.push_slot(slot, name.span, step.head());
         }
     }
 

@@ -73,7 +73,7 @@ impl<'a> Reader<'_, 'a> {
         if failing.skips {
             self.skip((slot, slot_span), &failing, step, (rest, of_block), |this| {
                 if rest.is_empty() && tail.wanted() {
-                    this.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
+                    this.push_slot(slot, slot_span, step.head());
                 }
                 (slot, slot_span)
             });
@@ -86,7 +86,7 @@ impl<'a> Reader<'_, 'a> {
         let node = Match { slot, slot_span, err, ok: None, span: call.span };
         self.push(StmtKind::Control(Control::Match(self.arena.alloc(node))), step.head());
         if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
-            self.push(StmtKind::Value(of_slot(slot, slot_span)), step.head());
+            self.push_slot(slot, slot_span, step.head());
         }
     }
 

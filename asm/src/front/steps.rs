@@ -8,7 +8,7 @@ use super::kinds::step_words;
 use super::reader::{Reader, of_slot};
 use super::refer::{FAILURES, inner};
 use super::tree::{Entry, Kind, Node};
-use crate::ast::{Block, Bound, Expr, Name, Slot, StmtKind};
+use crate::ast::{Block, Bound, Expr, Name, Slot, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -275,7 +275,14 @@ impl<'a> Reader<'_, 'a> {
         let slot = self.bind(name);
         self.push(StmtKind::Let { slot, slot_span: name.span, value }, span);
         if is_value {
-            self.push(StmtKind::Value(of_slot(slot, name.span)), span);
+            self.push_slot(slot, name.span, span);
+        }
+    }
+
+    /// What the last statement has bound, as the value of its step; nothing where it never comes to one.
+    pub(super) fn push_slot(&mut self, slot: Slot, slot_span: Span, span: Span) {
+        if self.statements.last().is_some_and(Stmt::completes) {
+            self.push(StmtKind::Value(of_slot(slot, slot_span)), span);
         }
     }
 
