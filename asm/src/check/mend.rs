@@ -74,7 +74,9 @@ pub(super) fn literal(
         Notation::Id if as_it_stands => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
         Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
         // In a formula of a workflow, which is a text, quotes would end that.
-        _ if as_it_stands && (quoted || notation != Notation::Workflow) => diagnostic.replace(expression.span, meant),
+        _ if as_it_stands && (quoted || notation != Notation::Workflow) => {
+            diagnostic.replace(expression.span, meant)
+        }
         _ => diagnostic.help(format!("write `{meant}`")),
     }
 }

@@ -170,6 +170,16 @@ impl<'a> Parser<'_, 'a> {
         let what = if of == Word::Call { "arguments" } else { "fields" };
         let count_token = self.at;
         let count = self.count(of, what)?;
+        self.pairs_of(of, what, (count_token, count))
+    }
+
+    /// Reads so many pairs, as the count at a token says.
+    fn pairs_of(
+        &mut self,
+        of: Word,
+        what: &'static str,
+        (count_token, count): (usize, u32),
+    ) -> Result<&'a [Field<'a>], Stop> {
         let start = self.fields.len();
         for read in 0..count {
             if self.ends_list() {
@@ -179,6 +189,12 @@ impl<'a> Parser<'_, 'a> {
         }
         self.last_count = Some((count_token, self.at));
         Ok(self.take_fields(start))
+    }
+
+    /// Whether an operand begins behind the token under the cursor.
+    fn operand_behind(&self) -> bool {
+        let behind = self.tokens.get(self.at + 1).and_then(|token| token.word);
+        behind.is_some_and(|word| word.row().place == Place::Expression)
     }
 
     /// Whether nothing that a list could go on with is under the cursor.
@@ -221,6 +237,14 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn merge(&mut self) -> Result<ExprKind<'a>, Stop> {
+        let counted = self.current.kind == Kind::Integer && self.operand_behind();
+        if counted {
+            let count_token = self.at;
+            let count = self.count(Word::Merge, "fields")?;
+            let record = self.expr(Word::Merge)?;
+            let fields = self.pairs_of(Word::Merge, "fields", (count_token, count))?;
+            return Ok(ExprKind::Merge(self.arena.alloc(record), fields));
+        }
         let record = self.expr(Word::Merge)?;
         let record = self.arena.alloc(record);
         let start = self.fields.len();

@@ -271,8 +271,8 @@ impl<'a> Parser<'_, 'a> {
     fn merge_help(&self, wrong: Diagnosed, of: Word) -> Diagnosed {
         if self.merge_end == Some(self.at) || of == Word::Merge {
             wrong.help(
-                "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, bind it \
-                 first, with `LET <slot> MERGE …`, and write `REF <slot>` here",
+                "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
+                 many it takes behind the word, as in `MERGE 1 REF …`",
             )
         } else {
             wrong

@@ -167,7 +167,7 @@ impl<'a> Printer<'a> {
             }
             StmtKind::Undo(call) => {
                 self.line(Word::Undo);
-                self.call(call);
+                self.call(call, Behind::Word);
             }
             StmtKind::Control(control) => {
                 self.out.push_str(&"  ".repeat(self.depth));
@@ -182,7 +182,7 @@ impl<'a> Printer<'a> {
         match control {
             Control::If(node) => {
                 self.out.push_str(Word::If.mnemonic());
-                self.expr(&node.condition);
+                self.operand(&node.condition, Behind::Integer);
                 self.counted(&node.then);
                 if let Some(otherwise) = &node.otherwise {
                     self.line(Word::Else);
@@ -202,7 +202,7 @@ impl<'a> Printer<'a> {
             Control::For(node) => {
                 self.out.push_str(Word::For.mnemonic());
                 self.number(node.item.0);
-                self.expr(&node.list);
+                self.operand(&node.list, Behind::Integer);
                 self.counted(&node.body);
             }
         }
@@ -216,7 +216,12 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// An expression behind which a word stands, or nothing.
     fn expr(&mut self, expr: &Expr<'a>) {
+        self.operand(expr, Behind::Word);
+    }
+
+    fn operand(&mut self, expr: &Expr<'a>, behind: Behind) {
         match expr.kind {
             ExprKind::Ref(slot) => {
                 self.word(Word::Ref);
@@ -236,55 +241,69 @@ impl<'a> Printer<'a> {
                 self.word(Word::Field);
                 match record.kind {
                     ExprKind::Ref(slot) => self.number(slot.0),
-                    _ => self.expr(record),
+                    _ => self.operand(record, Behind::Integer),
                 }
                 self.field(field.text);
             }
-            ExprKind::Call(call) => self.call(call),
+            ExprKind::Call(call) => self.call(call, behind),
             ExprKind::Unary(operator, operand) => {
                 self.word(match operator {
                     Unary::Not => Word::Not,
                     Unary::Len => Word::Len,
                 });
-                self.expr(operand);
+                self.operand(operand, behind);
             }
             ExprKind::Binary(operator, a, b) => {
                 self.word(binary(operator));
                 self.expr(a);
-                self.expr(b);
+                self.operand(b, behind);
             }
             ExprKind::Has(record, field) => {
                 self.word(Word::Has);
-                self.expr(record);
+                self.operand(record, Behind::Integer);
                 self.field(field.text);
             }
             ExprKind::MatchMap(map) => {
                 self.word(Word::MatchMap);
-                self.expr(&map.subject);
+                self.operand(&map.subject, Behind::Integer);
                 self.number(map.cases.len() + usize::from(map.default.is_some()));
+                let mut keys = map.cases.iter().map(|case| case.key).skip(1);
                 for case in map.cases {
                     self.literal(case.key);
-                    self.expr(&case.value);
+                    let last = if map.default.is_some() { Behind::Word } else { behind };
+                    let key = keys.next().map(|key| match key {
+                        Literal::Number(_) => Behind::Integer,
+                        _ => Behind::Word,
+                    });
+                    self.operand(&case.value, key.unwrap_or(last));
                 }
                 if let Some(default) = &map.default {
                     self.word(Word::Else);
-                    self.expr(default);
+                    self.operand(default, behind);
                 }
             }
             ExprKind::Record(fields) => {
                 self.word(Word::Obj);
                 self.number(fields.len());
-                self.pairs(fields);
+                self.pairs(fields, behind);
             }
             ExprKind::Merge(base, fields) => {
                 self.word(Word::Merge);
-                self.expr(base);
-                self.pairs(fields);
+                // It would take an integer behind it for one more field.
+                if behind == Behind::Integer {
+                    self.number(fields.len());
+                }
+                let pairs = if fields.is_empty() { behind } else { Behind::Integer };
+                self.operand(base, pairs);
+                self.pairs(fields, behind);
             }
             ExprKind::List(items) => {
                 self.word(Word::List);
                 self.number(items.len());
-                items.iter().for_each(|item| self.expr(item));
+                if let Some((last, before)) = items.split_last() {
+                    before.iter().for_each(|item| self.expr(item));
+                    self.operand(last, behind);
+                }
             }
         }
     }
@@ -301,18 +320,18 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn call(&mut self, call: &Call<'a>) {
+    fn call(&mut self, call: &Call<'a>, behind: Behind) {
         self.word(Word::Call);
         let tool = self.tools.number(call.tool.text);
         self.number(tool);
         self.number(call.arguments.len());
-        self.pairs(call.arguments);
+        self.pairs(call.arguments, behind);
     }
 
-    fn pairs(&mut self, fields: &[Field<'a>]) {
-        for field in fields {
+    fn pairs(&mut self, fields: &[Field<'a>], behind: Behind) {
+        for (at, field) in fields.iter().enumerate() {
             self.field(field.name.text);
-            self.expr(&field.value);
+            self.operand(&field.value, if at + 1 == fields.len() { behind } else { Behind::Integer });
         }
     }
 
@@ -320,6 +339,15 @@ impl<'a> Printer<'a> {
         let number = self.fields.number(name);
         self.number(number);
     }
+}
+
+/// What stands behind an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// A word, a text, or nothing.
+    Word,
+    /// A count, or the number of a field.
+    Integer,
 }
 
 fn binary(operator: Binary) -> Word {

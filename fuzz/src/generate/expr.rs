@@ -1,6 +1,6 @@
 //! Expressions of a wanted kind.
 //!
-//! `tail` says that no integer follows, so that a MERGE, which takes pairs while one does, may end there.
+//! `tail` says that no integer follows, so that a MERGE without a count, which takes pairs while one does, may end there.
 
 use super::Generator;
 use super::kind::Kind;
@@ -201,11 +201,14 @@ impl Generator<'_> {
                     self.expr(item, depth, tail && place + 1 == length, out);
                 }
             }
-            Kind::Record(fields) if tail && self.choices.chance(128) => {
+            Kind::Record(fields) if self.choices.chance(128) => {
+                let base = self.text_of(want, depth, false);
+                let (count, pairs) = self.pairs(fields, depth);
                 out.push_str("MERGE ");
-                self.expr(want, depth, false, out);
-                let fields = fields.clone();
-                self.pairs(&fields, depth, out);
+                if !tail || self.choices.chance(64) {
+                    let _ = write!(out, "{count} ");
+                }
+                let _ = write!(out, "{base}{pairs}");
             }
             Kind::Record(fields) => self.record(fields, depth, tail, out),
         }
@@ -228,8 +231,9 @@ impl Generator<'_> {
         (0..more).map(|place| (words::FIELDS.len() + place, Kind::Any)).collect()
     }
 
-    /// Fields that MERGE sets: some of these, or a new one.
-    fn pairs(&mut self, fields: &[(usize, Kind)], depth: usize, out: &mut String) {
+    /// Fields that MERGE sets, and how many: some of these, or a new one.
+    fn pairs(&mut self, fields: &[(usize, Kind)], depth: usize) -> (usize, String) {
+        let mut out = String::new();
         let count = self.choices.below(4);
         let mut used = Vec::new();
         for _ in 0..count {
@@ -248,13 +252,16 @@ impl Generator<'_> {
             used.push(name);
             let name = self.field(name);
             let _ = write!(out, " {name} ");
-            self.expr(&kind, depth, false, out);
+            self.expr(&kind, depth, false, &mut out);
         }
-        for (name, kind) in self.wide() {
+        let wide = self.wide();
+        let count = used.len() + wide.len();
+        for (name, kind) in wide {
             let name = self.field(name);
             let _ = write!(out, " {name} ");
-            self.literal(&kind, out);
+            self.literal(&kind, &mut out);
         }
+        (count, out)
     }
 
     fn record(&mut self, fields: &[(usize, Kind)], depth: usize, tail: bool, out: &mut String) {
