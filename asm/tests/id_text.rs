@@ -226,6 +226,10 @@ fn merge_takes_pairs_while_integers_follow() {
     };
     assert_eq!(fields("MERGE REF 0 0 REF 1"), 1);
     assert_eq!(fields("MERGE REF 0 0 REF 1\n  1 REF 1\n2 LIT 1 5"), 3);
+    assert_eq!(fields("MERGE 0 REF 0"), 0);
+    assert_eq!(fields("MERGE 2 MERGE 1 REF 0 0 REF 1 0 REF 0 1 REF 1"), 2);
+    // A slot number without its REF, as before.
+    says("LET 2 MERGE 0 0 REF 1", &["expected-operand"]);
     for body in [
         "LET 2 OBJ 2 0 MERGE REF 0 0 REF 1 1 REF 1",
         "LET 2 LIST 2 MERGE REF 0 0 REF 1",
@@ -233,7 +237,7 @@ fn merge_takes_pairs_while_integers_follow() {
     ] {
         let found = diagnose(&function(body));
         assert_eq!(found.len(), 1, "{body}: {found:?}");
-        assert!(found[0].help.as_deref().unwrap().contains("LET"), "{body}: {found:?}");
+        assert!(found[0].help.as_deref().unwrap().contains("`MERGE 1 REF …`"), "{body}: {found:?}");
     }
     says("LET 2 MERGE REF 0 0 REF 1 0 REF 1", &["duplicate-field"]);
 }
