@@ -70,6 +70,19 @@ pub fn bytecodes() -> BTreeSet<Vec<u8>> {
     programs.map(|program| encode(&program)).collect()
 }
 
+/// What is committed of a target.
+fn kept(target: &str) -> Vec<Vec<u8>> {
+    files(&format!("corpus/{target}")).iter().filter_map(|path| fs::read(path).ok()).collect()
+}
+
+/// The programs in a notation, and what its target found.
+fn texts(notation: Notation) -> Vec<String> {
+    let target =
+        if notation == Notation::Id { "id_text".to_owned() } else { notation.to_string().replace('-', "_") };
+    let found = kept(&target).into_iter().filter_map(|bytes| String::from_utf8(bytes).ok());
+    sources(notation).into_iter().chain(found).collect()
+}
+
 /// A target's first inputs.
 pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
     let all = |texts: Vec<String>| texts.into_iter().map(String::into_bytes).collect::<BTreeSet<_>>();
@@ -93,7 +106,7 @@ pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
         // What a program is made of.
         _ => (0..GENERATED).map(generate::bytes).collect(),
     };
-    seeds.extend(files(&format!("corpus/{target}")).iter().filter_map(|path| fs::read(path).ok()));
+    seeds.extend(kept(target));
     seeds.retain(|seed| seed.len() <= LONGEST);
     seeds
 }
@@ -103,7 +116,7 @@ fn paired() -> BTreeSet<Vec<u8>> {
     let notations = (0_u8..).zip(Notation::ALL);
     notations
         .flat_map(|(from, (notation, _))| {
-            let sources = sources(notation).into_iter();
+            let sources = texts(notation).into_iter();
             // From the notation to itself or to the others, in turn.
             sources.zip((0..5).cycle()).map(move |(source, to)| {
                 let mut seed = vec![from + 5 * to];
@@ -141,7 +154,19 @@ fn calls() -> BTreeSet<Vec<u8>> {
     );
     let all = calls.iter().flatten().copied().collect();
     calls.insert(all);
+    // What programs do is searched by the targets of the notations: from where they begin, this one is left with messages.
+    let programs = Notation::ALL.into_iter().flat_map(|(notation, _)| texts(notation));
+    calls.extend(programs.map(|source| to_run(&source)));
     calls
+}
+
+/// A message that asks for a run of a source.
+fn to_run(source: &str) -> Vec<u8> {
+    let mut message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_program","arguments":{"source":"#
+        .to_owned();
+    crate::data::quote(source, &mut message);
+    message.push_str("}}}\n");
+    message.into_bytes()
 }
 
 /// A target's dictionary, as libFuzzer reads it.
