@@ -310,7 +310,9 @@ impl<'a> Printer<'_, 'a> {
             Some((kind, value, twins::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
         if let Some((kind, value, calls)) = exit {
-            let passes_on = matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
+            // A failure with a name is read by it, which counts for what else has that name.
+            let unnamed = self.failures.last() == Some(&Some(arm.bind));
+            let passes_on = unnamed && matches!(value.kind, ExprKind::Ref(slot) if slot == arm.bind);
             let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
             match (kind, compensate) {
                 (Some(kind), compensate) => {
