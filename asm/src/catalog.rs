@@ -6,6 +6,7 @@
 //! that of an answer its fields too.
 
 mod fields;
+mod refer;
 mod shape;
 
 pub use fields::Fields;
@@ -75,8 +76,9 @@ impl Tool {
         input: Option<&Value>,
         output: Option<&Value>,
     ) -> Tool {
-        let input = input.and_then(Value::as_object);
-        let given = output.map(output_schema);
+        let (input, output) = (input.map(refer::followed), output.map(refer::followed));
+        let input = input.as_deref().and_then(Value::as_object);
+        let given = output.as_deref().map(output_schema);
         Tool {
             name: name.to_owned(),
             description,

@@ -1,7 +1,7 @@
 //! Which fields a tool's answer has, by its schema.
 //!
 //! A schema of an answer is what somebody promises, so this serves warnings alone. Whatever could add a field that is not
-//! listed (`$ref`, `anyOf` and their like) leaves it unknown.
+//! listed (a `$ref` that is left, `anyOf` of several and their like) leaves it unknown.
 
 use super::ELSEWHERE;
 use serde_json::{Map, Value};
@@ -56,6 +56,7 @@ impl Fields {
 }
 
 fn below(schema: &Value, depth: usize) -> Fields {
+    let schema = one_or_nil(schema);
     let Some(schema) = schema.as_object().filter(|schema| depth > 0 && !has_more_elsewhere(schema)) else {
         return Fields::Unknown;
     };
@@ -69,6 +70,18 @@ fn below(schema: &Value, depth: usize) -> Fields {
             None => Fields::Unknown,
         },
         _ => Fields::Unknown,
+    }
+}
+
+/// The one that a choice between it and nil is, as optional fields are written.
+fn one_or_nil(schema: &Value) -> &Value {
+    const BESIDE: [&str; 4] = ["anyOf", "title", "description", "default"];
+    let alone = |entries: &&Map<String, Value>| entries.keys().all(|key| BESIDE.contains(&key.as_str()));
+    let choice = schema.as_object().filter(alone).and_then(|entries| entries.get("anyOf"));
+    let is_nil = |one: &Value| one.get("type").and_then(Value::as_str) == Some("null");
+    match choice.and_then(Value::as_array).map(Vec::as_slice) {
+        Some([one, nil] | [nil, one]) if is_nil(nil) => one,
+        _ => schema,
     }
 }
 
@@ -145,6 +158,10 @@ mod tests {
             (json!({"type": "array", "prefixItems": [{}], "items": {"properties": a}}), "?"),
             (json!({"type": "array", "items": {"type": "string"}}), "?"),
             (json!({"anyOf": [{"properties": a}]}), "?"),
+            (json!({"anyOf": [{"properties": a}, {"type": "null"}], "default": null}), "{a}"),
+            (json!({"anyOf": [{"type": "null"}, {"properties": a}]}), "{a}"),
+            (json!({"anyOf": [{"properties": a}, {"type": "string"}]}), "?"),
+            (json!({"anyOf": [{"properties": a}, {"type": "null"}], "properties": {"b": {}}}), "?"),
             (json!(true), "?"),
         ] {
             assert_eq!(shown(&Fields::of(&schema)), expected, "{schema}");

@@ -3,7 +3,7 @@
 //! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of first binding;
 //! a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound, both slots share a register,
 //! so that taking a result apart moves nothing: neither is set on a path where the other is read, since each has one
-//! binding and checking showed every read to be set. A slot whose call and MATCH stand apart has one register more, which
+//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH stand apart has one register more, which
 //! says whether the call failed.
 
 use super::emit::Reg;
@@ -21,6 +21,8 @@ struct Use {
     matched: bool,
     /// How often it is bound; a call that nothing reads does not bind.
     bindings: u32,
+    /// How often to what a MATCH takes apart, which goes to its register also where nothing reads it.
+    taken: u32,
     /// The slot whose MATCH bound it last.
     from: Option<Slot>,
     /// A call bound to it is matched elsewhere than right behind.
@@ -80,7 +82,8 @@ impl Registers {
             }
             let shared = used.from.filter(|from| {
                 let call = self.uses[from.0 as usize];
-                used.bindings == 1 && !used.matched && call.bindings == 1 && from.0 as usize >= parameters
+                let written = if call.read { call.bindings } else { call.taken };
+                used.bindings == 1 && !used.matched && written == 1 && from.0 as usize >= parameters
             });
             match shared.and_then(|from| self.of[from.0 as usize]) {
                 Some(register) => self.of[index] = Some(register),
@@ -182,6 +185,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                     }
                     if facts.checked {
                         let used = &mut self.uses[slot.0 as usize];
+                        used.taken += 1;
                         used.calls = (used.calls.0 + 1, at);
                         used.apart = true;
                         self.order.push((*slot, true));
@@ -207,6 +211,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
         self.bind(into, None);
         self.order.push((into, true));
+        self.uses[into.0 as usize].taken += 1;
         self.uses[into.0 as usize].matched |= node.err.is_some();
         if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
             let from = (!matched.alias).then_some(into);
