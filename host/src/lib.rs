@@ -22,21 +22,13 @@
 
 //! Calls of tools whose [`Policy::read_only`](tools::Policy) is set are started before their turn where their arguments
 //! are known, and nothing but time tells; [`run::CallSlots`] bounds how many at once. So a host with tools of its own, which
-//! may wait for whatever they wait for, says of each whether it changes something:
+//! may wait for whatever they wait for, says of each whether it changes something. A function answers by itself; what has
+//! more to say is a [`tools::Provider`]:
 //!
 //! ```
 //! use ilo_host::data::Data;
 //! use ilo_host::run::{CallSlots, Options};
-//! use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
-//!
-//! struct Prices;
-//!
-//! impl Provider for Prices {
-//!     fn call(&self, _request: &Request<'_>) -> Result<Data, Failure> {
-//!         std::thread::sleep(std::time::Duration::from_millis(10));
-//!         Ok(Data::from("12.50"))
-//!     }
-//! }
+//! use ilo_host::tools::{Request, Tool, Tools};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let source = "; fn prices(items: list text) -> list text\n; Tools: 0=price\n; Fields: 0=item\n\
@@ -44,7 +36,10 @@
 //! let program = ilo_asm::build::build(source, &Default::default()).0.ok_or("it does not build")?;
 //! let program = ilo_vm::Program::new(program)?;
 //! let mut tools = Tools::new();
-//! let mut price = Tool::new("price", Box::new(Prices));
+//! let mut price = Tool::new("price", Box::new(|_request: &Request<'_>| {
+//!     std::thread::sleep(std::time::Duration::from_millis(10));
+//!     Ok(Data::from("12.50"))
+//! }));
 //! price.policy.read_only = true;
 //! tools.add(price);
 //! let items = Data::List(vec!["lamp".into(), "desk".into(), "rug".into()]);

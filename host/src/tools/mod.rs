@@ -87,6 +87,16 @@ pub trait Provider: Send + Sync {
     }
 }
 
+/// A function of the host's answers by itself.
+impl<F> Provider for F
+where
+    F: Fn(&Request<'_>) -> Result<Data, Failure> + Send + Sync,
+{
+    fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
+        self(request)
+    }
+}
+
 /// Where a tool comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
