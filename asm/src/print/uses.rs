@@ -24,6 +24,8 @@ pub(super) struct Uses {
     inside: HashMap<Span, (u32, u32)>,
     /// Where ERR arms name a failure that is no slot's.
     aliases: HashSet<Span>,
+    /// Their slots, but for those of their own calls.
+    aliased: HashSet<Slot>,
     /// The slots of the ERR arms around that are the failure, and no name.
     failures: Vec<Slot>,
 }
@@ -70,6 +72,7 @@ impl Uses {
         call == bind
             || (self.bindings(bind) == 1
                 && !self.matched.contains(&bind)
+                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
                 && self.bindings(call) == 1
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
@@ -89,7 +92,10 @@ impl Uses {
         for statement in block.statements {
             let matched = before.and_then(|before| matched_call(before, Some(statement)));
             let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
-            self.aliases.extend(alias.map(|arm| arm.bind_span));
+            if let (Some(arm), Some(matched)) = (alias, matched) {
+                self.aliases.insert(arm.bind_span);
+                self.aliased.extend((arm.bind != matched.node.slot).then_some(arm.bind));
+            }
             self.statement(statement);
             before = Some(statement);
         }
