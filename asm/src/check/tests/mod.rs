@@ -54,6 +54,17 @@ fn a_mend_names_the_slot_as_the_source_does() {
     });
 }
 
+/// What to do about a slot that a MATCH has taken apart is no other binding of it.
+#[test]
+fn what_a_match_has_taken_is_told_with_where_its_value_is() {
+    let source = "; fn f() -> any\n; Tools: 0=t\nLET 3 CALL 0 0\nMATCH 3 2\n  ERR 4 1\n    RET LIT 1 0\n  OK 5 0\nRET REF 3\n";
+    with(source, None, |_, _, diagnostics| {
+        let [found] = diagnostics.as_slice() else { panic!("{:?}", diagnostics.as_slice()) };
+        let help = found.help.as_deref().unwrap_or_default();
+        assert!(help.starts_with("where its call failed it has no value"), "{help}");
+    });
+}
+
 /// Rule 3.4. Instruction text has no such list, so it is put into the tree.
 #[test]
 fn calls_beyond_the_list_of_what_may_be_called() {
