@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A bounded version of all that RESULTS.md has long runs of: fuzz/trust.sh, some minutes once everything is built. Prints a
+# A bounded version of all that RESULTS.md has long runs of: fuzz/trust.sh, four minutes on two cores once everything is built. Prints a
 # row for each part; what this machine lacks (a nightly toolchain, cargo-fuzz, cargo-deny, Miri) is said and left out.
 # Ends with 1 where a part failed. FUZZ_SECONDS (5) is the time for each fuzz target, PROGRAMS (100,000) those for the
 # oracle.

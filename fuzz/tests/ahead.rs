@@ -13,7 +13,7 @@ use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};
 use std::sync::{Arc, Mutex};
 
 /// Programs that each test looks at, where `SEEDS` says nothing else.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 1200;
 /// Calls of a run that are looked at.
 const CALLS: u64 = 200;
 /// Calls that a scout goes ahead here.
