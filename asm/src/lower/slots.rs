@@ -3,8 +3,8 @@
 //! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of first binding;
 //! a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound, both slots share a register,
 //! so that taking a result apart moves nothing: neither is set on a path where the other is read, since each has one
-//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH stand apart has one register more, which
-//! says whether the call failed.
+//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH stand apart has
+//! one register more, which says whether the call failed.
 
 use super::emit::Reg;
 use super::matched::{Matched, matched_call};
