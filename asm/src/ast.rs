@@ -5,7 +5,7 @@
 //! them is a plain array. A reader promises that nesting is at most [`ilo_spec::limits::NESTING`], which is what lets
 //! passes over the tree recurse.
 
-use crate::build::Notation;
+use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::program::Number;
 use ilo_spec::types::{Base, Output, Type};

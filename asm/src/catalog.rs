@@ -11,7 +11,7 @@ mod shape;
 
 pub use fields::Fields;
 
-use crate::known::Known;
+use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -47,7 +47,7 @@ pub struct Tool {
     /// Whether it takes arguments beyond those.
     pub open: bool,
     /// What it gives.
-    pub output: Known,
+    pub output: Inferred,
     /// Which fields that has.
     pub fields: Fields,
     /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
@@ -62,7 +62,7 @@ pub struct Argument {
     /// Whether a call must give it.
     pub required: bool,
     /// What it takes.
-    pub known: Known,
+    pub known: Inferred,
 }
 
 impl Tool {
@@ -84,7 +84,7 @@ impl Tool {
             description,
             arguments: input.map(arguments).unwrap_or_default(),
             open: input.is_none_or(is_open),
-            output: given.map_or(Known::ANY, schema_type),
+            output: given.map_or(Inferred::ANY, schema_type),
             fields: given.map(Fields::of).unwrap_or_default(),
             signature: shape::signature(name, input, given),
         }
@@ -110,7 +110,7 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     let unlisted = required
         .iter()
         .filter(|&&name| properties.is_none_or(|listed| !listed.contains_key(name)))
-        .map(|&name| Argument { name: name.to_owned(), required: true, known: Known::ANY });
+        .map(|&name| Argument { name: name.to_owned(), required: true, known: Inferred::ANY });
     let mut arguments: Vec<Argument> = listed.chain(unlisted).collect();
     arguments.sort_by(|a, b| a.name.cmp(&b.name));
     arguments
@@ -126,7 +126,7 @@ fn is_open(schema: &Map<String, Value>) -> bool {
 }
 
 /// What a schema's value is, as far as one plain `type` says it.
-fn schema_type(schema: &Value) -> Known {
+fn schema_type(schema: &Value) -> Inferred {
     let mut schema = schema;
     let mut lists = 0;
     loop {
@@ -138,15 +138,15 @@ fn schema_type(schema: &Value) -> Known {
                         schema = items;
                         continue;
                     }
-                    _ => Known::ANY,
+                    _ => Inferred::ANY,
                 }
             }
-            Some("string") => Known::TEXT,
-            Some("number" | "integer") => Known::NUMBER,
-            Some("boolean") => Known::BOOL,
-            Some("null") => Known::NIL,
-            Some("object") => Known::RECORD,
-            _ => Known::ANY,
+            Some("string") => Inferred::TEXT,
+            Some("number" | "integer") => Inferred::NUMBER,
+            Some("boolean") => Inferred::BOOL,
+            Some("null") => Inferred::NIL,
+            Some("object") => Inferred::RECORD,
+            _ => Inferred::ANY,
         };
         return (0..lists).fold(innermost, |known, _| known.list());
     }
@@ -427,7 +427,7 @@ mod tests {
             assert_eq!(schema_type(&schema).to_string(), expected, "{schema}");
         }
         let wrapped = json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
-        assert_eq!(schema_type(output_schema(&wrapped)), Known::TEXT);
+        assert_eq!(schema_type(output_schema(&wrapped)), Inferred::TEXT);
     }
 
     #[test]

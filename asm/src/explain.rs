@@ -1,6 +1,6 @@
 //! What an error code means, with a wrong and a right example: the pages of the specification, cut by code.
 
-use crate::build::Notation;
+use crate::notation::Notation;
 use ilo_spec::error::Code;
 
 const PAGES: &str = include_str!("../../spec/doc/errors.md");

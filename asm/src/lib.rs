@@ -8,21 +8,26 @@
 
 pub mod ast;
 pub mod build;
-pub mod called;
 pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;
+pub mod dialect;
 pub mod disasm;
+pub mod document;
 pub mod explain;
-pub mod front;
+pub mod format;
 pub mod graph;
 pub mod id;
-pub mod known;
 pub mod lower;
-mod pieces;
+mod matched;
+pub mod notation;
 pub mod print;
 pub mod prompt;
+pub mod source;
 pub mod span;
-mod wrapping;
+pub mod steps;
+mod syntax;
+pub mod text;
+pub mod types;

@@ -4,7 +4,6 @@
 //! holds those of every table where they are read.
 
 use ilo_asm::build::{Options, build};
-use ilo_asm::id;
 use ilo_spec::encode::encode;
 use ilo_spec::{decode, limits};
 use std::fmt::Write;
@@ -14,7 +13,8 @@ const CALLS: usize = 30_000;
 
 /// What a source comes to: nothing where it builds and its bytecode is read back to the same, else its first error.
 fn found(source: &str) -> Option<&'static str> {
-    let reading = id::Options { source: 1 << 28, line: 1 << 28, ..id::Options::default() };
+    let reading =
+        ilo_asm::source::Limits { source: 1 << 28, line: 1 << 28, ..ilo_asm::source::Limits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
     match build(source, &options) {
         (Some(program), _) => {

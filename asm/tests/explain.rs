@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::explain::{Example, examples, explain, programs};
+use ilo_asm::notation::Notation;
 use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or option is.

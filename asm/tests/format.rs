@@ -1,9 +1,10 @@
 //! The canonical layout of JSON and YAML: what it is, that it stays as it is, and that it says the same.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, read};
+use ilo_asm::build::{Options, read};
 use ilo_asm::diagnostic::Diagnostics;
-use ilo_asm::front::{Formatted, format};
+use ilo_asm::format::{Formatted, format};
+use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use proptest::prelude::*;
 use std::fs;

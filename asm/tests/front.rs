@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::diagnostic::Diagnostics;
-use ilo_asm::id;
+use ilo_asm::notation::Notation;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Code;
 
@@ -133,7 +133,8 @@ fn nesting_is_bounded_and_never_overflows_a_small_stack() {
                     Notation::Mcp => format!(r#"{{"meta": {{"output": "any"}}, "steps": [{steps}]}}"#),
                     _ => format!(r#"{{"function": "f", "output": "any", "steps": [{steps}]}}"#),
                 };
-                let reading = id::Options { source: usize::MAX >> 1, line: usize::MAX >> 1, nesting: 256 };
+                let reading =
+                    ilo_asm::source::Limits { source: usize::MAX >> 1, line: usize::MAX >> 1, nesting: 256 };
                 let options = Options { from: Some(notation), reading, ..Options::default() };
                 let (_, diagnostics) = build(&source, &options);
                 let deep = diagnostics.as_slice().iter().filter(|found| found.code == Code::TooDeep).count();

@@ -2,16 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::explain::programs;
-use ilo_asm::id;
+use ilo_asm::notation::Notation;
 
 /// Nesting far past every limit.
 const LEVELS: usize = 100_000;
 
 /// The codes of all that is said of a source, whose size has no limit.
 fn codes(source: &str, notation: Notation) -> Vec<&'static str> {
-    let reading = id::Options { source: usize::MAX, line: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits {
+        source: usize::MAX,
+        line: usize::MAX,
+        ..ilo_asm::source::Limits::default()
+    };
     let options = Options { from: Some(notation), reading, ..Options::default() };
     let (program, diagnostics) = build(source, &options);
     assert!(program.is_some() != diagnostics.has_errors(), "a program or an error");

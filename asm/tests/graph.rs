@@ -16,7 +16,11 @@ use std::path::PathBuf;
 fn draw(source: &str, format: Format) -> String {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let options = id::Options { nesting: limits::NESTING, source: 64 << 20, ..id::Options::default() };
+    let options = ilo_asm::source::Limits {
+        nesting: limits::NESTING,
+        source: 64 << 20,
+        ..ilo_asm::source::Limits::default()
+    };
     let file = id::parse(source, &arena, &options, &mut diagnostics);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}\n{source}");
     graph(&file, format)

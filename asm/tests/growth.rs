@@ -8,7 +8,6 @@
 mod common;
 use common::function;
 use ilo_asm::build::{Options, build};
-use ilo_asm::id;
 use std::fmt::Write as _;
 
 const SMALL: usize = 16 << 10;
@@ -217,7 +216,11 @@ fn numbered(size: usize, piece: impl Fn(usize) -> String) -> String {
 
 /// Bytes and allocations on the way from a source to bytes, whether it ends in errors or not.
 fn cost(source: &str) -> (u64, u64) {
-    let reading = id::Options { source: usize::MAX, line: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits {
+        source: usize::MAX,
+        line: usize::MAX,
+        ..ilo_asm::source::Limits::default()
+    };
     let options = Options { reading, ..Options::default() };
     let counted = allocation_counter::measure(|| {
         let (program, diagnostics) = build(source, &options);

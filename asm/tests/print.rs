@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, build, read_and_check};
+use ilo_asm::build::{Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;

@@ -4,8 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
+use ilo_asm::notation::Notation;
 use ilo_asm::prompt::{card, prompt};
 use std::fmt::Write as _;
 use std::fs;

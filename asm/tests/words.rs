@@ -7,11 +7,11 @@
 use bumpalo::Bump;
 use ilo_asm::ast::{Binary, Literal, Unary};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::front::infix::{Infix, InfixKind, arithmetic, infix, operators};
-use ilo_asm::front::operator::{Makes, TABLE};
-use ilo_asm::front::reference::{Reference, Root, bare};
-use ilo_asm::front::template::{Part, Sigil, Template, template};
-use ilo_asm::front::tree::{Kind, Node, Style, Text};
+use ilo_asm::dialect::infix::{Infix, InfixKind, arithmetic, infix, operators};
+use ilo_asm::dialect::operator::{Makes, TABLE};
+use ilo_asm::dialect::reference::{Reference, Root, bare};
+use ilo_asm::dialect::template::{Part, Sigil, Template, template};
+use ilo_asm::document::{Kind, Node, Style, Text};
 use ilo_asm::span::Span;
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use std::hint::black_box;
 fn stages(c: &mut Criterion, name: &str, text: &str) {
     let mut group = c.benchmark_group(format!("assemble/{name}"));
     group.throughput(Throughput::Bytes(text.len() as u64));
-    let reading = id::Options { source: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
     group.bench_function("lex", |b| b.iter(|| id::count_tokens(black_box(text), &reading)));
     group.bench_function("parse", |b| {

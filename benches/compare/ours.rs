@@ -26,7 +26,7 @@ pub(crate) fn worker() -> Worker {
 }
 
 fn options() -> Options<'static> {
-    let reading = id::Options { source: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
     Options { reading, strip: true, ..Options::default() }
 }
 

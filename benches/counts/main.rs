@@ -3,7 +3,6 @@
 //! It takes no time and prints nothing: what is counted is the same on a busy machine as on an idle one.
 
 use ilo_asm::build::{Options, build};
-use ilo_asm::id;
 use ilo_benches::{Answers, NOTIFY, P1_ARGUMENTS, Prepared, TOTAL, finish, p1, p2, p3, p4, program, source};
 use ilo_spec::encode::encode;
 use ilo_vm::{Limits, Program, Run};
@@ -40,7 +39,7 @@ fn start(fresh: bool, times: usize) -> bool {
 }
 
 fn assemble(text: &str, times: usize) -> bool {
-    let reading = id::Options { source: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits { source: usize::MAX, ..ilo_asm::source::Limits::default() };
     let options = Options { reading, strip: true, ..Options::default() };
     repeat(|| build(black_box(text), &options).0.is_some_and(|program| !encode(&program).is_empty()), times)
 }

@@ -2,7 +2,6 @@
 
 use crate::{MEMORY, Point, Series};
 use ilo_asm::build::{Options, build};
-use ilo_asm::id;
 use ilo_benches::{Answers, Prepared, customers, finish, numbers};
 use ilo_spec::encode::encode;
 use ilo_vm::{Datum, Limits, Program, Run};
@@ -77,7 +76,11 @@ fn measure<T>(size: usize, mut stage: impl FnMut() -> T) -> (Point, T) {
 
 /// Assembling, verifying and running sources of these sizes.
 pub(crate) fn sources(sizes: &[usize]) -> Result<Vec<Series>, String> {
-    let reading = id::Options { source: usize::MAX, line: usize::MAX, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits {
+        source: usize::MAX,
+        line: usize::MAX,
+        ..ilo_asm::source::Limits::default()
+    };
     let options = Options { reading, strip: true, ..Options::default() };
     let mut series = ["assemble", "verify", "run"].map(|name| Series { name, points: Vec::new() });
     for &size in sizes {

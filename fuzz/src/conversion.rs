@@ -1,9 +1,10 @@
 //! Any notation to any other: what is printed reads back to the same code, or is reported.
 
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, build, read_and_check};
+use ilo_asm::build::{Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::disasm::disassemble;
+use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use ilo_spec::program::Program;
 

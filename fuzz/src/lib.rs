@@ -25,9 +25,10 @@ pub use outside::{json, mcp_answer, mcp_messages, tools_file};
 
 use bumpalo::Bump;
 use drive::{DATA, Turns, USER, drive, fitting, is_limit, limited, run};
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::diagnostic::{Diagnostics, fix};
-use ilo_asm::{disasm, graph, id};
+use ilo_asm::notation::Notation;
+use ilo_asm::{disasm, graph};
 use ilo_spec::encode::encode;
 use ilo_spec::program::Program;
 use ilo_spec::{decode, limits};
@@ -135,10 +136,10 @@ fn text(source: &str, notation: Notation) {
 /// Laying a source out keeps its meaning, and laying it out again changes nothing.
 fn layout(source: &str, options: &Options<'_>) {
     let mut diagnostics = Diagnostics::default();
-    let Some(text) = id::format(source, &options.reading, &mut diagnostics) else { return };
-    let reading = id::Options { source: limits::SOURCE, line: limits::SOURCE, ..options.reading };
+    let Some(text) = ilo_asm::format::id_text(source, &options.reading, &mut diagnostics) else { return };
+    let reading = ilo_asm::source::Limits { source: limits::SOURCE, line: limits::SOURCE, ..options.reading };
     let mut diagnostics = Diagnostics::default();
-    let again = id::format(&text, &reading, &mut diagnostics);
+    let again = ilo_asm::format::id_text(&text, &reading, &mut diagnostics);
     assert_eq!(again.as_deref(), Some(text.as_str()), "a layout is its own layout");
     let wide = Options { reading, strip: true, ..options.clone() };
     let (before, _) = build(source, &wide);

@@ -4,9 +4,10 @@
 //! Nothing here is written by hand, so it follows the language.
 
 use crate::generate;
-use ilo_asm::build::{Notation, Options, build};
-use ilo_asm::front;
-use ilo_asm::front::operator;
+use ilo_asm::build::{Options, build};
+use ilo_asm::dialect;
+use ilo_asm::dialect::operator;
+use ilo_asm::notation::Notation;
 use ilo_spec::encode::{MAGIC, Section, VERSION, encode};
 use ilo_spec::{isa, node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,7 +208,7 @@ pub fn dictionary(target: &str) -> String {
 
 /// The words and operators of a notation in JSON or YAML.
 fn said(notation: Notation) -> impl Iterator<Item = Vec<u8>> {
-    let words = if notation == Notation::Id { None } else { Some(front::words(notation)) };
+    let words = if notation == Notation::Id { None } else { Some(dialect::words(notation)) };
     let quote = if notation == Notation::Workflow { "" } else { "\"" };
     let operators = operator::TABLE.iter().map(|operator| operator.spelling);
     words

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use ilo_asm::build::Notation;
+use ilo_asm::notation::Notation;
 use ilo_fuzz::conversion::{Turned, turn};
 use ilo_fuzz::generate::{bytes, case};
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_asm::build::Notation;
+use ilo_asm::notation::Notation;
 use ilo_fuzz::seeds::{bytecodes, seeds, sources};
 use ilo_fuzz::sweep::sweep;
 

@@ -6,7 +6,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ilo_asm::build::{Options, build};
-use ilo_asm::id;
 use ilo_host::data::read::{Bounds, ReadErrorKind, read};
 use ilo_host::run;
 use ilo_host::tools::CallLimits;
@@ -38,7 +37,7 @@ fn source_of(bytes: usize) -> String {
 
 #[test]
 fn a_source_is_bounded_by_default() {
-    assert_eq!(id::Options::default().source, limits::DEFAULT_SOURCE);
+    assert_eq!(ilo_asm::source::Limits::default().source, limits::DEFAULT_SOURCE);
     assert_eq!(found(&source_of(limits::DEFAULT_SOURCE)), None);
     assert_eq!(found(&source_of(limits::DEFAULT_SOURCE + 1)), Some("source-too-large"));
 

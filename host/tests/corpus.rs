@@ -12,9 +12,10 @@ mod constructs;
 mod convert;
 
 use case::{Case, Source};
-use ilo_asm::build::{Notation, Options, build};
+use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
+use ilo_asm::notation::Notation;
 use ilo_asm::span::Lines;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{self, CallSlots, Ended, Observer};

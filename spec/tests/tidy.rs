@@ -133,7 +133,7 @@ fn what_the_core_must_not_touch_stays_out_of_it() {
     deny("vm/src", &["std::fs", "std::time", "std::thread", "std::env", "std::net", "std::io"], &[]);
     deny("spec/src", &["std::"], &[]);
     // JSON is known to the renderer, the catalogue and the command line; readers are held against serde.
-    let tests = ["front/json/tests.rs", "front/yaml/tests.rs", "front/tree/tests.rs"];
+    let tests = ["document/json/tests.rs", "document/yaml/tests.rs", "document/tests.rs"];
     let known =
         ["diagnostic/json.rs", "catalog.rs", "catalog/fields.rs", "catalog/refer.rs", "catalog/shape.rs"];
     deny("asm/src", &["serde"], &[&known[..], &tests[..]].concat());

@@ -43,7 +43,11 @@ fn field(name: &str, required: bool, schema: &Value, depth: usize, out: &mut Str
 /// A name, in quotes where it could be taken for more than one.
 fn word(name: &str, out: &mut String) {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | ':' | '.');
-    if !name.is_empty() && name.chars().all(plain) { out.push_str(name) } else { crate::id::quote(name, out) }
+    if !name.is_empty() && name.chars().all(plain) {
+        out.push_str(name)
+    } else {
+        crate::text::quote(name, out)
+    }
 }
 
 /// What a schema takes or gives, in the words of ilo's types; `any` past the depth.
@@ -53,7 +57,7 @@ fn shape(schema: &Value, depth: usize, out: &mut String) {
     }
     let list = |key: &str| schema.get(key).and_then(Value::as_array).filter(|list| list.len() <= CHOICES);
     if let Some(words) = list("enum").filter(|words| words.iter().all(Value::is_string)) {
-        return choices(words, out, |word, out| crate::id::quote(word.as_str().unwrap_or(""), out));
+        return choices(words, out, |word, out| crate::text::quote(word.as_str().unwrap_or(""), out));
     }
     if let Some(several) = list("anyOf").or_else(|| list("oneOf")) {
         return choices(several, out, |one, out| shape(one, depth + 1, out));

@@ -11,9 +11,10 @@ use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, Literal, Match, Name, Slot, Stmt,
     StmtKind,
 };
-use crate::build::Notation;
 use crate::catalog::{Fields, Tool};
-use crate::diagnostic::{Diagnostic, Near};
+use crate::diagnostic::Diagnostic;
+use crate::notation::Notation;
+use crate::text::Near;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use smallvec::{SmallVec, smallvec};

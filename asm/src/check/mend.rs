@@ -2,10 +2,11 @@
 
 use super::describe::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
-use crate::build::Notation;
-use crate::diagnostic::{Diagnostic, Edit, Fix, Near};
-use crate::known::Known;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::Near;
+use crate::types::Inferred;
 use ilo_spec::number;
 
 /// Another word where a statement begins with `old`.
@@ -53,16 +54,18 @@ pub(super) fn literal(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
     notation: Notation,
-    fits: impl Fn(Known) -> bool,
+    fits: impl Fn(Inferred) -> bool,
 ) -> Diagnostic {
     let ExprKind::Literal(literal) = expression.kind else { return diagnostic };
     let (kind, plain, quoted) = match literal {
-        Literal::Text(text) if fits(Known::NUMBER) && number::parse(text).is_ok() => {
+        Literal::Text(text) if fits(Inferred::NUMBER) && number::parse(text).is_ok() => {
             (1, text.to_owned(), true)
         }
-        Literal::Text(text @ ("true" | "false")) if fits(Known::BOOL) => (3, text.to_owned(), true),
-        Literal::Number(number) if fits(Known::TEXT) => (0, number.to_string(), false),
-        Literal::Bool(truth) if fits(Known::TEXT) && !fits(Known::NUMBER) => (0, truth.to_string(), false),
+        Literal::Text(text @ ("true" | "false")) if fits(Inferred::BOOL) => (3, text.to_owned(), true),
+        Literal::Number(number) if fits(Inferred::TEXT) => (0, number.to_string(), false),
+        Literal::Bool(truth) if fits(Inferred::TEXT) && !fits(Inferred::NUMBER) => {
+            (0, truth.to_string(), false)
+        }
         _ => return diagnostic,
     };
     let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };

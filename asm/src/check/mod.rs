@@ -28,10 +28,11 @@ mod tests;
 pub use entry::entry;
 
 use crate::ast::{Call, File, Function};
-use crate::build::Notation;
 use crate::catalog::Catalog;
-use crate::diagnostic::{Diagnostic, Diagnostics, Near, near};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::{Near, near};
 use events::{Events, Rollback};
 use faults::{Fault, Faults};
 use ilo_spec::error::Code;

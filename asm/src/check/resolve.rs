@@ -6,11 +6,12 @@
 use super::Report;
 use super::mend;
 use crate::ast::{Call, Field, File, Function, Name};
-use crate::build::Notation;
 use crate::catalog::{Catalog, Lookup, SCHEME, Tool};
-use crate::diagnostic::{Diagnostic, Near};
-use crate::known::Known;
+use crate::diagnostic::Diagnostic;
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::Near;
+use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
 
@@ -32,7 +33,7 @@ pub(super) enum Target<'c> {
 /// What an argument is wanted to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wanted {
-    pub(super) known: Known,
+    pub(super) known: Inferred,
     /// Where that is declared, in the source.
     pub(super) declared: Option<Span>,
 }
@@ -311,13 +312,13 @@ impl<'c, 'a> Given<'c, 'a> {
 #[derive(Default)]
 struct Lacking<'n> {
     /// Each with what it takes, and the place where it is declared.
-    names: Vec<(&'n str, Known, Option<Span>)>,
+    names: Vec<(&'n str, Inferred, Option<Span>)>,
     /// There are more.
     more: bool,
 }
 
 impl<'n> Lacking<'n> {
-    fn note(&mut self, name: &'n str, takes: Known, declared: Option<Span>, report: &mut Report<'_>) {
+    fn note(&mut self, name: &'n str, takes: Inferred, declared: Option<Span>, report: &mut Report<'_>) {
         report.comparisons = report.comparisons.saturating_sub(1);
         self.more |= report.is_full() || report.comparisons == 0;
         self.names.push((name, takes, declared));
@@ -349,11 +350,11 @@ fn parameters(
     let mut lacking = Lacking::default();
     for parameter in callee.parameters {
         if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
-            let known = Known::from(parameter.ty.ty);
+            let known = Inferred::from(parameter.ty.ty);
             *wanted = Some(Wanted { known, declared: Some(parameter.ty.span) });
             continue;
         }
-        let takes = Known::from(parameter.ty.ty);
+        let takes = Inferred::from(parameter.ty.ty);
         lacking.note(parameter.name.text, takes, Some(parameter.name.span), report);
         if lacking.more {
             break;
@@ -400,7 +401,7 @@ fn arguments(
     wanted
 }
 
-fn missing(call: &Call<'_>, name: &str, takes: Known) -> Diagnostic {
+fn missing(call: &Call<'_>, name: &str, takes: Inferred) -> Diagnostic {
     let tool = call.tool.text;
     Diagnostic::new(
         Code::MissingArgument,

@@ -12,10 +12,10 @@ use crate::ast::{
     Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
     Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
-use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::known::Known;
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::types::Inferred;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
@@ -69,11 +69,11 @@ pub(super) fn check(
 #[derive(Clone, Copy, Default)]
 struct Slots {
     /// Its plain values.
-    plain: Option<Known>,
+    plain: Option<Inferred>,
     /// The values of the calls whose results a MATCH takes out of it.
-    ok: Option<Known>,
+    ok: Option<Inferred>,
     /// The failures of those.
-    err: Option<Known>,
+    err: Option<Inferred>,
     /// Where a plain value comes from.
     origin: Option<Span>,
     /// Something beside a parameter binds it.
@@ -108,7 +108,7 @@ enum Goes {
 }
 
 /// What is known, where anything was bound yet.
-type Seen = Option<Known>;
+type Seen = Option<Inferred>;
 
 /// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
 fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
@@ -131,7 +131,7 @@ impl<'a> Types<'_, 'a> {
     /// Nothing is known of what is bound anywhere: sound whatever depends on what.
     fn forget(&mut self) {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
-            (slot.plain, slot.ok, slot.err) = (Some(Known::ANY), Some(Known::ANY), Some(Known::ANY));
+            (slot.plain, slot.ok, slot.err) = (Some(Inferred::ANY), Some(Inferred::ANY), Some(Inferred::ANY));
         }
     }
 
@@ -258,10 +258,10 @@ impl<'a> Types<'_, 'a> {
         self.output(value, seen, ok.ty.into(), ok.span);
     }
 
-    fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Known, declared: Span) {
+    fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Inferred, declared: Span) {
         if let Some(found) = seen.filter(|found| !found.meets(wanted)) {
             let message = format!("`{}` gives {wanted}, but this is {found}", self.function.name.text);
-            let fits = |meant: Known| meant.meets(wanted);
+            let fits = |meant: Inferred| meant.meets(wanted);
             let diagnostic = self.mismatch(value, found, (wanted.to_string(), fits), message);
             self.found.push(diagnostic.related(declared, "the type is given here"));
         }
@@ -309,13 +309,13 @@ impl<'a> Types<'_, 'a> {
 
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen {
         let list = self.list(&node.list, "FOR runs over a list");
-        self.bind(node.item, list.and_then(Known::item), node.item_span);
+        self.bind(node.item, list.and_then(Inferred::item), node.item_span);
         let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
-        let seen = pass.map(Known::list);
-        let wanted = Known::from(self.function.output.ok.ty);
+        let seen = pass.map(Inferred::list);
+        let wanted = Inferred::from(self.function.output.ok.ty);
         if let Some(found) = seen.filter(|found| to == Goes::Out && !found.meets(wanted)) {
             let message =
                 format!("`{}` gives {wanted}, but this FOR yields {found}", self.function.name.text);
@@ -329,7 +329,7 @@ impl<'a> Types<'_, 'a> {
 
     fn expression(&mut self, expression: &Expr<'a>) -> Seen {
         if !self.doubts.is_empty() && self.doubts.contains(&expression.span) {
-            return Some(Known::ANY);
+            return Some(Inferred::ANY);
         }
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
@@ -339,18 +339,18 @@ impl<'a> Types<'_, 'a> {
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
             ExprKind::Field(of, name) => {
                 self.field(of, name.text);
-                Some(Known::ANY)
+                Some(Inferred::ANY)
             }
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(Unary::Not, of) => {
                 self.condition(of, "NOT");
-                Some(Known::BOOL)
+                Some(Inferred::BOOL)
             }
             ExprKind::Unary(Unary::Len, of) => Some(self.length(of)),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
             ExprKind::Has(of, _) => {
                 self.record(of, "HAS asks a record");
-                Some(Known::BOOL)
+                Some(Inferred::BOOL)
             }
             ExprKind::MatchMap(map) => self.cases(map),
             ExprKind::Record(fields) => Some(self.fields(fields)),
@@ -362,19 +362,19 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn fields(&mut self, fields: &[Field<'a>]) -> Known {
+    fn fields(&mut self, fields: &[Field<'a>]) -> Inferred {
         for field in fields {
             self.expression(&field.value);
         }
-        Known::RECORD
+        Inferred::RECORD
     }
 
-    fn items(&mut self, items: &[Expr<'a>]) -> Known {
+    fn items(&mut self, items: &[Expr<'a>]) -> Inferred {
         let mut all = None;
         for item in items {
             all = join(all, self.expression(item));
         }
-        all.unwrap_or(Known::ANY).list()
+        all.unwrap_or(Inferred::ANY).list()
     }
 
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
@@ -393,12 +393,13 @@ impl<'a> Types<'_, 'a> {
         all
     }
 
-    fn length(&mut self, of: &Expr<'a>) -> Known {
+    fn length(&mut self, of: &Expr<'a>) -> Inferred {
         let seen = self.expression(of);
-        let fits =
-            |known: Known| known.item().is_some() || known.meets(Known::TEXT) || known.meets(Known::RECORD);
+        let fits = |known: Inferred| {
+            known.item().is_some() || known.meets(Inferred::TEXT) || known.meets(Inferred::RECORD)
+        };
         self.demand(of, seen, fits, "a text, list or record", "LEN measures a text, list or record");
-        Known::NUMBER
+        Inferred::NUMBER
     }
 
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen {
@@ -407,30 +408,30 @@ impl<'a> Types<'_, 'a> {
             Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
                 self.number(left, "arithmetic takes numbers");
                 self.number(right, "arithmetic takes numbers");
-                Some(Known::NUMBER)
+                Some(Inferred::NUMBER)
             }
             Binary::Eq | Binary::Neq => {
                 let (a, b) = (self.expression(left), self.expression(right));
                 self.never_equal((left, a), (right, b));
-                Some(Known::BOOL)
+                Some(Inferred::BOOL)
             }
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => Some(self.compare(left, right)),
             Binary::And | Binary::Or => {
                 let word = if operator == Binary::And { "AND" } else { "OR" };
                 self.condition(left, word);
                 self.condition(right, word);
-                Some(Known::BOOL)
+                Some(Inferred::BOOL)
             }
             Binary::Concat => {
                 self.expression(left);
                 self.expression(right);
-                Some(Known::TEXT)
+                Some(Inferred::TEXT)
             }
             Binary::Append => self.append(left, right),
             Binary::At => {
                 let list = self.list(left, "AT reads a list");
                 self.number(right, "AT takes a number as index");
-                list.and_then(Known::item)
+                list.and_then(Inferred::item)
             }
             Binary::HasName => {
                 self.record(left, "HAS asks a record");
@@ -438,48 +439,48 @@ impl<'a> Types<'_, 'a> {
                 self.demand(
                     right,
                     seen,
-                    |known| known.meets(Known::TEXT),
+                    |known| known.meets(Inferred::TEXT),
                     "text",
                     "HAS takes a text as name",
                 );
-                Some(Known::BOOL)
+                Some(Inferred::BOOL)
             }
         }
     }
 
     /// A sum as documents write it. Who adds texts means to join them, and is told so once.
-    fn sum(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Known {
+    fn sum(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Inferred {
         let (a, b) = (self.expression(left), self.expression(right));
-        let of_text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Known::TEXT));
+        let of_text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
         if let Some((operand, _)) = of_text {
             let message = "`+` adds numbers, but this is text".to_owned();
-            let expected = (Known::NUMBER.to_string(), |_| false);
-            let diagnostic = self.mismatch(operand, Known::TEXT, expected, message);
+            let expected = (Inferred::NUMBER.to_string(), |_| false);
+            let diagnostic = self.mismatch(operand, Inferred::TEXT, expected, message);
             self.found.push(diagnostic.help("`concat` joins texts"));
-            return Known::ANY;
+            return Inferred::ANY;
         }
         for (operand, seen) in [(left, a), (right, b)] {
             self.demand(
                 operand,
                 seen,
-                |known| known.meets(Known::NUMBER),
+                |known| known.meets(Inferred::NUMBER),
                 "number",
                 "arithmetic takes numbers",
             );
         }
-        Known::NUMBER
+        Inferred::NUMBER
     }
 
-    fn compare(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Known {
+    fn compare(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Inferred {
         const WHAT: &str = "comparison takes two numbers or two texts";
-        let ordered = |known: Known| known.meets(Known::NUMBER) || known.meets(Known::TEXT);
+        let ordered = |known: Inferred| known.meets(Inferred::NUMBER) || known.meets(Inferred::TEXT);
         let (a, b) = (self.expression(left), self.expression(right));
         let left_fits = self.demand(left, a, ordered, "number or text", WHAT);
         let right_fits = self.demand(right, b, ordered, "number or text", WHAT);
         if let (Some(a), true, true) = (a, left_fits, right_fits) {
             self.demand(right, b, |b| b.meets(a), a, WHAT);
         }
-        Known::BOOL
+        Inferred::BOOL
     }
 
     /// Warns of two values that no run finds equal. Nil is what any value may be absent as, and an empty list equals another.
@@ -488,7 +489,7 @@ impl<'a> Types<'_, 'a> {
         let made =
             |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
         let constants = made(left.0) && made(right.0);
-        if a.meets(b) || constants || [a, b].contains(&Known::NIL) || (a.lists > 0 && b.lists > 0) {
+        if a.meets(b) || constants || [a, b].contains(&Inferred::NIL) || (a.lists > 0 && b.lists > 0) {
             return;
         }
         let (at, found, other) = match left.0.kind {
@@ -502,20 +503,22 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// Warns of a case that the value which is matched never meets.
-    fn never_met(&mut self, subject: Known, case: &Case<'a>) {
+    fn never_met(&mut self, subject: Inferred, case: &Case<'a>) {
         let key = literal_type(case.key);
         let message = format!("what is matched is {subject}, which this {key} never equals");
         let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
             .expected(subject.to_string(), key.to_string());
         let help = match (key, subject, self.function.notation) {
-            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Workflow) => {
+            (Inferred::TEXT, Inferred::NUMBER | Inferred::BOOL, Notation::Workflow) => {
                 Some("write the key without quotes")
             }
-            (Known::TEXT, Known::NUMBER | Known::BOOL, Notation::Id) => Some("write the key without quotes"),
-            (Known::TEXT, Known::NUMBER, _) => {
+            (Inferred::TEXT, Inferred::NUMBER | Inferred::BOOL, Notation::Id) => {
+                Some("write the key without quotes")
+            }
+            (Inferred::TEXT, Inferred::NUMBER, _) => {
                 Some("write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`")
             }
-            (Known::TEXT, Known::BOOL, _) => {
+            (Inferred::TEXT, Inferred::BOOL, _) => {
                 Some("write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`")
             }
             _ => None,
@@ -529,7 +532,7 @@ impl<'a> Types<'_, 'a> {
     fn append(&mut self, list: &Expr<'a>, item: &Expr<'a>) -> Seen {
         let list = self.list(list, "APPEND takes a list");
         let item = self.expression(item);
-        let items = list.and_then(Known::item)?;
+        let items = list.and_then(Inferred::item)?;
         Some(item.map_or(items, |item| items.join(item)).list())
     }
 
@@ -537,17 +540,17 @@ impl<'a> Types<'_, 'a> {
     fn list(&mut self, expression: &Expr<'a>, what: &str) -> Seen {
         let seen = self.expression(expression);
         self.demand(expression, seen, |known| known.item().is_some(), "list", what);
-        seen.map(|known| known.item().map_or(Known::ANY, |item| item).list())
+        seen.map(|known| known.item().map_or(Inferred::ANY, |item| item).list())
     }
 
     fn number(&mut self, expression: &Expr<'a>, what: &str) {
         let seen = self.expression(expression);
-        self.demand(expression, seen, |known| known.meets(Known::NUMBER), "number", what);
+        self.demand(expression, seen, |known| known.meets(Inferred::NUMBER), "number", what);
     }
 
     fn record(&mut self, expression: &Expr<'a>, what: &str) {
         let seen = self.expression(expression);
-        self.demand(expression, seen, |known| known.meets(Known::RECORD), "record", what);
+        self.demand(expression, seen, |known| known.meets(Inferred::RECORD), "record", what);
     }
 
     /// A field of a record. What other languages count by a field is counted by LEN.
@@ -564,11 +567,11 @@ impl<'a> Types<'_, 'a> {
 
     fn condition(&mut self, expression: &Expr<'a>, word: &str) {
         let seen = self.expression(expression);
-        let fits = |known: Known| known.meets(Known::BOOL) || known.meets(Known::NIL);
+        let fits = |known: Inferred| known.meets(Inferred::BOOL) || known.meets(Inferred::NIL);
         if let Some(found) = seen.filter(|&found| !fits(found)) {
             let message = format!("{word} takes a bool or nil, but this is {found}");
             let mut diagnostic = self.mismatch(expression, found, ("bool or nil".to_owned(), fits), message);
-            if found == Known::NUMBER && self.function.notation != Notation::Id {
+            if found == Inferred::NUMBER && self.function.notation != Notation::Id {
                 diagnostic = diagnostic.help("compare it with another number");
             }
             self.found.push(Diagnostic { code: Code::ConditionType, ..diagnostic });
@@ -580,7 +583,7 @@ impl<'a> Types<'_, 'a> {
         &mut self,
         expression: &Expr<'a>,
         seen: Seen,
-        fits: impl Fn(Known) -> bool,
+        fits: impl Fn(Inferred) -> bool,
         expected: impl Display,
         what: &str,
     ) -> bool {
@@ -596,8 +599,8 @@ impl<'a> Types<'_, 'a> {
     fn mismatch(
         &self,
         expression: &Expr<'a>,
-        found: Known,
-        expected: (String, impl Fn(Known) -> bool),
+        found: Inferred,
+        expected: (String, impl Fn(Inferred) -> bool),
         message: String,
     ) -> Diagnostic {
         let (expected, fits) = expected;
@@ -637,11 +640,11 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// What a call's failure is. A tool's is mostly a text, but nothing says so.
-    fn failure(&self, call: &Call<'a>) -> Known {
-        self.callee(call).and_then(|callee| callee.output.err).map_or(Known::ANY, |err| err.ty.into())
+    fn failure(&self, call: &Call<'a>) -> Inferred {
+        self.callee(call).and_then(|callee| callee.output.err).map_or(Inferred::ANY, |err| err.ty.into())
     }
 
-    fn call(&mut self, call: &Call<'a>) -> Known {
+    fn call(&mut self, call: &Call<'a>) -> Inferred {
         let resolved = self.resolved.get(call.id.0 as usize);
         for (index, argument) in call.arguments.iter().enumerate() {
             let seen = self.expression(&argument.value);
@@ -650,7 +653,7 @@ impl<'a> Types<'_, 'a> {
             if let Some(found) = seen.filter(|found| !found.meets(wanted.known)) {
                 let (tool, name) = (call.tool.text, argument.name.text);
                 let message = format!("`{name}` of `{tool}` takes {}, but this is {found}", wanted.known);
-                let expected = (wanted.known.to_string(), |meant: Known| meant.meets(wanted.known));
+                let expected = (wanted.known.to_string(), |meant: Inferred| meant.meets(wanted.known));
                 let diagnostic = self.mismatch(&argument.value, found, expected, message);
                 self.found.push(match wanted.declared {
                     Some(span) => diagnostic.related(span, "the parameter's type is given here"),
@@ -660,25 +663,25 @@ impl<'a> Types<'_, 'a> {
         }
         match resolved.map(|resolved| resolved.target) {
             Some(Target::Function(_)) => {
-                self.callee(call).map_or(Known::ANY, |callee| callee.output.ok.ty.into())
+                self.callee(call).map_or(Inferred::ANY, |callee| callee.output.ok.ty.into())
             }
             Some(Target::Tool(tool)) => tool.output,
-            _ => Known::ANY,
+            _ => Inferred::ANY,
         }
     }
 }
 
 /// Whether what is matched never meets a case.
-fn is_unmet(subject: Known, key: Literal<'_>) -> bool {
+fn is_unmet(subject: Inferred, key: Literal<'_>) -> bool {
     let key = literal_type(key);
-    key != Known::NIL && subject != Known::NIL && !subject.meets(key)
+    key != Inferred::NIL && subject != Inferred::NIL && !subject.meets(key)
 }
 
-fn literal_type(literal: Literal<'_>) -> Known {
+fn literal_type(literal: Literal<'_>) -> Inferred {
     match literal {
-        Literal::Nil => Known::NIL,
-        Literal::Bool(_) => Known::BOOL,
-        Literal::Number(_) => Known::NUMBER,
-        Literal::Text(_) => Known::TEXT,
+        Literal::Nil => Inferred::NIL,
+        Literal::Bool(_) => Inferred::BOOL,
+        Literal::Number(_) => Inferred::NUMBER,
+        Literal::Text(_) => Inferred::TEXT,
     }
 }

@@ -6,8 +6,8 @@
 use super::describe::output_name;
 use super::mend;
 use crate::ast::{Binary, Control, Expr, ExprKind, Function, Literal, ReturnKind};
-use crate::build::Notation;
 use crate::diagnostic::Diagnostic;
+use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;

@@ -3,8 +3,8 @@
 //! Messages are written in the words of instruction text, where there is one word for each thing. Who wrote a document
 //! has never seen those, so [`speak`] puts the document's own in their place, as a last step and in one place.
 
-use crate::build::Notation;
 use crate::diagnostic::Diagnostic;
+use crate::notation::Notation;
 
 /// Phrases of instruction text and what they are called in documents; a phrase before its parts.
 const PHRASES: &[(&str, &str)] = &[

@@ -7,8 +7,8 @@ mod input;
 mod report;
 mod verbs;
 
-use crate::build::Notation;
 use crate::graph;
+use crate::notation::Notation;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,11 +4,15 @@ use super::input::Input;
 use super::report::{self, complain};
 use super::{Reading, Verb};
 use crate::ast::File;
-use crate::build::{Notation, Options, build, read_and_check};
+use crate::build::{Options, build, read_and_check};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostics, fix};
-use crate::front::{self, Formatted};
-use crate::{disasm, explain, graph, id, lower, print, prompt};
+use crate::notation::Notation;
+use crate::{disasm, explain, graph, lower, print, prompt};
+use crate::{
+    format::{self, Formatted},
+    source::Limits,
+};
 use bumpalo::Bump;
 use ilo_spec::encode::encode;
 use ilo_spec::error::Code;
@@ -51,7 +55,7 @@ pub(super) fn run(verb: Verb) -> Done {
 
 impl Reading {
     fn options<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
-        let reading = id::Options { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
+        let reading = Limits { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
         Options { from: self.from, reading, catalog, strip: false }
     }
 
@@ -159,9 +163,9 @@ fn check_verb(
 fn formatted(source: &str, options: &Options<'_>, diagnostics: &mut Diagnostics) -> Formatted {
     match options.from.or_else(|| Notation::detect(source)) {
         None | Some(Notation::Id) => {
-            id::format(source, &options.reading, diagnostics).map_or(Formatted::Refused, Formatted::Text)
+            format::id_text(source, &options.reading, diagnostics).map_or(Formatted::Refused, Formatted::Text)
         }
-        Some(notation) => front::format(source, notation, &options.reading, diagnostics),
+        Some(notation) => format::format(source, notation, &options.reading, diagnostics),
     }
 }
 
@@ -307,7 +311,7 @@ fn explain_verb(code: &str) -> Done {
         }
         None => {
             let known: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-            let near = crate::diagnostic::nearest(code, known.iter().copied());
+            let near = crate::text::nearest(code, known.iter().copied());
             let hint = near.map_or_else(
                 || format!("the codes are: {}", known.join(" ")),
                 |near| format!("did you mean `{near}`?"),

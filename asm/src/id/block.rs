@@ -3,11 +3,12 @@
 use super::expr::digits;
 use super::lexer::{self, Kind, Token};
 use super::mend::count_range;
-use super::parser::{Diagnosed, Floor, Parser, Reading, Stop, shorten};
+use super::parser::{Diagnosed, Floor, Parser, Reading, Stop};
 use super::surplus;
 use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 
@@ -32,7 +33,7 @@ type Items<'p, 'a> = fn(&mut Parser<'p, 'a>, Option<u32>) -> Result<u32, Stop>;
 
 impl<'p, 'a> Parser<'p, 'a> {
     /// Reads the body of a function.
-    pub(super) fn body(&mut self, tokens: std::ops::Range<usize>) -> Block<'a> {
+    pub(crate) fn body(&mut self, tokens: std::ops::Range<usize>) -> Block<'a> {
         self.begin(tokens);
         let start = self.statements.len();
         let frame = self.frame();

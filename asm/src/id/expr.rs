@@ -1,6 +1,5 @@
 //! Expressions and their operands: each instruction reads what its row of the table says.
 
-use super::ids::repeated;
 use super::lexer::{Kind, Token, UNTOLD};
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
@@ -8,13 +7,14 @@ use super::template;
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Slot, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::syntax::ids::repeated;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 use ilo_spec::program::Number;
 
 impl<'a> Parser<'_, 'a> {
     /// Reads an operand of `of`.
-    pub(super) fn expr(&mut self, of: Word) -> Result<Expr<'a>, Stop> {
+    pub(crate) fn expr(&mut self, of: Word) -> Result<Expr<'a>, Stop> {
         let start = self.current.start;
         let Some(word) = self.current.word else { return self.foreign_operand(of) };
         if word.row().place != Place::Expression {
@@ -132,7 +132,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Reads a CALL, whose word is under the cursor.
-    pub(super) fn call_operand(&mut self) -> Result<&'a Call<'a>, Stop> {
+    pub(crate) fn call_operand(&mut self) -> Result<&'a Call<'a>, Stop> {
         let span = self.current.span();
         self.bump();
         let id = CallId(self.calls);
@@ -157,12 +157,12 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The count under the cursor, unless it is more than a file of this size can hold.
-    pub(super) fn count_value(&self) -> Option<u32> {
+    pub(crate) fn count_value(&self) -> Option<u32> {
         self.integer(&self.current).filter(|&count| count as usize <= self.tokens.len())
     }
 
     /// The value of an integer, unless it is negative or beyond 32 bits.
-    pub(super) fn integer(&self, token: &Token) -> Option<u32> {
+    pub(crate) fn integer(&self, token: &Token) -> Option<u32> {
         if token.value == UNTOLD { digits(self.text(token)) } else { Some(token.value) }
     }
 
@@ -344,7 +344,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The slot that `of` takes.
-    pub(super) fn slot(&mut self, of: Word) -> Result<(Slot, Span), Stop> {
+    pub(crate) fn slot(&mut self, of: Word) -> Result<(Slot, Span), Stop> {
         let span = self.current.span();
         let number = self.slot_number(of)?;
         let registries = &self.registries;
@@ -354,7 +354,7 @@ impl<'a> Parser<'_, 'a> {
 }
 
 /// The number in a text of digits.
-pub(super) fn digits(text: &str) -> Option<u32> {
+pub(crate) fn digits(text: &str) -> Option<u32> {
     text.bytes().try_fold(0_u32, |number, byte| {
         let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;
         number.checked_mul(10)?.checked_add(u32::from(digit))

@@ -4,11 +4,10 @@
 //! a run of such characters, and left out. Comments are kept apart from the tokens: they matter to headers and to the
 //! formatter only.
 
-use super::Options;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::source::{self, Limits};
 use crate::span::Span;
 use ilo_spec::error::Code;
-use ilo_spec::limits;
 use ilo_spec::node::Word;
 use logos::Logos;
 
@@ -16,7 +15,7 @@ use logos::Logos;
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
 #[logos(skip r"[ \t]+")]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     #[regex(r"[\r\n][ \t\r\n]*")]
     Break,
     #[regex(r"[A-Za-z_][A-Za-z0-9_.:/-]*")]
@@ -55,70 +54,55 @@ pub(super) enum Kind {
 }
 
 /// A number that is not told by [`Token::value`]: negative, of more digits, with zeros before it, or none.
-pub(super) const UNTOLD: u32 = u32::MAX;
+pub(crate) const UNTOLD: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) start: u32,
-    pub(super) end: u32,
+pub(crate) struct Token {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     /// The value of an integer that is written as ids and counts are, else [`UNTOLD`].
-    pub(super) value: u32,
-    pub(super) kind: Kind,
+    pub(crate) value: u32,
+    pub(crate) kind: Kind,
     /// The instruction, where it is one.
-    pub(super) word: Option<Word>,
+    pub(crate) word: Option<Word>,
     /// Whether it is the first token of its line.
-    pub(super) first: bool,
+    pub(crate) first: bool,
 }
 
 impl Token {
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         Span::new(self.start, self.end)
     }
 }
 
 /// A comment, from its `;` to the end of its line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Comment {
-    pub(super) span: Span,
+pub(crate) struct Comment {
+    pub(crate) span: Span,
     /// The index of the token after it.
-    pub(super) before: usize,
+    pub(crate) before: usize,
     /// Whether nothing else stands on its line.
-    pub(super) own_line: bool,
+    pub(crate) own_line: bool,
 }
 
 /// A source in tokens.
 #[derive(Debug, Default)]
-pub(super) struct Lexed {
+pub(crate) struct Lexed {
     /// The tokens, without comments and line ends.
-    pub(super) tokens: Vec<Token>,
-    pub(super) comments: Vec<Comment>,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) comments: Vec<Comment>,
 }
 
 /// The blanks before a token that is the first of its line.
-pub(super) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
+pub(crate) fn indent<'a>(source: &'a str, token: &Token) -> &'a str {
     let before = source.get(..token.start as usize).unwrap_or("");
     let blanks = before.bytes().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     before.get(before.len() - blanks..).unwrap_or("")
 }
 
-/// Whether a source keeps its limit; reports where it does not.
-pub(crate) fn source_fits(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
-    let most = options.source.min(limits::SOURCE);
-    if source.len() > most {
-        let message = format!("the source has {} bytes, more than {most}", source.len());
-        diagnostics.push(
-            Diagnostic::new(Code::SourceTooLarge, Span::at(0), message)
-                .expected(format!("at most {most} bytes"), format!("{} bytes", source.len()))
-                .help("split the file, or raise the limit"),
-        );
-        return false;
-    }
-    true
-}
-
 /// Whether the lines of a source keep their limit; reports each that does not.
-fn lines_fit(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> bool {
+fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> bool {
     let bytes = source.as_bytes();
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let mut start = 0_usize;
@@ -145,8 +129,8 @@ fn lines_fit(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> 
 }
 
 /// Makes tokens of a source; `None` where it breaks a limit.
-pub(super) fn lex(source: &str, options: &Options, diagnostics: &mut Diagnostics) -> Option<Lexed> {
-    if !source_fits(source, options, diagnostics) || !lines_fit(source, options, diagnostics) {
+pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
+    if !source::fits(source, options, diagnostics) || !lines_fit(source, options, diagnostics) {
         return None;
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };

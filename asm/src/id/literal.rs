@@ -1,12 +1,13 @@
 //! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
-use super::cursor::bad_text;
 use super::lexer::{Kind, Token, UNTOLD};
-use super::parser::{Parser, Stop, shorten};
-use super::text;
+use super::parser::{Parser, Stop};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::syntax::cursor::bad_text;
+use crate::text;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
@@ -16,7 +17,7 @@ const KINDS: &str = "`LIT 0 \"text\"`, `LIT 1 42`, `LIT 2 nil` or `LIT 3 true`";
 
 impl<'a> Parser<'_, 'a> {
     /// Reads the kind and value of a LIT.
-    pub(super) fn literal(&mut self) -> Result<Literal<'a>, Stop> {
+    pub(crate) fn literal(&mut self) -> Result<Literal<'a>, Stop> {
         let kind = self.current;
         if kind.kind != Kind::Integer {
             return self.literal_without_kind();
@@ -36,7 +37,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A bare literal, where one is under the cursor.
-    pub(super) fn bare_literal(&mut self) -> Option<Literal<'a>> {
+    pub(crate) fn bare_literal(&mut self) -> Option<Literal<'a>> {
         let token = self.current;
         let literal = match token.kind {
             Kind::Word if token.word.is_none() => matches!(self.text(&token), "nil" | "true" | "false"),
@@ -52,7 +53,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Takes the token under the cursor as a constant of its own form.
-    pub(super) fn value(&mut self, token: &Token) -> Literal<'a> {
+    pub(crate) fn value(&mut self, token: &Token) -> Literal<'a> {
         self.bump();
         match token.kind {
             Kind::Text => {
@@ -132,7 +133,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The kind that a token's form asks for, and how its value is written.
-    pub(super) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
+    pub(crate) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
         let text = self.text(token);
         match token.kind {
             Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, text)),

@@ -5,11 +5,13 @@
 
 use super::expr::digits;
 use super::lexer::{Kind, Token, UNTOLD};
-use super::parser::{Diagnosed, Parser, Stop, shorten};
-use super::registry;
+use super::parser::{Diagnosed, Parser, Stop};
 use crate::ast::{Expr, ExprKind, Name};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::syntax::registry;
+use crate::text::nearest;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::node::{Place, TABLE, Word};
@@ -63,12 +65,12 @@ const OPERATORS: &[(&str, Word)] = &[
 ];
 
 /// The instruction that an operator of other languages stands for.
-pub(super) fn infix(text: &str) -> Option<Word> {
+pub(crate) fn infix(text: &str) -> Option<Word> {
     OPERATORS.iter().find(|&&(operator, _)| operator == text).map(|&(_, word)| word)
 }
 
 /// The diagnostic of a count that cannot be.
-pub(super) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
+pub(crate) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
     let shown = shorten(found);
     Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
         .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
@@ -126,7 +128,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
 ];
 
 /// How a path of another language is read.
-pub(super) enum Dotted {
+pub(crate) enum Dotted {
     /// By this.
     By(String),
     /// A field of it has no number.
@@ -135,7 +137,7 @@ pub(super) enum Dotted {
 
 impl<'a> Parser<'_, 'a> {
     /// The instruction that a word is but for its case and separators, or by a name from another language.
-    pub(super) fn same_word(&self, token: &Token) -> Option<Word> {
+    pub(crate) fn same_word(&self, token: &Token) -> Option<Word> {
         let text = self.text(token);
         let alias = || ALIASES.iter().find(|&&(name, _)| same_letters(name, text)).map(|&(_, word)| word);
         TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word).or_else(alias)
@@ -170,7 +172,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
     #[inline]
-    pub(super) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+    pub(crate) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
         let token = &self.current;
         if token.word.is_some() || token.kind != Kind::Word {
             return Ok(token.word);
@@ -212,7 +214,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Refuses a word that is no instruction and near to none.
-    pub(super) fn unknown_instruction(&mut self) -> Stop {
+    pub(crate) fn unknown_instruction(&mut self) -> Stop {
         let text = shorten(self.text(&self.current));
         let wrong =
             self.refuse(Code::UnknownInstruction, format!("`{text}` is no instruction"), "an instruction");
@@ -223,7 +225,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Refuses an instruction that is no operand.
-    pub(super) fn no_operand(&mut self, of: Word) -> Stop {
+    pub(crate) fn no_operand(&mut self, of: Word) -> Stop {
         let found = self.current.word;
         let message = format!("`{}` needs an operand here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
@@ -259,7 +261,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Refuses what stands in the place of UNDO's call.
     #[cold]
-    pub(super) fn no_call(&mut self) -> Stop {
+    pub(crate) fn no_call(&mut self) -> Stop {
         let wrong = self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
         let wrong = wrong.help("write `UNDO CALL <tool> <count> …`");
         let tool = self.current.kind == Kind::Integer;
@@ -280,7 +282,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Reads an operand that begins with no instruction: reports it, and reads it as what it means.
-    pub(super) fn foreign_operand(&mut self, of: Word) -> Result<Expr<'a>, Stop> {
+    pub(crate) fn foreign_operand(&mut self, of: Word) -> Result<Expr<'a>, Stop> {
         let token = self.current;
         if let Some(word) = self.resolve_word(false)? {
             return if word.row().place == Place::Expression {
@@ -409,7 +411,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The number of the slot with a name.
-    pub(super) fn slot_of(&mut self, name: &str) -> Option<u32> {
+    pub(crate) fn slot_of(&mut self, name: &str) -> Option<u32> {
         if !self.may_search(self.slots.list().len()) {
             return None;
         }
@@ -420,7 +422,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// The number of the slot that `of` takes.
     #[inline]
-    pub(super) fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
+    pub(crate) fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
         if self.current.kind == Kind::Integer { self.id() } else { self.slot_otherwise(of) }
     }
 
@@ -471,7 +473,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// The instruction that reads a field, where a text is a path from a slot, `user.name`.
-    pub(super) fn dotted(&mut self, text: &str) -> Option<Dotted> {
+    pub(crate) fn dotted(&mut self, text: &str) -> Option<Dotted> {
         let mut parts = bare(text).split('.');
         let first = parts.next()?;
         let fields: Vec<&str> = parts.collect();
@@ -538,13 +540,13 @@ impl<'a> Parser<'_, 'a> {
 
     /// The field that `of` takes.
     #[inline]
-    pub(super) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
+    pub(crate) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
         self.registry_name(of, registry::Kind::Fields)
     }
 
     /// The tool that CALL takes.
     #[inline]
-    pub(super) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
+    pub(crate) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
         self.registry_name(Word::Call, registry::Kind::Tools)
     }
 
@@ -628,7 +630,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Passes an equals sign between a slot or a field and its value.
     #[inline]
-    pub(super) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
+    pub(crate) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
         if self.current.kind == Kind::Operator { self.skip_operator(of) } else { Ok(()) }
     }
 
@@ -655,7 +657,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Refuses what stands in the place of a count.
-    pub(super) fn no_count(&mut self, of: Word, what: &str) -> Stop {
+    pub(crate) fn no_count(&mut self, of: Word, what: &str) -> Stop {
         let message = format!("`{}` needs the number of {what} here", of.mnemonic());
         let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
         let text = self.text(&self.current);
@@ -676,7 +678,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Refuses the end of a counted list that has fewer than its count says.
-    pub(super) fn short_list(
+    pub(crate) fn short_list(
         &mut self,
         of: Word,
         what: &str,
@@ -698,7 +700,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Refuses what is no key of a case.
-    pub(super) fn no_case_key(&mut self) -> Stop {
+    pub(crate) fn no_case_key(&mut self) -> Stop {
         let token = self.current;
         let message = "a key of `MATCH_MAP` is a literal".to_owned();
         let wrong =

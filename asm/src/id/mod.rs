@@ -5,56 +5,22 @@
 //! What a program means (slots, calls, flow, types) is the business of [`crate::check`].
 
 mod block;
-mod cursor;
 mod expr;
-mod format;
-mod header;
-mod ids;
-mod lexer;
+pub(crate) mod lexer;
 mod literal;
 mod mend;
-mod parser;
-mod pieces;
-mod registry;
+pub(crate) mod parser;
+mod stream;
 mod surplus;
 mod template;
-mod text;
-mod types;
 
-pub use format::format;
-pub(crate) use format::{name, parameter_name};
-pub(crate) use lexer::source_fits;
-pub(crate) use parser::shorten;
-pub(crate) use pieces::Pieces;
-pub(crate) use text::{decode, escape, quote};
-pub(crate) use types::{output_of, type_of};
+pub(crate) use stream::Pieces;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Limits;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
-use ilo_spec::limits;
-
-/// What a source may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Bytes in a source, at most [`limits::SOURCE`].
-    pub source: usize,
-    /// Bytes in a line of instruction text; in JSON and YAML a line may be as long as the source.
-    pub line: usize,
-    /// Nesting of expressions and blocks together, at most [`limits::NESTING`].
-    pub nesting: usize,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            source: limits::DEFAULT_SOURCE,
-            line: limits::DEFAULT_LINE,
-            nesting: limits::DEFAULT_NESTING,
-        }
-    }
-}
 
 /// Reads a source. What could be read is returned even where there are errors; whether there are, `diagnostics` knows.
 ///
@@ -62,10 +28,10 @@ impl Default for Options {
 pub fn parse<'a>(
     source: &'a str,
     arena: &'a Bump,
-    options: &Options,
+    options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    if let Some(whole) = crate::wrapping::wrapped(source) {
+    if let Some(whole) = crate::source::wrapped(source) {
         diagnostics.push(whole);
         return File { functions: &[] };
     }
@@ -81,7 +47,7 @@ pub fn parse<'a>(
 /// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
 ///
 /// What it costs is what the lexer alone costs of [`parse`].
-pub fn count_tokens(source: &str, options: &Options) -> usize {
+pub fn count_tokens(source: &str, options: &Limits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
 }
 

@@ -6,16 +6,17 @@
 //! stands. Each block is so read at most three times in each reading of what is around it, within a budget that keeps
 //! the whole linear. What is read is in [`super::block`] and [`super::expr`].
 
-use super::Options;
-use super::cursor::Cursor;
-use super::header::{self, Header};
-use super::ids::Slots;
 use super::lexer::{self, Kind, Lexed, Token};
-use super::registry::{self, Registries};
 use crate::ast::{Arm, Case, Expr, Field, File, Function, Stmt};
-use crate::build::Notation;
 use crate::diagnostic::{self, Diagnostic, Diagnostics};
+use crate::notation::Notation;
+use crate::source::Limits;
 use crate::span::Span;
+use crate::syntax::cursor::Cursor;
+use crate::syntax::header::{self, Header};
+use crate::syntax::ids::Slots;
+use crate::syntax::registry::{self, Registries};
+use crate::text::shorten;
 use bumpalo::Bump;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
@@ -28,7 +29,7 @@ const SEARCHES: usize = 1 << 20;
 
 /// Why reading something stopped. The diagnostic, where there is one, is reported already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The statement is wrong: go on at the next one.
     Bad,
     /// The block that `rewind_to` names is read again in another way.
@@ -39,7 +40,7 @@ pub(super) enum Stop {
 
 /// How a block that was cut by its indent is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// By its count, unless that fails as well.
     Trial,
     /// By its indent, and what is wrong is an error.
@@ -48,96 +49,96 @@ pub(super) enum Reading {
 
 /// The indent that every line of an open block begins with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Floor<'a> {
-    pub(super) indent: &'a str,
+pub(crate) struct Floor<'a> {
+    pub(crate) indent: &'a str,
     /// The token that begins the block's header.
-    pub(super) header: usize,
+    pub(crate) header: usize,
     /// Whether the block may still be read by its count.
-    pub(super) open: bool,
+    pub(crate) open: bool,
 }
 
 /// What the formatter wants to know beside the tree.
 #[derive(Debug, Default)]
-pub(super) struct Layout<'a> {
-    pub(super) functions: Vec<Section<'a>>,
+pub(crate) struct Layout<'a> {
+    pub(crate) functions: Vec<Section<'a>>,
     /// The token that begins each statement, arm and ELSE, with its depth.
-    pub(super) lines: Vec<(usize, usize)>,
+    pub(crate) lines: Vec<(usize, usize)>,
     /// Count tokens that are wrong, with what is right.
-    pub(super) counts: Vec<(usize, u32)>,
+    pub(crate) counts: Vec<(usize, u32)>,
 }
 
 /// A function as the formatter sees it.
 #[derive(Debug)]
-pub(super) struct Section<'a> {
+pub(crate) struct Section<'a> {
     /// The comment that is its header, none before the first.
-    pub(super) header: Header<'a>,
-    pub(super) registries: Registries<'a>,
+    pub(crate) header: Header<'a>,
+    pub(crate) registries: Registries<'a>,
     /// Its comments that are written anew: header and registries.
-    pub(super) consumed: Vec<usize>,
-    pub(super) tokens: std::ops::Range<usize>,
-    pub(super) comments: std::ops::Range<usize>,
+    pub(crate) consumed: Vec<usize>,
+    pub(crate) tokens: std::ops::Range<usize>,
+    pub(crate) comments: std::ops::Range<usize>,
 }
 
 /// The parser of one function, used for one after another.
-pub(super) struct Parser<'p, 'a> {
-    pub(super) source: &'a str,
-    pub(super) arena: &'a Bump,
-    pub(super) tokens: &'p [Token],
+pub(crate) struct Parser<'p, 'a> {
+    pub(crate) source: &'a str,
+    pub(crate) arena: &'a Bump,
+    pub(crate) tokens: &'p [Token],
     /// The token under the cursor.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// One past the function's last token.
     end: usize,
     /// The token under the cursor as the floors show it.
-    pub(super) current: Token,
+    pub(crate) current: Token,
     /// The end of the token before the cursor.
-    pub(super) last_end: u32,
-    pub(super) floors: Vec<Floor<'a>>,
-    pub(super) readings: HashMap<usize, Reading>,
+    pub(crate) last_end: u32,
+    pub(crate) floors: Vec<Floor<'a>>,
+    pub(crate) readings: HashMap<usize, Reading>,
     /// The headers of the blocks that are being tried by their counts.
-    pub(super) trials: Vec<usize>,
-    pub(super) rewind_to: usize,
+    pub(crate) trials: Vec<usize>,
+    pub(crate) rewind_to: usize,
     /// How many more tokens may be read again.
     budget: usize,
     /// How many more names may be looked through for better messages.
-    pub(super) searches: usize,
+    pub(crate) searches: usize,
     /// How many expressions and blocks are around the cursor.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
     /// How many blocks are.
-    pub(super) blocks: usize,
+    pub(crate) blocks: usize,
     nesting: usize,
     too_deep: bool,
     /// Errors in this function so far; a block with some in it says nothing of its count.
-    pub(super) errors: usize,
-    pub(super) open_ifs: usize,
-    pub(super) open_matches: usize,
+    pub(crate) errors: usize,
+    pub(crate) open_ifs: usize,
+    pub(crate) open_matches: usize,
     mixed_at: Option<usize>,
     /// A misspelt word that was reported, and what it is read as.
-    pub(super) read_as: Option<(usize, Word)>,
+    pub(crate) read_as: Option<(usize, Word)>,
     /// Where the last MERGE ended: an integer that is missing there went into it.
-    pub(super) merge_end: Option<usize>,
+    pub(crate) merge_end: Option<usize>,
     /// The tools and fields of this function that are called by names which no registry has.
-    pub(super) missing: Vec<(registry::Kind, &'a str)>,
+    pub(crate) missing: Vec<(registry::Kind, &'a str)>,
     /// The last counted list: its count's token and the token after it.
-    pub(super) last_count: Option<(usize, usize)>,
-    pub(super) registries: Registries<'a>,
-    pub(super) slots: Slots<'a>,
+    pub(crate) last_count: Option<(usize, usize)>,
+    pub(crate) registries: Registries<'a>,
+    pub(crate) slots: Slots<'a>,
     /// Whether the function succeeds with nil.
-    pub(super) gives_nil: bool,
-    pub(super) calls: u32,
-    pub(super) loops: u32,
-    pub(super) diagnostics: &'p mut Diagnostics,
-    pub(super) layout: Option<&'p mut Layout<'a>>,
+    pub(crate) gives_nil: bool,
+    pub(crate) calls: u32,
+    pub(crate) loops: u32,
+    pub(crate) diagnostics: &'p mut Diagnostics,
+    pub(crate) layout: Option<&'p mut Layout<'a>>,
     // What was read of lists that are not complete, each list above those around it.
-    pub(super) statements: Vec<Stmt<'a>>,
-    pub(super) fields: Vec<Field<'a>>,
-    pub(super) exprs: Vec<Expr<'a>>,
-    pub(super) cases: Vec<Case<'a>>,
-    pub(super) arms: Vec<(Word, Arm<'a>)>,
+    pub(crate) statements: Vec<Stmt<'a>>,
+    pub(crate) fields: Vec<Field<'a>>,
+    pub(crate) exprs: Vec<Expr<'a>>,
+    pub(crate) cases: Vec<Case<'a>>,
+    pub(crate) arms: Vec<(Word, Arm<'a>)>,
 }
 
 /// What a statement that fails leaves open.
 #[derive(Clone, Copy)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     depth: usize,
     blocks: usize,
     floors: usize,
@@ -151,7 +152,7 @@ pub(super) struct Frame {
 
 /// All that going back restores.
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     frame: Frame,
     at: usize,
     last_end: u32,
@@ -169,7 +170,7 @@ pub(super) struct Mark {
 }
 
 /// The comments that begin functions.
-pub(super) fn headers(source: &str, lexed: &Lexed) -> Vec<usize> {
+pub(crate) fn headers(source: &str, lexed: &Lexed) -> Vec<usize> {
     let is_header = |&(_, comment): &(usize, &lexer::Comment)| {
         comment.own_line && header::is_header(source, comment.span)
     };
@@ -177,10 +178,10 @@ pub(super) fn headers(source: &str, lexed: &Lexed) -> Vec<usize> {
 }
 
 /// Reads all functions of a source.
-pub(super) fn file<'a>(
+pub(crate) fn file<'a>(
     source: &'a str,
     arena: &'a Bump,
-    options: &Options,
+    options: &Limits,
     lexed: &Lexed,
     diagnostics: &mut Diagnostics,
     layout: Option<&mut Layout<'a>>,
@@ -220,10 +221,10 @@ pub(super) fn file<'a>(
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         source: &'a str,
         arena: &'a Bump,
-        options: &Options,
+        options: &Limits,
         tokens: &'p [Token],
         diagnostics: &'p mut Diagnostics,
         layout: Option<&'p mut Layout<'a>>,
@@ -286,7 +287,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reads what follows a header that was read.
-    pub(super) fn behind(
+    pub(crate) fn behind(
         &mut self,
         head: Header<'a>,
         lexed: &Lexed,
@@ -335,7 +336,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Starts over on a range of tokens.
-    pub(super) fn begin(&mut self, tokens: std::ops::Range<usize>) {
+    pub(crate) fn begin(&mut self, tokens: std::ops::Range<usize>) {
         self.at = tokens.start;
         self.end = tokens.end;
         self.last_end = self.tokens.get(tokens.start).map_or(0, |token| token.start);
@@ -352,7 +353,7 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// Looks at the token under the cursor again, after the cursor or the floors have changed.
     #[inline]
-    pub(super) fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         match self.tokens.get(self.at) {
             Some(token) if self.at < self.end => {
                 self.current = *token;
@@ -386,25 +387,25 @@ impl<'p, 'a> Parser<'p, 'a> {
 
     /// Goes to the next token.
     #[inline]
-    pub(super) fn bump(&mut self) {
+    pub(crate) fn bump(&mut self) {
         self.last_end = self.current.end;
         self.at += 1;
         self.refresh();
     }
 
     #[inline]
-    pub(super) fn text(&self, token: &Token) -> &'a str {
+    pub(crate) fn text(&self, token: &Token) -> &'a str {
         self.source.get(token.span().range()).unwrap_or("")
     }
 
     /// The first token from the cursor on that begins a line.
-    pub(super) fn next_line(&self) -> Option<&'p Token> {
+    pub(crate) fn next_line(&self) -> Option<&'p Token> {
         self.tokens.get(self.at..self.end)?.iter().find(|token| token.first)
     }
 
     /// Enters something nested.
     #[inline]
-    pub(super) fn deeper(&mut self) -> Result<(), Stop> {
+    pub(crate) fn deeper(&mut self) -> Result<(), Stop> {
         self.depth += 1;
         if self.depth <= self.nesting { Ok(()) } else { self.beyond_nesting() }
     }
@@ -432,7 +433,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reports an error of form, unless a block is only being tried: then that block is read by its indent after all.
-    pub(super) fn fail(&mut self, diagnostic: Diagnostic) -> Stop {
+    pub(crate) fn fail(&mut self, diagnostic: Diagnostic) -> Stop {
         if let Some(&trial) = self.trials.last() {
             self.readings.insert(trial, Reading::Final);
             self.rewind_to = trial;
@@ -444,7 +445,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reports an error of form after which reading can go on as if the mend were there.
-    pub(super) fn tolerate(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
+    pub(crate) fn tolerate(&mut self, diagnostic: Diagnostic) -> Result<(), Stop> {
         match self.fail(diagnostic) {
             Stop::Bad => Ok(()),
             stop => Err(stop),
@@ -452,12 +453,12 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reports an error that says nothing about where things end.
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     /// Refuses the token under the cursor. Where it is a line that ends a block, that block may be read by its count.
-    pub(super) fn refuse(&mut self, code: Code, message: String, expected: &str) -> Diagnosed {
+    pub(crate) fn refuse(&mut self, code: Code, message: String, expected: &str) -> Diagnosed {
         let token = self.current;
         let (code, span, found) = match token.kind {
             Kind::Dedent => {
@@ -470,7 +471,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Stops at the token under the cursor with a diagnostic that [`Parser::refuse`] made.
-    pub(super) fn stop(&mut self, diagnosed: Diagnosed) -> Stop {
+    pub(crate) fn stop(&mut self, diagnosed: Diagnosed) -> Stop {
         let Diagnosed(mut diagnostic) = diagnosed;
         if self.current.kind == Kind::Dedent {
             if let Some(stop) = self.try_count() {
@@ -502,7 +503,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Says so where an indent and a floor cannot be compared.
-    pub(super) fn mixed_indent(&mut self, indent: &str, other: &str, at: usize) -> Result<(), Stop> {
+    pub(crate) fn mixed_indent(&mut self, indent: &str, other: &str, at: usize) -> Result<(), Stop> {
         if indent.starts_with(other) || other.starts_with(indent) || self.mixed_at == Some(at) {
             return Ok(());
         }
@@ -521,7 +522,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         )
     }
 
-    pub(super) fn frame(&self) -> Frame {
+    pub(crate) fn frame(&self) -> Frame {
         Frame {
             depth: self.depth,
             blocks: self.blocks,
@@ -536,7 +537,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Closes what a failed statement left open; the cursor stays.
-    pub(super) fn unwind(&mut self, frame: &Frame) {
+    pub(crate) fn unwind(&mut self, frame: &Frame) {
         self.depth = frame.depth;
         self.blocks = frame.blocks;
         self.floors.truncate(frame.floors);
@@ -549,7 +550,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         self.refresh();
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark {
             frame: self.frame(),
             at: self.at,
@@ -569,7 +570,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Goes back.
-    pub(super) fn restore(&mut self, mark: &Mark) {
+    pub(crate) fn restore(&mut self, mark: &Mark) {
         self.at = mark.at;
         self.last_end = mark.last_end;
         self.statements.truncate(mark.statements);
@@ -592,30 +593,20 @@ impl<'p, 'a> Parser<'p, 'a> {
 }
 
 /// A diagnostic about the token under the cursor that is not reported yet.
-pub(super) struct Diagnosed(pub(super) Diagnostic);
+pub(crate) struct Diagnosed(pub(crate) Diagnostic);
 
 impl Diagnosed {
-    pub(super) fn help(self, help: impl Into<String>) -> Diagnosed {
+    pub(crate) fn help(self, help: impl Into<String>) -> Diagnosed {
         Diagnosed(self.0.help(help))
     }
 
-    pub(super) fn replace(self, span: Span, text: impl Into<String>) -> Diagnosed {
+    pub(crate) fn replace(self, span: Span, text: impl Into<String>) -> Diagnosed {
         Diagnosed(self.0.replace(span, text))
     }
 
-    pub(super) fn related(self, span: Span, what: &str) -> Diagnosed {
+    pub(crate) fn related(self, span: Span, what: &str) -> Diagnosed {
         Diagnosed(self.0.related(span, what))
     }
-}
-
-/// A text short enough for a message.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 40;
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 /// An indent in words.

@@ -6,16 +6,17 @@
 
 use super::lexer::{Kind, Token};
 use super::mend::infix;
-use super::parser::{Parser, Stop, shorten};
+use super::parser::{Parser, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Parser<'_, 'a> {
     /// Refuses the last values of the block that is being read: they stand on the line of the statement before them.
     #[cold]
-    pub(super) fn surplus(&mut self, values: usize) -> Result<(), Stop> {
+    pub(crate) fn surplus(&mut self, values: usize) -> Result<(), Stop> {
         let first = self.statements.len().saturating_sub(values);
         let (Some(stray), Some(last)) = (self.statements.get(first), self.statements.last()) else {
             return Ok(());
@@ -34,7 +35,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Whether the statement before so many values leaves the function.
-    pub(super) fn left_before(&self, values: usize) -> bool {
+    pub(crate) fn left_before(&self, values: usize) -> bool {
         let before =
             self.statements.len().checked_sub(values + 1).and_then(|before| self.statements.get(before));
         before.is_some_and(|before| matches!(before.kind, StmtKind::Return(..) | StmtKind::Fail(_)))
@@ -81,7 +82,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// What may be written for a token that begins no statement but stands behind one on its line.
-    pub(super) fn behind_statement(&self, token: &Token, wrong: Diagnostic) -> Diagnostic {
+    pub(crate) fn behind_statement(&self, token: &Token, wrong: Diagnostic) -> Diagnostic {
         let Some(value) = self.statements.last().and_then(value) else {
             return wrong.help("remove it, or write the instruction that it belongs to");
         };
@@ -104,7 +105,7 @@ impl<'a> Parser<'_, 'a> {
 }
 
 /// The value that ends a statement.
-pub(super) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
+pub(crate) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
     match statement.kind {
         StmtKind::Let { value: Bound::Expr(value), .. }
         | StmtKind::Value(value)
@@ -115,6 +116,6 @@ pub(super) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
 }
 
 /// Whether a statement is a value alone, for which no call is made.
-pub(super) fn is_value(statement: &Stmt<'_>) -> bool {
+pub(crate) fn is_value(statement: &Stmt<'_>) -> bool {
     matches!(statement.kind, StmtKind::Value(value) if !value.calls())
 }

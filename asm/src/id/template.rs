@@ -1,9 +1,10 @@
 //! Texts that another language would fill in. Here they stand for themselves, and CONCAT joins texts and values.
 
 use super::mend::Dotted;
-use super::parser::{Parser, shorten};
+use super::parser::Parser;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
@@ -13,7 +14,7 @@ const MOST: usize = 16;
 const MARKS: [(&str, &str); 4] = [("${", "}"), ("{{", "}}"), ("{", "}"), ("$", "")];
 
 /// Whether another language might find a reference in a text.
-pub(super) fn may_refer(text: &str) -> bool {
+pub(crate) fn may_refer(text: &str) -> bool {
     memchr::memchr2(b'{', b'$', text.as_bytes()).is_some()
 }
 
@@ -36,7 +37,7 @@ fn reference(text: &str) -> Option<(&str, &str)> {
 impl Parser<'_, '_> {
     /// Warns of references to slots in the text of the LIT that was just read.
     #[cold]
-    pub(super) fn template(&mut self) {
+    pub(crate) fn template(&mut self) {
         let token = |back| self.at.checked_sub(back).and_then(|at| self.tokens.get(at));
         let (Some(&text), Some(&word)) = (token(1), token(3)) else { return };
         // Where the kind is missing, that is the mend.

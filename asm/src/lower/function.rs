@@ -6,7 +6,6 @@
 
 use super::emit::{Code, Label, Reg};
 use super::expr::Want;
-use super::matched::{Matched, matched_call};
 use super::slots::Registers;
 use super::tables::{Full, Tables};
 use super::{Lowering, Problem};
@@ -15,6 +14,7 @@ use crate::ast::{
     Parameter, Slot, Stmt, StmtKind,
 };
 use crate::check::{CallFacts, Facts};
+use crate::matched::{Matched, matched_call};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};

@@ -8,7 +8,6 @@
 mod emit;
 mod expr;
 mod function;
-pub(crate) mod matched;
 mod slots;
 mod tables;
 

@@ -7,9 +7,9 @@
 //! one register more, which says whether the call failed.
 
 use super::emit::Reg;
-use super::matched::{Matched, matched_call};
 use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
 use crate::check::{CallFacts, Facts};
+use crate::matched::{Matched, matched_call};
 use smallvec::SmallVec;
 
 /// What is known of a slot's uses.

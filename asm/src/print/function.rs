@@ -1,17 +1,20 @@
 //! Functions: what stands around the steps.
 
 use super::Printer;
-use super::doc::{Doc, Entry};
 use super::names::{Names, RESERVED, numbered};
 use super::steps::{Step, Tail};
 use super::twins::{self, Twins};
 use super::uses::Uses;
 use super::words::Words;
-use super::{json, yaml};
 use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
-use crate::build::Notation;
 use crate::diagnostic::Diagnostics;
-use crate::front::{Key, UNNAMED, begins_step};
+use crate::document::print::{Doc, Entry};
+use crate::document::print::{json, yaml};
+use crate::notation::Notation;
+use crate::{
+    dialect::{Key, begins_step},
+    steps::UNNAMED,
+};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 

@@ -2,12 +2,12 @@
 //! as a step with `match` behind it.
 
 use super::Printer;
-use super::doc::{Doc, Entry};
 use super::steps::{Step, Tail, last_read, nothing};
 use super::twins;
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
-use crate::front::Key;
-use crate::lower::matched::Matched;
+use crate::dialect::Key;
+use crate::document::print::{Doc, Entry};
+use crate::matched::Matched;
 use crate::span::Span;
 use ilo_spec::types::Type;
 

@@ -7,7 +7,8 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
     Stmt, StmtKind, TypeName, Unary,
 };
-use crate::id::{name, parameter_name, quote};
+use crate::format::{name, parameter_name};
+use crate::text::quote;
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
 use std::fmt::Write;

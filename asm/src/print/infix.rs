@@ -1,10 +1,10 @@
-//! Expressions as infix text, with no more parentheses than it takes; [`crate::front::infix`] reads it back.
+//! Expressions as infix text, with no more parentheses than it takes; [`crate::dialect::infix`] reads it back.
 
 use super::Printer;
 use super::text::path;
 use super::value::row;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
-use crate::front::operator::{COMPARISON, Form, Makes, Operator};
+use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
 use std::fmt::Write;
 
 /// An expression as infix text; `None` where a part of it has no infix form.

@@ -5,13 +5,10 @@
 //! MATCH the handler of the call before it (`handlers`), expressions values (`value`, `infix`, `text`), slots names
 //! (`names`). What a notation has no words for is reported, never left out in silence.
 
-mod doc;
-mod documents;
 mod function;
 mod handlers;
 mod id;
 mod infix;
-mod json;
 mod names;
 mod steps;
 mod text;
@@ -19,11 +16,10 @@ mod twins;
 mod uses;
 mod value;
 mod words;
-mod yaml;
 
 use crate::ast::{File, Function, Slot};
-use crate::build::Notation;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::notation::Notation;
 use crate::span::Span;
 use hashbrown::HashSet;
 use ilo_spec::error::Code;
@@ -32,7 +28,6 @@ use names::Names;
 use uses::Uses;
 use words::Words;
 
-pub(crate) use documents::documents;
 pub use id::print as id;
 
 /// Prints every function of a file in a notation. What it has no words for is in `diagnostics`; the text then lacks it.

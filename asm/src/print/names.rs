@@ -2,7 +2,7 @@
 
 use super::twins::Twins;
 use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
-use crate::front::reference::is_name;
+use crate::text::is_name;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 

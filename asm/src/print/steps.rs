@@ -1,16 +1,16 @@
 //! Statements as steps.
 
 use super::Printer;
-use super::doc::{Doc, Entry};
 use super::twins;
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
 };
-use crate::build::Notation;
-use crate::front::operator::Makes;
-use crate::front::{Key, is_word};
-use crate::lower::matched::matched_call;
+use crate::dialect::operator::Makes;
+use crate::dialect::{Key, is_word};
+use crate::document::print::{Doc, Entry};
+use crate::matched::matched_call;
+use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::types::Type;
 

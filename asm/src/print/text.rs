@@ -1,12 +1,12 @@
 //! References and texts as the JSON and YAML notations write them.
 //!
-//! [`crate::front::reference`] and [`crate::front::template`] read them back.
+//! [`crate::dialect::reference`] and [`crate::dialect::template`] read them back.
 
 use super::words::Words;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
-use crate::build::Notation;
-use crate::front::reference::is_name;
-use crate::id::quote;
+use crate::notation::Notation;
+use crate::text::is_name;
+use crate::text::quote;
 use ilo_spec::program::Number;
 use smallvec::SmallVec;
 use std::fmt::Write;

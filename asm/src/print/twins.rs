@@ -2,7 +2,7 @@
 
 use super::uses::Uses;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
-use crate::lower::matched::{Matched, matched_call};
+use crate::matched::{Matched, matched_call};
 
 /// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! What a function reads and binds.
 
 use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
-use crate::lower::matched::matched_call;
+use crate::matched::matched_call;
 use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 

@@ -1,16 +1,19 @@
 //! Expressions as the values of JSON and YAML.
 
-use super::doc::{Doc, Entry};
 use super::names::RESERVED;
 use super::text::{Path, Root, leaves, path};
 use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
-use crate::build::Notation;
-use crate::diagnostic::nearly_meets;
-use crate::front::operator::{self, Makes, Operator};
-use crate::front::reference::is_name;
-use crate::front::{FAILURES, Key, reads_as_more};
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::document::print::{Doc, Entry};
+use crate::notation::Notation;
 use crate::span::Span;
+use crate::text::is_name;
+use crate::text::nearly_meets;
+use crate::{
+    dialect::Key,
+    steps::{FAILURES, reads_as_more},
+};
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.

@@ -1,8 +1,8 @@
 //! What each JSON and YAML notation writes in its own way: a row each. Their words are those that reading has, in
 //! [`crate::front`].
 
-use crate::build::Notation;
-use crate::front::{Dialect, Key};
+use crate::dialect::{Dialect, Key};
+use crate::notation::Notation;
 
 /// How a notation writes what all of them have.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 //! A card is all that a model needs to read to write correct programs, in as few tokens as do it; each ends with an
 //! example. It says what to write, not what else is understood.
 
-use crate::build::Notation;
 use crate::catalog::{Catalog, Tool};
+use crate::notation::Notation;
 
 /// The longest description of a tool that is shown, in characters.
 const DESCRIPTION: usize = 100;

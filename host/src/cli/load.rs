@@ -2,11 +2,11 @@
 
 use super::lock::LockArgs;
 use super::{Refused, output};
-use ilo_asm::build::{Notation, Options, build_bytes};
-use ilo_asm::called::called;
+use ilo_asm::build::tools::called;
+use ilo_asm::build::{Options, build_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::{Diagnostics, terminal};
-use ilo_asm::id;
+use ilo_asm::notation::Notation;
 use ilo_host::file;
 use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
@@ -115,7 +115,8 @@ pub(super) fn load_file(
 impl FileLimits {
     /// How sources are read.
     fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
-        let reading = id::Options { source: self.max_source, ..id::Options::default() };
+        let reading =
+            ilo_asm::source::Limits { source: self.max_source, ..ilo_asm::source::Limits::default() };
         Options { from: self.from, reading, catalog, ..Options::default() }
     }
 }

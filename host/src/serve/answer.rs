@@ -7,9 +7,9 @@ use crate::interrupt::Interrupt;
 use crate::problem::{Problem, meant_or_all};
 use crate::run;
 use crate::tools::consent::Ask;
-use ilo_asm::build::{Notation, Options as Building, build_bytes};
+use ilo_asm::build::{Options as Building, build_bytes};
 use ilo_asm::diagnostic::{Diagnostics, json};
-use ilo_asm::id;
+use ilo_asm::notation::Notation;
 use ilo_vm::{FunctionId, Program, Status};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData, JsonObject};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Work {
 
 /// Builds a source, checked against the tools.
 fn build(service: &Service, source: &Source) -> (Option<ilo_spec::program::Program>, Diagnostics) {
-    let reading = id::Options { source: service.source, ..id::Options::default() };
+    let reading = ilo_asm::source::Limits { source: service.source, ..ilo_asm::source::Limits::default() };
     let options = Building {
         from: source.notation,
         reading,

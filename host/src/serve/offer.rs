@@ -1,8 +1,8 @@
 //! What the server offers: the definitions of its tools, and the cards of the notations as resources.
 
 use super::{Offered, Service};
-use ilo_asm::build::Notation;
 use ilo_asm::catalog::Catalog;
+use ilo_asm::notation::Notation;
 use ilo_asm::prompt;
 use ilo_spec::types::{Base, Type};
 use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, Tool};

@@ -2,8 +2,9 @@
 
 use crate::case::{self, Source};
 use bumpalo::Bump;
-use ilo_asm::build::{Notation, Options, build, read_and_check};
+use ilo_asm::build::{Options, build, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::notation::Notation;
 use ilo_asm::print::print;
 use ilo_spec::encode::encode;
 use std::path::Path;

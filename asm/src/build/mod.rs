@@ -1,0 +1,123 @@
+//! The whole way from source to program, in one call.
+
+mod stream;
+pub mod tools;
+
+use crate::ast::File;
+use crate::catalog::Catalog;
+use crate::check::{Checked, check};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::detect;
+use crate::lower::lower;
+use crate::notation::Notation;
+use crate::source::Limits;
+use crate::span::Span;
+use crate::{id, print, steps};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::program::Program;
+
+/// How to build.
+#[derive(Clone, Debug, Default)]
+pub struct Options<'c> {
+    /// The notation; found from the source where it is not given.
+    pub from: Option<Notation>,
+    /// Limits of reading.
+    pub reading: Limits,
+    /// The tools that there are; without it any tool may be called with any arguments.
+    pub catalog: Option<&'c Catalog>,
+    /// Leaves out positions and the printed syntax tree.
+    pub strip: bool,
+}
+
+/// Reads a source into a syntax tree, without checking it.
+pub fn read<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    match options.from.or_else(|| Notation::detect(source)) {
+        Some(Notation::Id) => id::parse(source, arena, &options.reading, diagnostics),
+        Some(notation) => steps::parse(source, notation, arena, &options.reading, diagnostics),
+        None => {
+            let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
+            let message = "this looks like none of the five notations";
+            let found: String = source.trim_start().chars().take_while(|&c| c != '\n').take(20).collect();
+            diagnostics.push(
+                Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
+                    .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
+                    .help("`--from` says which notation it is"),
+            );
+            File { functions: &[] }
+        }
+    }
+}
+
+/// Reads and checks a source: everything that is wrong with it goes to `diagnostics`.
+pub fn read_and_check<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> (File<'a>, Checked) {
+    let file = read(source, arena, options, diagnostics);
+    let checked = check(&file, options.catalog, diagnostics);
+    diagnostics.sort();
+    (file, checked)
+}
+
+/// Builds the program of a source; `None` where an error is among the diagnostics.
+pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    let notation = options.from.or_else(|| Notation::detect(source));
+    let program =
+        notation.filter(|&found| found == Notation::Id).and_then(|_| stream::build(source, options));
+    match program {
+        Some(program) => (Some(program), Diagnostics::default()),
+        None => build_whole(source, options),
+    }
+}
+
+/// Builds a source by way of its whole tree.
+pub(crate) fn build_whole(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    let arena = Bump::new();
+    let mut diagnostics = Diagnostics::default();
+    let (file, checked) = read_and_check(source, &arena, options, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let mut program = lower(&file, &checked, (!options.strip).then_some(source), &mut diagnostics);
+    if let Some(debug) = program.as_mut().and_then(|program| program.debug.as_mut()) {
+        debug.source = print::id(&file);
+    }
+    (program, diagnostics)
+}
+
+/// A source that may not be UTF-8 as text.
+///
+/// # Errors
+/// The place of the first byte that is not UTF-8.
+pub fn text(source: &[u8]) -> Result<&str, Box<Diagnostic>> {
+    std::str::from_utf8(source).map_err(|error| {
+        let at = error.valid_up_to();
+        let found = source.get(at).copied().unwrap_or_default();
+        let start = u32::try_from(at).unwrap_or(u32::MAX);
+        let diagnostic =
+            Diagnostic::new(Code::NotUtf8, Span::at(start), format!("byte {start} is not UTF-8"));
+        Box::new(
+            diagnostic.expected("UTF-8", format!("the byte {found:#04x}")).help("save the file as UTF-8"),
+        )
+    })
+}
+
+/// As [`build`], of bytes that may not be UTF-8.
+pub fn build_bytes(source: &[u8], options: &Options<'_>) -> (Option<Program>, Diagnostics) {
+    match text(source) {
+        Ok(source) => build(source, options),
+        Err(diagnostic) => {
+            let mut diagnostics = Diagnostics::default();
+            diagnostics.push(*diagnostic);
+            (None, diagnostics)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Texts that read as expressions where they are texts, and the operators to write instead.
+
+use super::{Infix, InfixKind, Reader};
+use crate::ast::{Binary, Literal};
+use crate::diagnostic::Diagnostics;
+use crate::dialect::operator::{self, Makes};
+use crate::dialect::reference::{Reference, Words};
+use crate::dialect::template::Sigil;
+use crate::document::Node;
+use crate::text::quote;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use std::fmt::Write as _;
+
+/// The expression that a text reads as, where it computes or compares with references in it: what a text that is no
+/// expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
+///
+/// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names without `$`.
+/// With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is then what tells an
+/// expression from a text.
+pub fn arithmetic<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    formula: bool,
+    nesting: usize,
+    arena: &'a Bump,
+) -> Option<Infix<'a>> {
+    let words = Words::of(node, arena)?;
+    let refers = words.text.contains('$');
+    let bare = sigil == Sigil::Braces || formula;
+    let computes = words.text.contains(['+', '-', '*', '/', '%', '=', '<', '>', '(']);
+    let logical = || words.text.contains([' ', '!', '&', '|']);
+    if !(bare || refers) || !(computes || (formula && logical())) {
+        return None;
+    }
+    let mut unseen = Diagnostics::default();
+    let mut reader = Reader { bare, ..Reader::new(&words, nesting, &mut unseen) };
+    let tree = reader.whole()?;
+    let computes = reader.seen.computes
+        || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
+    let clear = computes && reader.seen.refers && !reader.seen.tight;
+    // Operators of other languages are understood where something is computed.
+    let plain = unseen.as_slice().iter().all(|found| formula && found.code == Code::UnknownOperator);
+    (clear && plain).then_some(tree)
+}
+
+/// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them; `None` where
+/// a text in it has references. Literals are texts of the notation with this sigil.
+pub fn operators<'a>(
+    infix: &Infix<'a>,
+    sigil: Sigil,
+    reference: &impl Fn(&Reference<'a>) -> String,
+) -> Option<String> {
+    let mut out = String::new();
+    match infix.kind {
+        InfixKind::Reference(found) => quote(&reference(&found), &mut out),
+        InfixKind::Literal(Literal::Nil) => out.push_str("null"),
+        InfixKind::Literal(Literal::Bool(bool)) => out.push_str(if bool { "true" } else { "false" }),
+        InfixKind::Literal(Literal::Number(number)) => out.push_str(&number.to_string()),
+        InfixKind::Literal(Literal::Text(text)) if sigil == Sigil::Braces => {
+            out.push_str("{\"text\": ");
+            quote(text, &mut out);
+            out.push('}');
+        }
+        InfixKind::Literal(Literal::Text(text)) => quote(&text.replace('$', "$$"), &mut out),
+        InfixKind::Template(_) => return None,
+        InfixKind::Unary(unary, operand) => {
+            let operand = operators(operand, sigil, reference)?;
+            let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Unary(unary)));
+        }
+        InfixKind::Binary(binary, a, b) => {
+            let joins = binary == Binary::Add && (is_text(a) || is_text(b));
+            let (a, b) = (operators(a, sigil, reference)?, operators(b, sigil, reference)?);
+            let word = spelling(Makes::Binary(if joins { Binary::Concat } else { binary }));
+            let _ = write!(out, "{{\"{word}\": [{a}, {b}]}}");
+        }
+    }
+    Some(out)
+}
+
+/// Whether an operand is a text for sure, so that adding to it means joining.
+pub(crate) fn is_text(infix: &Infix<'_>) -> bool {
+    match infix.kind {
+        InfixKind::Literal(Literal::Text(_)) | InfixKind::Template(_) => true,
+        InfixKind::Binary(Binary::Add, a, b) => is_text(a) || is_text(b),
+        InfixKind::Binary(binary, ..) => binary == Binary::Concat,
+        _ => false,
+    }
+}
+
+fn spelling(makes: Makes) -> &'static str {
+    operator::TABLE.iter().find(|row| row.makes == makes).map_or("", |row| row.spelling)
+}

@@ -1,0 +1,381 @@
+//! Infix expressions, as YAML's `expr`, `if`, `return` and `ok` have them: `$.price * $.quantity >= 1000`.
+//!
+//! From loosest to closest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`. Functions are written
+//! `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`. Literals are numbers, `true`,
+//! `false`, `null`, `"text"` with JSON's escapes and `'text'` in which `''` is a quote; references inside texts are
+//! interpolated as in every text. Hyphens belong to names, so subtraction has blanks around it. `-x` is `-1 * x`, which
+//! keeps the sign of a zero.
+//!
+//! Syntax alone, without scopes or types. Nothing recurses deeper than the nesting that is allowed, and a tree is no
+//! deeper than that. Words of other languages are reported with what is written here, and understood where that is clear.
+
+mod arithmetic;
+mod lexer;
+mod mend;
+
+pub(crate) use arithmetic::is_text;
+pub use arithmetic::{arithmetic, operators};
+
+use super::operator::{self, COMPARISON, Form, Makes, Operator};
+use super::reference::{Reference, Words};
+use super::template::Template;
+use crate::ast::{Binary, Literal, Unary};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::document::Node;
+use crate::span::Span;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+
+/// How close `-x` binds.
+const SIGN: u8 = 7;
+
+/// An expression.
+#[derive(Clone, Copy, Debug)]
+pub struct Infix<'a> {
+    /// Which.
+    pub kind: InfixKind<'a>,
+    /// From its first byte to its last, parentheses around it left out.
+    pub span: Span,
+}
+
+/// An expression's kind.
+#[derive(Clone, Copy, Debug)]
+pub enum InfixKind<'a> {
+    /// A reference.
+    Reference(Reference<'a>),
+    /// A constant.
+    Literal(Literal<'a>),
+    /// A text with references in it.
+    Template(Template<'a>),
+    /// An operator of one operand.
+    Unary(Unary, &'a Infix<'a>),
+    /// An operator of two operands.
+    Binary(Binary, &'a Infix<'a>, &'a Infix<'a>),
+}
+
+/// How what a name without `$` stands for is written, where it stands for something.
+pub type Meant<'m, 'a> = dyn Fn(&Reference<'a>) -> Option<String> + 'm;
+
+/// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which is reported.
+/// What a name without `$` refers to, and how that is written, is asked of `meant`.
+pub fn infix<'a>(
+    node: &Node<'a>,
+    nesting: usize,
+    arena: &'a Bump,
+    meant: &Meant<'_, 'a>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Infix<'a>> {
+    let words = Words::of(node, arena)?;
+    let mut reader = Reader { meant: Some(meant), ..Reader::new(&words, nesting, diagnostics) };
+    reader.whole()
+}
+
+/// What stands at a place of the text.
+#[derive(Clone, Copy)]
+enum Token<'a> {
+    End,
+    Reference(Reference<'a>),
+    Literal(Literal<'a>),
+    Template(Template<'a>),
+    /// A name without `$`.
+    Word(&'a str),
+    Symbol(&'a str),
+    /// What has been reported.
+    Bad,
+}
+
+/// An expression and how many levels it has.
+#[derive(Clone, Copy)]
+struct Deep<'a> {
+    tree: Infix<'a>,
+    levels: usize,
+}
+
+/// What tells an expression from a text that looks like one.
+#[derive(Default)]
+struct Seen {
+    /// An operator that computes or compares.
+    computes: bool,
+    /// A reference.
+    refers: bool,
+    /// A `/` or `-` without blanks around it.
+    tight: bool,
+}
+
+struct Reader<'r, 'n, 'a> {
+    words: &'r Words<'n, 'a>,
+    nesting: usize,
+    diagnostics: &'r mut Diagnostics,
+    token: Token<'a>,
+    /// The bytes of the token, and where the one before it ended.
+    from: usize,
+    to: usize,
+    before: usize,
+    seen: Seen,
+    /// Whether a name without `$` is a reference.
+    bare: bool,
+    meant: Option<&'r Meant<'r, 'a>>,
+}
+
+impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
+    fn new(words: &'r Words<'n, 'a>, nesting: usize, diagnostics: &'r mut Diagnostics) -> Reader<'r, 'n, 'a> {
+        Reader {
+            words,
+            nesting,
+            diagnostics,
+            token: Token::End,
+            from: 0,
+            to: 0,
+            before: 0,
+            seen: Seen::default(),
+            bare: false,
+            meant: None,
+        }
+    }
+
+    fn whole(&mut self) -> Option<Infix<'a>> {
+        self.bump(true);
+        if matches!(self.token, Token::End) {
+            return self.refuse("an expression is missing", "an expression, as in `$.price * 2`");
+        }
+        let whole = self.expression(0, 0)?;
+        if matches!(self.token, Token::End) { Some(whole.tree) } else { self.left_over() }
+    }
+
+    /// Reads operators that bind at least so close, and their operands.
+    fn expression(&mut self, closeness: u8, level: usize) -> Option<Deep<'a>> {
+        if level >= self.nesting {
+            return self.too_deep();
+        }
+        let mut left = self.operand(closeness, level)?;
+        while let Some((operator, here)) = self.between() {
+            if here < closeness {
+                break;
+            }
+            self.take_operator(operator);
+            self.seen.computes |= here >= COMPARISON;
+            let right = self.expression(here + 1, level + 1)?;
+            let Makes::Binary(binary) = operator.makes else { return None };
+            left = self.binary(binary, left, right)?;
+            if here == COMPARISON && matches!(self.between(), Some((_, COMPARISON))) {
+                self.chained();
+                return None;
+            }
+        }
+        Some(left)
+    }
+
+    /// The operator under the cursor that stands between operands, or the one that is meant by it.
+    fn between(&self) -> Option<(&'static Operator, u8)> {
+        let (Token::Word(text) | Token::Symbol(text)) = self.token else { return None };
+        let found = operator::find(text).or_else(|| operator::meant(text))?;
+        match found.form {
+            Form::Between(closeness) => Some((found, closeness)),
+            _ => None,
+        }
+    }
+
+    /// Goes past an operator; one of another language is reported.
+    fn take_operator(&mut self, operator: &'static Operator) {
+        let written = self.words.get(self.from, self.to);
+        let mut meant = operator.spelling;
+        let (from, mut to) = (self.from, self.to);
+        let blank_before = self.before < from;
+        self.bump(true);
+        if written.eq_ignore_ascii_case("is")
+            && matches!(self.token, Token::Word(word) if word.eq_ignore_ascii_case("not"))
+        {
+            meant = "!=";
+            to = self.to;
+            self.bump(true);
+        }
+        self.seen.tight |= matches!(meant, "/" | "-") && !(blank_before && to < self.from);
+        if written != meant && !(written == "||" && self.no_default(from, to)) {
+            self.foreign(from, to, meant);
+        }
+    }
+
+    fn operand(&mut self, closeness: u8, level: usize) -> Option<Deep<'a>> {
+        let span = self.span();
+        let leaf = |kind| Some(Deep { tree: Infix { kind, span }, levels: 1 });
+        match self.token {
+            Token::Reference(reference) => {
+                self.seen.refers = true;
+                self.bump(false);
+                leaf(InfixKind::Reference(reference))
+            }
+            Token::Literal(literal) => {
+                self.bump(false);
+                leaf(InfixKind::Literal(literal))
+            }
+            Token::Template(template) => {
+                self.seen.refers = true;
+                self.bump(false);
+                leaf(InfixKind::Template(template))
+            }
+            Token::Word(word) => self.word(word, closeness, level),
+            Token::Symbol("(") => {
+                self.bump(true);
+                let inside = self.expression(0, level + 1)?;
+                self.close("`)`")?;
+                Some(inside)
+            }
+            Token::Symbol("-") => self.sign(level),
+            Token::Symbol("!") => self.bang(level),
+            Token::Symbol("+") => {
+                self.lone_plus();
+                self.bump(true);
+                self.expression(SIGN, level + 1)
+            }
+            Token::Symbol("{" | "[") => self.no_composite(),
+            Token::Symbol(_) | Token::End => {
+                self.refuse("a value is missing", "a reference, a literal or `(`")
+            }
+            Token::Bad => None,
+        }
+    }
+
+    /// `-x`.
+    fn sign(&mut self, level: usize) -> Option<Deep<'a>> {
+        let span = self.span();
+        self.bump(true);
+        let operand = self.expression(SIGN, level + 1)?;
+        let one = InfixKind::Literal(Literal::Number(Number::Int(-1)));
+        let one = Deep { tree: Infix { kind: one, span }, levels: 1 };
+        self.binary(Binary::Mul, one, operand)
+    }
+
+    /// `!x`, which is `not x` elsewhere.
+    fn bang(&mut self, level: usize) -> Option<Deep<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
+        self.bump(true);
+        let operand = self.expression(SIGN, level + 1)?;
+        self.no_bang(from, to);
+        self.unary(Unary::Not, span, operand)
+    }
+
+    /// A word where a value belongs.
+    fn word(&mut self, word: &'a str, closeness: u8, level: usize) -> Option<Deep<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
+        if self.words.byte(self.words.blanks(to)) == Some(b'(')
+            && let Some(found) = operator::find(word).or_else(|| operator::meant(word))
+            && found.form == Form::Function
+        {
+            return self.function(found, level);
+        }
+        if word.eq_ignore_ascii_case("not") {
+            self.bump(true);
+            if word != "not" {
+                self.foreign(from, to, "not");
+            }
+            let Some(Operator { form: Form::Before(own), .. }) = operator::find("not") else { return None };
+            let operand = self.expression((*own).max(closeness), level + 1)?;
+            return self.unary(Unary::Not, span, operand);
+        }
+        self.constant(word)
+    }
+
+    /// `true`, `false` or `null`.
+    fn constant(&mut self, word: &'a str) -> Option<Deep<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
+        let (literal, ours) = match word.to_ascii_lowercase().as_str() {
+            "true" => (Literal::Bool(true), "true"),
+            "false" => (Literal::Bool(false), "false"),
+            "null" | "nil" | "none" | "undefined" => (Literal::Nil, "null"),
+            _ if self.bare && operator::find(word).is_none() => return self.bare(),
+            _ => return self.no_value(word),
+        };
+        if word != ours {
+            let wrong = self.wrong(Code::BadExpression, format!("`{word}` is no value")).nearest(Some(ours));
+            let wrong = self.words.mend(wrong.help(format!("write `{ours}`")), from, to, ours);
+            self.diagnostics.push(wrong);
+        }
+        self.bump(false);
+        Some(Deep { tree: Infix { kind: InfixKind::Literal(literal), span }, levels: 1 })
+    }
+
+    /// A name without `$`, where it is a reference.
+    fn bare(&mut self) -> Option<Deep<'a>> {
+        let (reference, end) = self.words.bare(self.from)?;
+        self.seen.refers = true;
+        self.to = end;
+        self.bump(false);
+        Some(Deep { tree: Infix { kind: InfixKind::Reference(reference), span: reference.span }, levels: 1 })
+    }
+
+    /// `len(x)` and its like; the cursor is at the word.
+    fn function(&mut self, found: &'static Operator, level: usize) -> Option<Deep<'a>> {
+        let (from, to, span) = (self.from, self.to, self.span());
+        if self.words.get(from, to) != found.spelling {
+            self.foreign(from, to, found.spelling);
+        }
+        self.seen.computes = true;
+        self.bump(true);
+        self.bump(true);
+        let mut tree: Option<Deep<'a>> = None;
+        let mut operands = 0;
+        while !matches!(self.token, Token::Symbol(")")) {
+            let operand = self.expression(0, level + 1)?;
+            operands += 1;
+            tree = Some(match (tree, found.makes) {
+                (Some(left), Makes::Binary(binary)) => self.binary(binary, left, operand)?,
+                (Some(left), Makes::Unary(_)) => left,
+                (None, _) => operand,
+            });
+            match self.token {
+                Token::Symbol(",") => self.bump(true),
+                Token::Symbol(")") => {}
+                _ => return self.refuse("the operands of a function are not closed", "`,` or `)`"),
+            }
+        }
+        let end = self.to;
+        self.bump(false);
+        if !found.takes(operands) {
+            self.operand_count(found, operands, self.words.part(from, end));
+            return None;
+        }
+        let mut whole = match found.makes {
+            Makes::Unary(unary) => self.unary(unary, span, tree?)?,
+            Makes::Binary(_) => tree?,
+        };
+        whole.tree.span = self.words.part(from, end);
+        Some(whole)
+    }
+
+    fn close(&mut self, what: &str) -> Option<()> {
+        if matches!(self.token, Token::Symbol(")")) {
+            self.bump(false);
+            return Some(());
+        }
+        self.refuse("a parenthesis is not closed", &format!("{what} or an operator"))
+    }
+
+    fn unary(&mut self, unary: Unary, start: Span, operand: Deep<'a>) -> Option<Deep<'a>> {
+        let levels = operand.levels + 1;
+        if levels > self.nesting {
+            return self.too_deep();
+        }
+        let kind = InfixKind::Unary(unary, self.words.arena.alloc(operand.tree));
+        Some(Deep { tree: Infix { kind, span: start.to(operand.tree.span) }, levels })
+    }
+
+    fn binary(&mut self, binary: Binary, left: Deep<'a>, right: Deep<'a>) -> Option<Deep<'a>> {
+        let levels = left.levels.max(right.levels) + 1;
+        if levels > self.nesting {
+            return self.too_deep();
+        }
+        let span = left.tree.span.to(right.tree.span);
+        let arena = self.words.arena;
+        let kind = InfixKind::Binary(binary, arena.alloc(left.tree), arena.alloc(right.tree));
+        Some(Deep { tree: Infix { kind, span }, levels })
+    }
+
+    fn span(&self) -> Span {
+        self.words.part(self.from, self.to)
+    }
+
+    fn wrong(&self, code: Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, self.span(), message)
+    }
+}

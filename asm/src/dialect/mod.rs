@@ -1,0 +1,423 @@
+//! What each of the four notations calls things: one table of words, and which of them go together in a step.
+//!
+//! Tables alone; reading documents by them is for [`crate::steps::keys`].
+
+pub mod detect;
+pub mod infix;
+pub mod operator;
+pub mod reference;
+pub mod template;
+
+use crate::notation::Notation;
+use template::Sigil;
+
+/// What a key of a program means, whatever a notation calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(crate) enum Key {
+    Let,
+    Call,
+    Args,
+    Handler,
+    Compensate,
+    If,
+    Then,
+    Else,
+    Return,
+    Ok,
+    Err,
+    Assert,
+    Message,
+    For,
+    In,
+    Body,
+    Yield,
+    Match,
+    Cases,
+    Default,
+    Switch,
+    Obj,
+    Merge,
+    Set,
+    Op,
+    A,
+    B,
+    Expr,
+    Value,
+    Skip,
+    Ignore,
+    Continue,
+    Fail,
+    As,
+    Meta,
+    Name,
+    Input,
+    Output,
+    Deps,
+    Steps,
+}
+
+/// How many keys there are.
+pub(crate) const KEYS: usize = Key::Steps as usize + 1;
+
+/// All of them, in their order.
+pub(crate) const ALL: [Key; KEYS] = {
+    let mut all = [Key::Let; KEYS];
+    let mut at = 0;
+    while at < KEYS {
+        all[at] = WORDS[at].0;
+        at += 1;
+    }
+    all
+};
+
+/// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its own.
+struct Words(Key, [&'static str; 4]);
+
+/// Every word. Where a notation has none, the words of its sisters are understood.
+const WORDS: [Words; KEYS] = [
+    Words(Key::Let, ["let"; 4]),
+    Words(Key::Call, ["call"; 4]),
+    Words(Key::Args, ["args", "args", "args", "with"]),
+    Words(Key::Handler, ["on-error", "err", "catch", "err"]),
+    Words(Key::Compensate, ["compensate"; 4]),
+    Words(Key::If, ["if"; 4]),
+    Words(Key::Then, ["then", "then", "then", "then"]),
+    Words(Key::Else, ["else"; 4]),
+    Words(Key::Return, ["return", "ret", "return", ""]),
+    Words(Key::Ok, ["", "", "", "ok"]),
+    Words(Key::Err, ["", "", "", "err"]),
+    Words(Key::Assert, ["", "", "", "assert"]),
+    Words(Key::Message, ["error", "err", "error", "err"]),
+    Words(Key::For, ["for"; 4]),
+    Words(Key::In, ["in"; 4]),
+    Words(Key::Body, ["do", "yield", "yield", "yield"]),
+    Words(Key::Yield, ["yield", "", "", ""]),
+    Words(Key::Match, ["match"; 4]),
+    Words(Key::Cases, ["cases"; 4]),
+    Words(Key::Default, ["default"; 4]),
+    Words(Key::Switch, ["switch"; 4]),
+    Words(Key::Obj, ["obj"; 4]),
+    Words(Key::Merge, ["$merge", "merge", "merge", "merge"]),
+    Words(Key::Set, ["", "set", "set", "set"]),
+    Words(Key::Op, ["", "op", "", ""]),
+    Words(Key::A, ["", "a", "", ""]),
+    Words(Key::B, ["", "b", "", ""]),
+    Words(Key::Expr, ["expr"; 4]),
+    Words(Key::Value, ["value"; 4]),
+    Words(Key::Skip, ["skip"; 4]),
+    Words(Key::Ignore, ["ignore"; 4]),
+    Words(Key::Continue, ["continue"; 4]),
+    Words(Key::Fail, ["raise"; 4]),
+    Words(Key::As, ["as"; 4]),
+    Words(Key::Meta, ["", "", "", "meta"]),
+    Words(Key::Name, ["function", "fn", "name", "name"]),
+    Words(Key::Input, ["input", "in", "input", "input"]),
+    Words(Key::Output, ["output", "out", "output", "output"]),
+    Words(Key::Deps, ["deps", "deps", "deps", "tools"]),
+    Words(Key::Steps, ["steps", "body", "steps", "steps"]),
+];
+
+/// What keys are called elsewhere, where spelling alone would not tell which one is meant.
+const FOREIGN: &[(&str, &[Key])] = &[
+    ("tool", &[Key::Call]),
+    ("function", &[Key::Call]),
+    ("invoke", &[Key::Call]),
+    ("run", &[Key::Call]),
+    ("uses", &[Key::Call]),
+    ("arguments", &[Key::Args]),
+    ("params", &[Key::Args]),
+    ("parameters", &[Key::Args, Key::Input]),
+    ("inputs", &[Key::Args, Key::Input]),
+    ("input", &[Key::Args]),
+    ("onError", &[Key::Handler]),
+    ("error", &[Key::Handler, Key::Message]),
+    ("on-failure", &[Key::Handler]),
+    ("except", &[Key::Handler]),
+    ("rescue", &[Key::Handler]),
+    ("message", &[Key::Message, Key::Handler]),
+    ("msg", &[Key::Message, Key::Handler]),
+    ("rollback", &[Key::Compensate]),
+    ("undo", &[Key::Compensate]),
+    ("when", &[Key::If]),
+    ("condition", &[Key::If]),
+    ("otherwise", &[Key::Else, Key::Default]),
+    ("else", &[Key::Default]),
+    ("require", &[Key::Assert]),
+    ("guard", &[Key::Assert]),
+    ("foreach", &[Key::For]),
+    ("for_each", &[Key::For]),
+    ("map", &[Key::For]),
+    ("loop", &[Key::For]),
+    ("each", &[Key::For]),
+    ("of", &[Key::In]),
+    ("over", &[Key::In]),
+    ("items", &[Key::In]),
+    ("list", &[Key::In]),
+    ("steps", &[Key::Body, Key::Then]),
+    ("body", &[Key::Body, Key::Steps]),
+    ("collect", &[Key::Body, Key::Yield]),
+    ("emit", &[Key::Yield]),
+    ("var", &[Key::Let]),
+    ("bind", &[Key::Let]),
+    ("as", &[Key::Let]),
+    ("assign", &[Key::Let]),
+    ("save_as", &[Key::Let]),
+    ("id", &[Key::Let, Key::Name]),
+    ("name", &[Key::Let]),
+    ("case", &[Key::Cases, Key::If, Key::Match]),
+    ("arms", &[Key::Cases]),
+    ("on", &[Key::Match]),
+    ("_", &[Key::Default]),
+    ("object", &[Key::Obj]),
+    ("record", &[Key::Obj]),
+    ("compute", &[Key::Expr]),
+    ("to", &[Key::Value, Key::Expr]),
+    ("be", &[Key::Expr]),
+    ("=", &[Key::Expr]),
+    ("is", &[Key::Expr]),
+    ("eval", &[Key::Expr]),
+    ("formula", &[Key::Expr]),
+    ("fallback", &[Key::Value]),
+    ("with", &[Key::Set]),
+    ("fields", &[Key::Set]),
+    ("default", &[Key::Value]),
+    ("result", &[Key::Value, Key::Output, Key::Let]),
+    ("output", &[Key::Let]),
+    ("outputs", &[Key::Output, Key::Let]),
+    ("store", &[Key::Let]),
+    ("returns", &[Key::Output, Key::Return]),
+    ("type", &[Key::Output]),
+    ("tools", &[Key::Deps]),
+    ("dependencies", &[Key::Deps]),
+    ("metadata", &[Key::Meta]),
+    ("workflow", &[Key::Name]),
+    ("title", &[Key::Name]),
+];
+
+/// What other languages have and no notation does, and what is written in its place.
+const ABSENT: &[(&str, &str)] = &[
+    ("retry", "a call is made again by a `call` under `then` in its handler"),
+    ("retries", "a call is made again by a `call` under `then` in its handler"),
+    ("max-retries", "a call is made again by a `call` under `then` in its handler"),
+    ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
+    ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
+    ("throw", "`raise` fails with a value"),
+    ("comment", "leave it out: a program has no comments"),
+    ("note", "leave it out: a program has no comments"),
+    ("description", "leave it out: a program has no comments"),
+    ("-comment", "leave it out: a program has no comments"),
+    ("//", "leave it out: a program has no comments"),
+    ("continue", "put what follows under the `then` of an `if`"),
+    ("goto", "leave it out: steps run in the order of the file"),
+    ("break", "put what follows under the `then` of an `if`"),
+    ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
+    ("sort", "there is no such operation: a tool does it, with `call`"),
+    ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
+    ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
+    ("while", "the only loop is `for`, over a list"),
+    ("until", "the only loop is `for`, over a list"),
+    ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
+    ("where", "put an `if` into the loop, around what is wanted"),
+    ("index", "count in a variable that is bound before the loop"),
+    ("elif", "put a step with `if` under `else`"),
+    ("else-if", "put a step with `if` under `else`"),
+    ("elseif", "put a step with `if` under `else`"),
+    ("timeout", "how long a call may take is said in the tools file"),
+    ("parallel", "leave it out: steps run in the order of the file"),
+    ("next", "leave it out: steps run in the order of the file"),
+    ("depends-on", "leave it out: steps run in the order of the file"),
+    ("needs", "leave it out: steps run in the order of the file"),
+];
+
+/// A kind of step: the key that makes a step one, and those that may or must stand beside it.
+pub(crate) struct Form {
+    /// The key.
+    pub(crate) key: Key,
+    /// What must stand beside it.
+    pub(crate) needs: &'static [Key],
+    /// What may.
+    pub(crate) takes: &'static [Key],
+}
+
+const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
+    Form { key, needs, takes }
+}
+
+/// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes behind them.
+pub(crate) const STEPS: [Form; 18] = [
+    form(Key::For, &[Key::In, Key::Body], &[Key::Let]),
+    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Handler, Key::Compensate]),
+    form(
+        Key::If,
+        &[],
+        &[Key::Let, Key::Then, Key::Else, Key::Return, Key::Ok, Key::Message, Key::Compensate],
+    ),
+    form(Key::Assert, &[Key::Message], &[Key::Compensate]),
+    form(Key::Match, &[Key::Cases], &[Key::Let, Key::Default]),
+    form(Key::Switch, &[], &[Key::Let]),
+    form(Key::Op, &[Key::A], &[Key::Let, Key::B]),
+    form(Key::Merge, &[], &[Key::Let, Key::Set]),
+    form(Key::Expr, &[], &[Key::Let]),
+    form(Key::Obj, &[], &[Key::Let]),
+    form(Key::Yield, &[], &[]),
+    form(Key::Return, &[], &[]),
+    form(Key::Ok, &[], &[]),
+    form(Key::Value, &[], &[Key::Let]),
+    form(Key::Skip, &[], &[]),
+    form(Key::Err, &[], &[]),
+    form(Key::Fail, &[], &[]),
+    form(Key::Compensate, &[], &[]),
+];
+
+/// A step with `match` that has no cases: it takes apart what a call before has given.
+pub(crate) const RESULT: Form =
+    form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
+
+/// What a record that handles a failure may have.
+pub(crate) const HANDLER: [Key; 10] = [
+    Key::As,
+    Key::Return,
+    Key::Ok,
+    Key::Message,
+    Key::Value,
+    Key::Then,
+    Key::Compensate,
+    Key::Skip,
+    Key::Ignore,
+    Key::Continue,
+];
+/// What an arm of a switch may have.
+pub(crate) const ARM: [Key; 8] =
+    [Key::If, Key::Default, Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value, Key::Compensate];
+/// What stands at the top of a program, and what in `meta`.
+pub(crate) const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
+pub(crate) const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];
+pub(crate) const META: [Key; 4] = [Key::Name, Key::Input, Key::Output, Key::Deps];
+
+/// A word and what it means to a notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// The notation's own word.
+    Own,
+    /// A sister's word.
+    Sister,
+}
+
+/// One of the four notations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// Which.
+    pub(crate) notation: Notation,
+    column: usize,
+}
+
+impl Dialect {
+    pub(crate) fn of(notation: Notation) -> Dialect {
+        let column = match notation {
+            Notation::ToolCalling | Notation::Id => 0,
+            Notation::Constrained => 1,
+            Notation::Workflow => 2,
+            Notation::Mcp => 3,
+        };
+        Dialect { notation, column }
+    }
+
+    pub(crate) fn is_yaml(self) -> bool {
+        self.notation == Notation::Workflow
+    }
+
+    /// Whether bare names are references.
+    pub(crate) fn is_bare(self) -> bool {
+        self.notation == Notation::Constrained
+    }
+
+    pub(crate) fn sigil(self) -> Sigil {
+        if self.is_bare() { Sigil::Braces } else { Sigil::Dollar }
+    }
+
+    /// How the failure is called in a handler.
+    pub(crate) fn failure(self) -> &'static str {
+        if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
+    }
+
+    /// The notation's word for a key; a sister's where it has none.
+    pub(crate) fn word(self, key: Key) -> &'static str {
+        let words = spellings(key);
+        let own = words.get(self.column).copied().unwrap_or("");
+        if own.is_empty() { words.into_iter().find(|word| !word.is_empty()).unwrap_or("") } else { own }
+    }
+
+    /// Whether the notation has a word of its own for a key.
+    pub(crate) fn has(self, key: Key) -> bool {
+        spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
+    }
+
+    /// What a word means as one of these keys. An own word wins over a sister's.
+    pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
+        if word.is_empty() {
+            // What a notation has no word for has the empty one in the table.
+            return None;
+        }
+        let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
+        let sister = |&&key: &&Key| spellings(key).contains(&word);
+        let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
+        found.or_else(|| keys.iter().find(sister).map(|&key| (key, Meant::Sister)))
+    }
+
+    /// The key that a word which is none of these most likely stands for.
+    pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
+        let near = crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
+        let foreign = || {
+            let entry = FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(word));
+            entry.and_then(|(_, meant)| meant.iter().copied().find(|key| keys.contains(key)))
+        };
+        let plain = |text: &str| text.replace(['-', '_'], "").to_lowercase();
+        let alike =
+            |key: &&Key| spellings(**key).iter().any(|&own| !own.is_empty() && plain(own) == plain(word));
+        foreign()
+            .or_else(|| keys.iter().find(alike).copied())
+            .or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
+    }
+}
+
+/// What to do in place of something that no notation has.
+pub(crate) fn instead(word: &str, dialect: Dialect) -> Option<String> {
+    let plain = word.to_ascii_lowercase().replace('_', "-");
+    let (_, help) = ABSENT.iter().find(|(absent, _)| *absent == plain)?;
+    Some(help.replace("{handler}", dialect.word(Key::Handler)))
+}
+
+fn spellings(key: Key) -> [&'static str; 4] {
+    WORDS.get(key as usize).map_or([""; 4], |words| words.1)
+}
+
+/// Whether a word is one of some notation.
+pub(crate) fn is_word(word: &str) -> bool {
+    !word.is_empty() && WORDS.iter().any(|words| words.1.contains(&word))
+}
+
+/// Whether a word begins a step in one of the notations.
+pub(crate) fn begins_step(word: &str) -> bool {
+    !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+}
+
+/// Every word of a notation.
+pub fn words(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let column = Dialect::of(notation).column;
+    let own = WORDS.iter().filter_map(move |words| words.1.get(column).copied());
+    own.filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_its_words() {
+        for (at, words) in WORDS.iter().enumerate() {
+            assert_eq!(words.0 as usize, at);
+            assert!(words.1.iter().any(|word| !word.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! References as texts write them: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
+//!
+//! Syntax alone: what is in scope, and what a name stands for, is for those who read steps. Everything has its place to
+//! the byte, where the text stands in the source as it reads.
+
+use crate::ast::Name;
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Node, Style, Text};
+use crate::span::Span;
+use crate::text::{decode, is_name, name_end, shorten};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use smallvec::SmallVec;
+use std::fmt::{self, Write as _};
+
+/// The name that stands for the record of inputs.
+pub const INPUT: &str = "input";
+
+/// A reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference<'a> {
+    /// Where it begins.
+    pub root: Root<'a>,
+    /// What is taken of it, in order.
+    pub path: &'a [Step<'a>],
+    /// From its `$` or first letter to its end.
+    pub span: Span,
+}
+
+/// Where a reference begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Root<'a> {
+    /// At the inputs: `$.f` and `$input.f`. The path begins with the input's name; it is empty for `$input` alone.
+    Input,
+    /// At a name.
+    Name(Name<'a>),
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// A field of a record.
+    Field(Name<'a>),
+    /// An item of a list, from 0.
+    Index(u64, Span),
+}
+
+/// Writes it as it stands between `${` and `}`: `.user-id`, `user.email`, `c["First Name"]`.
+impl fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let any = |f: &mut fmt::Formatter<'_>, name: &str| {
+            let mut quoted = String::new();
+            crate::text::quote(name, &mut quoted);
+            write!(f, "[{quoted}]")
+        };
+        match self.root {
+            Root::Input if self.path.is_empty() => f.write_str(INPUT)?,
+            Root::Input => {
+                if matches!(self.path.first(), Some(Step::Field(name)) if !is_name(name.text)) {
+                    f.write_char('.')?;
+                }
+            }
+            Root::Name(name) if is_name(name.text) && name.text != INPUT => f.write_str(name.text)?,
+            Root::Name(name) => any(f, name.text)?,
+        }
+        for step in self.path {
+            match step {
+                Step::Field(name) if is_name(name.text) => write!(f, ".{}", name.text)?,
+                Step::Field(name) => any(f, name.text)?,
+                Step::Index(index, _) => write!(f, ".{index}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a number.
+///
+/// Whether it is one depends on the names in scope. `input` is a name like any other here.
+pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
+    let words = Words::of(node, arena)?;
+    let (reference, end) = words.bare(0)?;
+    (end == words.text.len()).then_some(reference)
+}
+
+/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it begins with,
+/// and the path as dots have it.
+pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
+    let words = Words::of(node, arena)?;
+    let name = name_end(words.text, 0)?;
+    let (_, plain) = words.bare(0)?;
+    let end = words.path_end(words.bracketed(plain)?);
+    let mended = mended(words.text).filter(|_| end == words.text.len())?;
+    let dotted = mended.strip_prefix("${")?.strip_suffix('}')?;
+    (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
+}
+
+/// Where the number of a list's item that begins at `at` ends, and what it is.
+fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
+    let rest = text.get(at..)?;
+    let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = rest.get(..length)?;
+    let canonical = length == 1 || !digits.starts_with('0');
+    let ends = !rest.get(length..)?.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let index = digits.parse().ok()?;
+    (canonical && ends).then_some((index, at + length))
+}
+
+/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is one in
+/// single quotes.
+pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    loop {
+        match (*bytes.get(at)?, quote) {
+            (b'\\', b'"') => at += 2,
+            (b'\'', b'\'') if bytes.get(at + 1) == Some(&b'\'') => at += 2,
+            (byte, _) if byte == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
+}
+
+/// A text that is read for references, and its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Words<'n, 'a> {
+    pub(crate) node: &'n Node<'a>,
+    pub(crate) text: &'a str,
+    pub(crate) arena: &'a Bump,
+}
+
+impl<'n, 'a> Words<'n, 'a> {
+    /// The text of a node, where it is one.
+    pub(crate) fn of(node: &'n Node<'a>, arena: &'a Bump) -> Option<Words<'n, 'a>> {
+        Some(Words { node, text: node.text()?, arena })
+    }
+
+    /// The place of some bytes of the text.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Span {
+        self.node.part(from..to)
+    }
+
+    pub(crate) fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    /// Some bytes of the text.
+    pub(crate) fn get(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or("")
+    }
+
+    fn name(&self, from: usize, to: usize) -> Name<'a> {
+        Name { text: self.get(from, to), span: self.part(from, to) }
+    }
+
+    /// Past blanks.
+    pub(crate) fn blanks(&self, at: usize) -> usize {
+        at + self.get(at, self.text.len()).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    }
+
+    /// Gives a diagnostic the mend that writes `new` in place of some bytes, where these stand in the source as they read
+    /// and the quotes around them let `new` stand as it is.
+    pub(crate) fn mend(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
+        let fits = match self.node.kind {
+            Kind::Text(Text { start: Some(_), style, .. }) => match style {
+                Style::Double => !new.contains(['"', '\\']),
+                Style::Single => !new.contains('\''),
+                Style::Plain => {
+                    let quoted =
+                        from == 0 && new.starts_with(['"', '\'', '{', '[', '%', '!', '&', '*', '>', '|']);
+                    !quoted && !new.contains(": ") && !new.contains(" #")
+                }
+                Style::Block => !new.contains('\n'),
+            },
+            _ => false,
+        };
+        if fits { diagnostic.replace(self.part(from, to), new) } else { diagnostic }
+    }
+
+    /// Reads `$name…` or `$.name…` at a `$`. Numbers are steps of the path where `indexes` says so.
+    pub(crate) fn dollar(&self, at: usize, indexes: bool) -> Option<(Reference<'a>, usize)> {
+        let (root, from) = match name_end(self.text, at + 1) {
+            Some(end) if self.get(at + 1, end) == INPUT => (Root::Input, end),
+            Some(end) => (Root::Name(self.name(at + 1, end)), end),
+            None if self.byte(at + 1) == Some(b'.') && name_end(self.text, at + 2).is_some() => {
+                (Root::Input, at + 1)
+            }
+            None => return None,
+        };
+        let (path, end) = self.dotted(from, indexes);
+        Some((Reference { root, path, span: self.part(at, end) }, end))
+    }
+
+    /// Reads `.name` and, where `indexes` says so, `.0`, as often as they follow.
+    fn dotted(&self, mut at: usize, indexes: bool) -> (&'a [Step<'a>], usize) {
+        let mut steps: SmallVec<[Step<'a>; 4]> = SmallVec::new();
+        while let Some((step, end)) = self.dotted_step(at, indexes) {
+            steps.push(step);
+            at = end;
+        }
+        (self.arena.alloc_slice_copy(&steps), at)
+    }
+
+    fn dotted_step(&self, at: usize, indexes: bool) -> Option<(Step<'a>, usize)> {
+        if self.byte(at) != Some(b'.') {
+            return None;
+        }
+        match name_end(self.text, at + 1) {
+            Some(end) => Some((Step::Field(self.name(at + 1, end)), end)),
+            None if indexes => index_end(self.text, at + 1)
+                .map(|(index, end)| (Step::Index(index, self.part(at + 1, end)), end)),
+            None => None,
+        }
+    }
+
+    /// Reads `name(.name)*`, numbers among the names.
+    pub(crate) fn bare(&self, at: usize) -> Option<(Reference<'a>, usize)> {
+        let first = name_end(self.text, at)?;
+        let (path, end) = self.dotted(first, true);
+        Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
+    }
+
+    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''` is one.
+    fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
+        let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
+        let inside = self.get(at + 2, self.text.len());
+        let length = quoted(inside, quote)?;
+        let end = at + 2 + length;
+        let raw = inside.get(..length)?;
+        let text = match quote {
+            b'"' => decode(raw, self.arena).ok()?,
+            _ if raw.contains('\'') => self.arena.alloc_str(&raw.replace("''", "'")),
+            _ => raw,
+        };
+        let opens = self.byte(at) == Some(b'[') && self.byte(end + 1) == Some(b']');
+        opens.then(|| (Name { text, span: self.part(at + 1, end + 1) }, end + 2))
+    }
+
+    /// Reads `${…}` at its `$`.
+    ///
+    /// # Errors
+    /// How far it could be read.
+    pub(crate) fn braced(&self, at: usize) -> Result<(Reference<'a>, usize), usize> {
+        let start = self.blanks(at + 2);
+        let (root, from) = match (self.byte(start), name_end(self.text, start)) {
+            (_, Some(end)) if self.get(start, end) == INPUT => (Root::Input, end),
+            (_, Some(end)) => (Root::Name(self.name(start, end)), end),
+            (Some(b'.'), _) if self.byte(start + 1) == Some(b'[') => (Root::Input, start + 1),
+            (Some(b'.'), _) if name_end(self.text, start + 1).is_some() => (Root::Input, start),
+            (Some(b'['), _) => {
+                let (name, end) = self.any_name(start).ok_or(start)?;
+                (Root::Name(name), end)
+            }
+            _ => return Err(start),
+        };
+        let mut steps: SmallVec<[Step<'a>; 4]> = SmallVec::new();
+        let mut end = from;
+        loop {
+            let any = || self.any_name(end).map(|(name, end)| (Step::Field(name), end));
+            let Some((step, after)) = self.dotted_step(end, true).or_else(any) else { break };
+            steps.push(step);
+            end = after;
+        }
+        let index_of_inputs = matches!((root, steps.first()), (Root::Input, Some(Step::Index(..))));
+        let close = self.blanks(end);
+        if self.byte(close) != Some(b'}')
+            || index_of_inputs
+            || (steps.is_empty() && from == start + 1 && self.byte(start) == Some(b'.'))
+        {
+            return Err(end);
+        }
+        let reference =
+            Reference { root, path: self.arena.alloc_slice_copy(&steps), span: self.part(at, close + 1) };
+        Ok((reference, close + 1))
+    }
+
+    /// Says what is wrong with the `${` at `at`, of which the bytes up to `read` make sense, and where to go on.
+    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Diagnostic, usize) {
+        let rest = self.get(at + 2, self.text.len());
+        let nested = rest.find("${").unwrap_or(rest.len());
+        let line = rest.get(..nested).unwrap_or("");
+        let double = line.starts_with('{');
+        let Some(length) = line.find('}') else {
+            let wrong = Diagnostic::new(
+                Code::BadReference,
+                self.part(at, read.max(at + 2)),
+                "this `${` is not closed",
+            )
+            .expected("`${name}` or `${name.field}`", "no `}` behind it")
+            .help("close it with `}`, or write `$$` for a plain `$`");
+            let name = self.get(at + 2, read);
+            let whole = !name.trim().is_empty() && self.reads(&format!("${{{name}}}"));
+            return (if whole { self.mend(wrong, read, read, "}") } else { wrong }, read.max(at + 2));
+        };
+        let inside = line.get(..length).unwrap_or("");
+        let mut end = at + 2 + length + 1;
+        if double && self.byte(end) == Some(b'}') {
+            end += 1;
+        }
+        let shown = shorten(self.get(at, end));
+        let wrong =
+            Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is no reference"))
+                .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
+        if inside.trim().is_empty() {
+            return (
+                wrong.help("name what stands here, as in `${user.email}`, or write `$$` for a plain `$`"),
+                end,
+            );
+        }
+        if let Some(mended) = mended(inside).filter(|mended| self.reads(mended)) {
+            let wrong = wrong.help(format!("write `{mended}`"));
+            return (self.mend(wrong, at, end, &mended), end);
+        }
+        (wrong.help(advice(inside)), end)
+    }
+
+    /// Whether a text is wholly a reference in braces.
+    fn reads(&self, text: &str) -> bool {
+        let arena = Bump::new();
+        let text = arena.alloc_str(text);
+        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
+        let node = Node { kind, span: self.node.span };
+        Words { node: &node, text, arena: &arena }.braced(0).is_ok_and(|(_, end)| end == text.len())
+    }
+
+    /// Where `[0]` or `["name"]` at a `[` ends.
+    fn bracketed(&self, at: usize) -> Option<usize> {
+        if self.byte(at) != Some(b'[') {
+            return None;
+        }
+        let rest = self.get(at + 1, self.text.len());
+        let length = match rest.bytes().next()? {
+            b'0'..=b'9' => rest.bytes().take_while(u8::is_ascii_digit).count(),
+            quote @ (b'"' | b'\'') => 2 + rest.get(1..)?.bytes().position(|byte| byte == quote)?,
+            _ => return None,
+        };
+        let close = at + 1 + length;
+        (self.byte(close) == Some(b']')).then_some(close + 1)
+    }
+
+    /// Where the brackets and fields that follow one another end.
+    fn path_end(&self, mut at: usize) -> usize {
+        let after = |at| self.bracketed(at).or_else(|| self.dotted_step(at, true).map(|(_, end)| end));
+        while let Some(end) = after(at) {
+            at = end;
+        }
+        at
+    }
+
+    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
+    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+        if self.byte(end) == Some(b'[')
+            && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
+        {
+            let close = self.get(end, self.text.len()).find(']').map_or(end + 1, |length| end + length + 1);
+            let shown = shorten(self.get(at, close));
+            let wrong =
+                Diagnostic::new(Code::BadReference, self.part(at, close), "a reference names one value")
+                    .expected(
+                        format!("`{}`, or an item such as `${{list.0}}`", self.get(at, end)),
+                        format!("`{shown}`"),
+                    )
+                    .help(
+                        "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
+                    );
+            return Some((wrong, close));
+        }
+        // The rest of the path belongs into the braces, too: `$list[0].name`.
+        let close = self.path_end(self.bracketed(end)?);
+        let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
+        let wrong =
+            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
+                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
+                .help(format!(
+                    "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
+                ));
+        Some((self.mend(wrong, at, close, &mended), close))
+    }
+}
+
+/// What stands between braces, in the form that it should have: without `$`, brackets of other languages and blanks.
+fn mended(inside: &str) -> Option<String> {
+    let plain = inside.trim().trim_start_matches(['{', ' ']).trim_end_matches(['}', ' ']);
+    let plain = plain
+        .strip_prefix("$.")
+        .map_or_else(|| plain.trim_start_matches('$').to_owned(), |rest| format!(".{rest}"));
+    let mut mended = String::from("${");
+    let mut rest = plain.as_str();
+    while let Some((before, after)) = rest.split_once('[') {
+        let (key, behind) = after.split_once(']')?;
+        mended.push_str(before);
+        if key.bytes().all(|byte| byte.is_ascii_digit()) {
+            let _ = write!(mended, ".{key}");
+        } else {
+            let name = key.trim_matches(['"', '\'']);
+            if is_name(name) {
+                let _ = write!(mended, ".{name}");
+            } else {
+                mended.push('[');
+                crate::text::quote(name, &mut mended);
+                mended.push(']');
+            }
+        }
+        rest = behind;
+    }
+    mended.push_str(&rest.replace("?.", "."));
+    mended.push('}');
+    Some(mended)
+}
+
+/// What to do about something in braces that is more than a reference.
+fn advice(inside: &str) -> &'static str {
+    let has = |words: &[&str]| words.iter().any(|word| inside.contains(word));
+    if has(&["??", "|"]) {
+        "there are no filters and no default values here: bind the value in a step of its own with `if` or `match`, and \
+         name it here"
+    } else if has(&["("]) {
+        "nothing is called in `${…}`: bind the value in a step of its own, and name it here"
+    } else if has(&[" + ", " - ", " * ", " / ", " % ", "==", "!=", ">", "<", "*", "+", " and ", " or ", "? "])
+    {
+        "nothing is computed in `${…}`: compute it in a step of its own, and name it here"
+    } else if inside.trim_start().starts_with(|c: char| c.is_ascii_digit()) {
+        "a name starts with a letter or `_`; write `$$` for a plain `$`"
+    } else if has(&[" "]) {
+        "a key with blanks or other characters is written `${name[\"any key\"]}`"
+    } else {
+        "write `${name.field}`, `${.input}` or `${name[\"any key\"]}`; `$$` is a plain `$`"
+    }
+}

@@ -1,0 +1,313 @@
+//! Texts with references in them: `Dear $c.name`, `Send failed: ${err}`.
+//!
+//! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
+//! [`Template::whole`] tells; everything else is joined to a text.
+
+use super::reference::{Reference, Words};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::document::Node;
+use crate::span::Span;
+use crate::text::name_end;
+use bumpalo::Bump;
+use bumpalo::collections::String as ArenaString;
+use ilo_spec::error::Code;
+use smallvec::SmallVec;
+
+/// Which references a text may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sigil {
+    /// `$name.field`, `$.input` and `${…}`: tool calling, workflow, MCP.
+    Dollar,
+    /// `${…}` alone: constrained.
+    Braces,
+}
+
+/// A text taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Template<'a> {
+    /// Texts and references in order: no two texts beside each other, no empty text.
+    pub parts: &'a [Part<'a>],
+    /// What other languages would take for a reference, and is text here.
+    pub foreign: &'a [Foreign<'a>],
+}
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// Text as it reads, `$$` undone, and its place.
+    Text(&'a str, Span),
+    /// A reference.
+    Reference(Reference<'a>),
+}
+
+/// What other languages would take a piece of text for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// A reference.
+    Reference,
+    /// A reference with a filter behind it: `{{x | upper}}`.
+    Filtered,
+    /// A reference with an item of a list, of which the part up to that is one: `$x.0.name`.
+    Indexed,
+    /// A call of a method: `$x.upper()`.
+    Called,
+}
+
+/// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is one.
+///
+/// It is text. Where its name is in scope, [`Foreign::warning`] says what was probably meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreign<'a> {
+    /// What it looks like.
+    pub look: Look,
+    /// What it would refer to.
+    pub reference: Reference<'a>,
+    /// From its first byte in the text to one past its last.
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Template<'a> {
+    /// The one reference that the text is.
+    pub fn whole(&self) -> Option<Reference<'a>> {
+        match self.parts {
+            [Part::Reference(reference)] => Some(*reference),
+            _ => None,
+        }
+    }
+
+    /// The text, where no reference is in it.
+    pub fn text(&self) -> Option<&'a str> {
+        match self.parts {
+            [] => Some(""),
+            [Part::Text(text, _)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl Foreign<'_> {
+    /// Whether it is all of the text that it was read from.
+    pub fn is_whole(&self, node: &Node<'_>) -> bool {
+        self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
+    }
+
+    /// The text that it stands in, as it reads.
+    pub(crate) fn shown<'n>(&self, node: &Node<'n>) -> &'n str {
+        node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("")
+    }
+
+    /// Its place; `node` is the one that the template was read from.
+    pub(crate) fn span(&self, node: &Node<'_>) -> Span {
+        node.part(self.from..self.to)
+    }
+
+    /// The warning that this text is no reference; `node` is the one that the template was read from, `meant` how the
+    /// reference is written.
+    pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
+        let arena = Bump::new();
+        let (span, shown) = (self.span(node), self.shown(node));
+        let wrong =
+            Diagnostic::new(Code::TextReference, span, format!("`{shown}` is text here, no reference"))
+                .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
+                .help(format!("write `{meant}`"));
+        match Words::of(node, &arena) {
+            Some(words) => words.mend(wrong, self.from, self.to, meant),
+            None => wrong,
+        }
+    }
+}
+
+/// Takes the text of a node apart; a node that is no text has no parts.
+///
+/// A `${` that is no reference is reported and stays text. Time and memory are linear in the text.
+pub fn template<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    arena: &'a Bump,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
+    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
+    template_of(&words, sigil, diagnostics)
+}
+
+/// As [`template`], of words.
+pub(crate) fn template_of<'a>(
+    words: &Words<'_, 'a>,
+    sigil: Sigil,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
+    let plain = || -> Template<'a> {
+        let part = Part::Text(words.text, words.part(0, words.text.len()));
+        Template { parts: words.arena.alloc_slice_copy(&[part]), foreign: &[] }
+    };
+    if words.text.is_empty() {
+        return Template { parts: &[], foreign: &[] };
+    }
+    if !words.text.bytes().any(|byte| matches!(byte, b'$' | b'{')) {
+        return plain();
+    }
+    if sigil == Sigil::Dollar
+        && words.text.starts_with('$')
+        && let Some((reference, end)) = words.dollar(0, true)
+        && end == words.text.len()
+    {
+        return Template { parts: words.arena.alloc_slice_copy(&[Part::Reference(reference)]), foreign: &[] };
+    }
+    let mut reader = Reader {
+        words,
+        sigil,
+        diagnostics,
+        parts: SmallVec::new(),
+        foreign: SmallVec::new(),
+        text: Run::default(),
+    };
+    reader.read();
+    let Reader { parts, foreign, .. } = reader;
+    Template { parts: words.arena.alloc_slice_copy(&parts), foreign: words.arena.alloc_slice_copy(&foreign) }
+}
+
+/// Text between references: a range of the source text, and a copy from where a `$$` was in it.
+#[derive(Default)]
+struct Run<'a> {
+    from: usize,
+    copied: Option<ArenaString<'a>>,
+    /// Up to where it was copied.
+    done: usize,
+}
+
+struct Reader<'r, 'n, 'a> {
+    words: &'r Words<'n, 'a>,
+    sigil: Sigil,
+    diagnostics: &'r mut Diagnostics,
+    parts: SmallVec<[Part<'a>; 8]>,
+    foreign: SmallVec<[Foreign<'a>; 2]>,
+    text: Run<'a>,
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn read(&mut self) {
+        let mut at = 0;
+        loop {
+            let rest = self.words.text.as_bytes().get(at..).unwrap_or_default();
+            let Some(next) = rest.iter().position(|byte| matches!(byte, b'$' | b'{')) else { break };
+            at += next;
+            at = if self.words.byte(at) == Some(b'{') { self.brace(at) } else { self.dollar(at) };
+        }
+        self.end_text(self.words.text.len());
+    }
+
+    /// Goes over what begins with `$`; gives back where to go on.
+    fn dollar(&mut self, at: usize) -> usize {
+        match self.words.byte(at + 1) {
+            Some(b'$') => {
+                self.escaped(at);
+                // A brace behind it is text as well.
+                return at + 2 + usize::from(self.words.byte(at + 2) == Some(b'{'));
+            }
+            Some(b'{') => {
+                return match self.words.braced(at) {
+                    Ok((reference, end)) => self.reference(at, reference, end),
+                    Err(read) => {
+                        let (wrong, end) = self.words.bad_braced(at, read);
+                        self.diagnostics.push(wrong);
+                        end
+                    }
+                };
+            }
+            Some(b'(') => return self.look_alike(at, at + 2, ")"),
+            _ => {}
+        }
+        let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
+        self.longer(at, end);
+        if self.sigil == Sigil::Braces {
+            if self.foreign.last().is_none_or(|last| last.from != at) {
+                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to: end });
+            }
+            return end;
+        }
+        if let Some((wrong, end)) = self.words.bracket(at, end) {
+            self.diagnostics.push(wrong);
+            return end;
+        }
+        self.reference(at, reference, end)
+    }
+
+    /// Notes that the reference from `at` to `end` goes on as one of another language would.
+    fn longer(&mut self, at: usize, end: usize) {
+        let Some((reference, to)) = self.words.dollar(at, true) else { return };
+        let called = self.words.get(to, self.words.text.len()).starts_with("()");
+        if called && !reference.path.is_empty() {
+            self.foreign.push(Foreign { look: Look::Called, reference, from: at, to: to + 2 });
+        } else if to > end {
+            self.foreign.push(Foreign { look: Look::Indexed, reference, from: at, to });
+        }
+    }
+
+    /// Goes over what begins with `{`.
+    fn brace(&mut self, at: usize) -> usize {
+        if self.words.byte(at + 1) == Some(b'{') {
+            self.look_alike(at, at + 2, "}}")
+        } else {
+            self.look_alike(at, at + 1, "}")
+        }
+    }
+
+    /// A name and fields between brackets of another language: noted, and text.
+    fn look_alike(&mut self, at: usize, inside: usize, close: &str) -> usize {
+        let start = self.words.blanks(inside);
+        // A `$` before the name, or the byte before the name in its place, which the reader of references steps over.
+        let sigil = if self.words.byte(start) == Some(b'$') { start } else { start - 1 };
+        if (name_end(self.words.text, sigil + 1).is_some() || self.words.byte(sigil + 1) == Some(b'.'))
+            && let Some((reference, end)) = self.words.dollar(sigil, true)
+        {
+            let end = self.words.blanks(end);
+            let rest = self.words.get(end, self.words.text.len());
+            if rest.starts_with(close) {
+                let to = end + close.len();
+                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to });
+                return to;
+            }
+            // No further than the next bracket, so that each is looked at once.
+            let filtered = close == "}}" && rest.starts_with('|');
+            let end_of_filter = filtered.then(|| rest.find(['{', '}', '\n'])).flatten();
+            let (filter, behind) = end_of_filter.map_or(("", ""), |at| rest.split_at(at));
+            if behind.starts_with(close) && !filter.is_empty() {
+                let to = end + filter.len() + close.len();
+                self.foreign.push(Foreign { look: Look::Filtered, reference, from: at, to });
+                return to;
+            }
+        }
+        at + 1
+    }
+
+    fn reference(&mut self, at: usize, reference: Reference<'a>, end: usize) -> usize {
+        self.end_text(at);
+        self.parts.push(Part::Reference(reference));
+        self.text.from = end;
+        end
+    }
+
+    /// `$$`: what stands before it and one `$` are copied.
+    fn escaped(&mut self, at: usize) {
+        let from = if self.text.copied.is_some() { self.text.done } else { self.text.from };
+        let arena = self.words.arena;
+        let copied = self.text.copied.get_or_insert_with(|| ArenaString::new_in(arena));
+        copied.push_str(self.words.get(from, at + 1));
+        self.text.done = at + 2;
+    }
+
+    /// Ends the text that stands before `at`.
+    fn end_text(&mut self, at: usize) {
+        let text = match self.text.copied.take() {
+            Some(mut copied) => {
+                copied.push_str(self.words.get(self.text.done, at));
+                copied.into_bump_str()
+            }
+            None => self.words.get(self.text.from, at),
+        };
+        if !text.is_empty() {
+            self.parts.push(Part::Text(text, self.words.part(self.text.from, at)));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a record should have been: parts of the source with other words around them. A draft is both read on with and
+//! written as the mend, so that what is reported is read as if it were mended.
+
+use crate::diagnostic::{Edit, Fix};
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{entries, first_of};
+use crate::span::Span;
+use crate::text::quote;
+use bumpalo::Bump;
+
+/// The most bytes of a source that a mend repeats, so that mends inside mends stay small; beyond, the message tells.
+const LONGEST: u32 = 1 << 14;
+
+/// Whether a mend may repeat a part of the source.
+pub(crate) fn mendable(part: Span) -> bool {
+    part.end.saturating_sub(part.start) <= LONGEST
+}
+
+/// A value as it should be.
+pub(crate) enum Draft<'a> {
+    /// As it stands.
+    Kept(Node<'a>),
+    /// Another text.
+    Word(&'a str),
+    /// A record.
+    Record(Vec<(&'a str, Draft<'a>)>),
+    /// A list.
+    List(Vec<Draft<'a>>),
+}
+
+impl<'a> Draft<'a> {
+    /// A record of one key.
+    pub(crate) fn one(key: &'a str, value: Draft<'a>) -> Draft<'a> {
+        Draft::Record(vec![(key, value)])
+    }
+
+    /// The document to read on with; what is new in it stands at `place`.
+    pub(crate) fn node(&self, place: Span, arena: &'a Bump) -> Node<'a> {
+        let text = |text: &'a str| Kind::Text(Text { text, style: Style::Double, start: None });
+        let kind = match self {
+            Draft::Kept(node) => return *node,
+            Draft::Word(word) => text(word),
+            Draft::Record(list) => {
+                let entry = |(key, value): &(&'a str, Draft<'a>)| Entry {
+                    key: Node { kind: text(key), span: place },
+                    value: value.node(place, arena),
+                };
+                let list: Vec<Entry<'a>> = list.iter().map(entry).collect();
+                Kind::Record(arena.alloc_slice_copy(&list))
+            }
+            Draft::List(items) => {
+                let items: Vec<Node<'a>> = items.iter().map(|item| item.node(place, arena)).collect();
+                Kind::List(arena.alloc_slice_copy(&items))
+            }
+        };
+        Node { kind, span: place }
+    }
+
+    /// What it looks like, for a message: its keys, and dots for the rest.
+    pub(crate) fn outline(&self, yaml: bool) -> String {
+        match self {
+            Draft::Kept(_) | Draft::Word(_) => "…".to_owned(),
+            Draft::List(_) => "[…]".to_owned(),
+            Draft::Record(list) => {
+                let key = |(key, value): &(&'a str, Draft<'a>)| {
+                    let value = value.outline(yaml);
+                    if yaml { format!("{key}: {value}") } else { format!("\"{key}\": {value}") }
+                };
+                format!("{{{}}}", list.iter().map(key).collect::<Vec<String>>().join(", "))
+            }
+        }
+    }
+
+    /// The mend that writes it in the place of a record; `None` where YAML's lines do not let it.
+    pub(crate) fn fix(&self, of: &Node<'a>, source: &str, yaml: bool, tight: bool) -> Option<Fix> {
+        if !mendable(of.span) {
+            return None;
+        }
+        let title = format!("write `{}`", self.outline(yaml));
+        let flow = source.get(of.span.range())?.starts_with(['{', '[']);
+        let mut text = String::new();
+        if flow || !yaml {
+            self.flow(source, tight, &mut text);
+            return Some(Fix { title, edits: vec![Edit { span: of.span, text }] });
+        }
+        let ends = |list: &[Entry<'a>]| {
+            Some((list.first()?.key.span.start, list.last()?.value.span.end.max(list.last()?.key.span.end)))
+        };
+        let (start, end) = match of.kind {
+            Kind::List([first, ..]) => {
+                let dash = source.get(..first.span.start as usize)?.rfind('-')?;
+                (u32::try_from(dash).ok()?, of.span.end.max(first.span.end))
+            }
+            _ => ends(entries(of))?,
+        };
+        let span = Span::new(start, end);
+        let start = span.start as usize;
+        let column = source.get(..start)?.rsplit('\n').next()?.chars().count();
+        self.block(source, column, &mut text)?;
+        // What a block ends with belongs to what follows.
+        let kept = source.get(span.range())?.trim_end().len();
+        let end = span.start + u32::try_from(kept).ok()?;
+        Some(Fix {
+            title,
+            edits: vec![Edit { span: Span::new(span.start, end), text: text.trim_end().to_owned() }],
+        })
+    }
+
+    /// It as JSON.
+    pub(crate) fn text(&self, source: &str, tight: bool) -> String {
+        let mut out = String::new();
+        self.flow(source, tight, &mut out);
+        out
+    }
+
+    /// Writes it between brackets.
+    fn flow(&self, source: &str, tight: bool, out: &mut String) {
+        let (colon, comma) = if tight { (":", ",") } else { (": ", ", ") };
+        match self {
+            Draft::Kept(node) => out.push_str(source.get(node.span.range()).unwrap_or("null")),
+            Draft::Word(word) => quote(word, out),
+            Draft::Record(list) => {
+                out.push('{');
+                for (at, (key, value)) in list.iter().enumerate() {
+                    out.push_str(if at > 0 { comma } else { "" });
+                    quote(key, out);
+                    out.push_str(colon);
+                    value.flow(source, tight, out);
+                }
+                out.push('}');
+            }
+            Draft::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { comma } else { "" });
+                    item.flow(source, tight, out);
+                }
+                out.push(']');
+            }
+        }
+    }
+
+    /// Writes it as lines that begin at a column, the first one without its indent.
+    fn block(&self, source: &str, column: usize, out: &mut String) -> Option<()> {
+        let indent = |out: &mut String, column: usize| {
+            out.push('\n');
+            out.extend(core::iter::repeat_n(' ', column));
+        };
+        match self {
+            Draft::Word(word) if crate::text::is_name(word.trim_start_matches(['$', '.'])) => {
+                out.push_str(word);
+            }
+            Draft::Word(word) => quote(word, out),
+            Draft::Kept(node) => kept(node, source, column, out)?,
+            Draft::Record(list) => {
+                for (at, (key, value)) in list.iter().enumerate() {
+                    if at > 0 {
+                        indent(out, column);
+                    }
+                    if crate::text::is_name(key) {
+                        out.push_str(key);
+                    } else {
+                        quote(key, out);
+                    }
+                    out.push(':');
+                    if value.is_block(source) {
+                        indent(out, column + 2);
+                        value.block(source, column + 2, out)?;
+                    } else {
+                        out.push(' ');
+                        value.block(source, column, out)?;
+                    }
+                }
+            }
+            Draft::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        indent(out, column);
+                    }
+                    out.push_str("- ");
+                    item.block(source, column + 2, out)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Whether it begins on a line of its own.
+    fn is_block(&self, source: &str) -> bool {
+        match self {
+            Draft::Word(_) => false,
+            Draft::Record(_) | Draft::List(_) => true,
+            Draft::Kept(node) => {
+                matches!(node.kind, Kind::Record(_) | Kind::List(_))
+                    && !source.get(first_of(node).range()).unwrap_or("").starts_with(['{', '['])
+            }
+        }
+    }
+}
+
+/// Writes a part of the source, its lines moved to another column.
+fn kept(node: &Node<'_>, source: &str, column: usize, out: &mut String) -> Option<()> {
+    let text = source.get(node.span.range())?.trim_end();
+    if matches!(node.kind, Kind::Null) && text.is_empty() {
+        out.push_str("null");
+        return Some(());
+    }
+    let before = source.get(..node.span.start as usize)?.rsplit('\n').next()?.chars().count();
+    for (at, line) in text.split('\n').enumerate() {
+        if at == 0 {
+            out.push_str(line);
+            continue;
+        }
+        let plain = line.trim_start_matches(' ');
+        let depth = (line.len() - plain.len()).checked_sub(before);
+        out.push('\n');
+        if !plain.trim().is_empty() {
+            out.extend(core::iter::repeat_n(' ', column + depth?));
+            out.push_str(plain);
+        }
+    }
+    Some(())
+}

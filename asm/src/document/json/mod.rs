@@ -1,0 +1,316 @@
+//! JSON: one or more documents, one after another, to values with places.
+//!
+//! One pass with a stack of its own; time and memory are linear in the source. Whatever is no JSON is reported where it
+//! stands, with the mend where there is one, and reading goes on as if it were mended, so that all errors come at once.
+//! Programs are unknown here. A line may be as long as the source: a minified function is one line.
+
+mod foreign;
+mod mend;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use super::{Entry, Kind, NESTING, Node};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::{self, Limits};
+use crate::span::Span;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// Reads all documents of a source. What could be read is returned even where there are errors.
+pub(crate) fn read<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> &'a [Node<'a>] {
+    if !source::fits(source, options, diagnostics) {
+        return &[];
+    }
+    let (start, end) = crate::document::inside(source, "JSON", diagnostics);
+    let mut reader = Reader {
+        source,
+        end,
+        at: start,
+        arena,
+        diagnostics,
+        frames: Vec::new(),
+        nodes: Vec::new(),
+        entries: Vec::new(),
+        documents: Vec::new(),
+        want: Want::Value,
+        last: 0,
+        comma: None,
+        lost: false,
+        looks: mend::LOOKS,
+        vague: None,
+        lines_end: false,
+    };
+    while reader.step() {}
+    arena.alloc_slice_copy(&reader.documents)
+}
+
+/// What may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Want {
+    /// A value: a document, an element, or what belongs to a key.
+    Value,
+    /// An element or the end of the list.
+    FirstValue,
+    /// A key.
+    Key,
+    /// A key or the end of the record.
+    FirstKey,
+    /// The colon after a key.
+    Colon,
+    /// A comma or the end of the list or record.
+    Next,
+}
+
+/// A list or record that is open.
+#[derive(Clone, Copy, Debug)]
+struct Frame<'a> {
+    record: bool,
+    open: u32,
+    /// Where its elements begin among those of all that is open.
+    base: usize,
+    key: Option<Node<'a>>,
+}
+
+struct Reader<'a, 'd> {
+    source: &'a str,
+    end: usize,
+    at: usize,
+    arena: &'a Bump,
+    diagnostics: &'d mut Diagnostics,
+    frames: Vec<Frame<'a>>,
+    nodes: Vec<Node<'a>>,
+    entries: Vec<Entry<'a>>,
+    documents: Vec<Node<'a>>,
+    want: Want,
+    /// The end of the last key, value or bracket.
+    last: u32,
+    /// The comma that was read last, while nothing followed it.
+    comma: Option<Span>,
+    /// Whether brackets no longer meet: then a bracket that is missing or left over is told once.
+    lost: bool,
+    /// The end of a text that ends where it was not meant to: what is missing there cannot be told.
+    vague: Option<u32>,
+    /// Whether no later line begins with a bracket.
+    lines_end: bool,
+    /// How often the rest of the source may still be looked through for brackets.
+    looks: u8,
+}
+
+/// An offset; the limit on the source's size makes every one fit.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+impl<'a> Reader<'a, '_> {
+    /// Reads a token; false at the end.
+    fn step(&mut self) -> bool {
+        let bytes = self.source.as_bytes();
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        let byte = match bytes.get(self.at) {
+            Some(&byte) if self.at < self.end => byte,
+            _ => {
+                self.finish(self.end);
+                return false;
+            }
+        };
+        match byte {
+            b'"' => {
+                self.ready();
+                let node = self.string();
+                self.text(node);
+            }
+            b',' => self.comma(),
+            b':' => self.colon(),
+            b'{' | b'[' => return self.open(byte == b'{'),
+            b'}' | b']' => self.close(byte == b'}'),
+            b'+' if matches!(self.want, Want::Next) && self.joined_texts() => {}
+            b'-' | b'0'..=b'9' | b'+' | b'.' => self.number(),
+            _ => self.word(),
+        }
+        true
+    }
+
+    fn in_record(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.record)
+    }
+
+    fn at_top(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Takes what comes before a value or key that begins here: reports the comma or colon that is missing.
+    fn ready(&mut self) {
+        match self.want {
+            Want::Next => {
+                if self.vague != Some(self.last) {
+                    self.missing_comma();
+                }
+                self.want = if self.in_record() { Want::Key } else { Want::Value };
+            }
+            Want::Colon => {
+                if self.vague != Some(self.last) {
+                    self.missing_colon();
+                }
+                self.want = Want::Value;
+            }
+            _ => {}
+        }
+    }
+
+    /// A text: a key or a value.
+    fn text(&mut self, node: Node<'a>) {
+        self.ready();
+        match self.want {
+            Want::Key | Want::FirstKey => self.key(node),
+            _ => self.value(node),
+        }
+    }
+
+    fn key(&mut self, node: Node<'a>) {
+        self.comma = None;
+        self.last = node.span.end;
+        self.want = Want::Colon;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.key = Some(node);
+        }
+    }
+
+    /// A value that is complete.
+    fn value(&mut self, node: Node<'a>) {
+        self.comma = None;
+        self.last = node.span.end;
+        self.want = Want::Next;
+        match self.frames.last_mut() {
+            None => {
+                self.documents.push(node);
+                self.want = Want::Value;
+            }
+            Some(frame) if frame.record => {
+                if let Some(key) = frame.key.take() {
+                    self.entries.push(Entry { key, value: node });
+                }
+            }
+            Some(_) => self.nodes.push(node),
+        }
+    }
+
+    /// A bracket that opens; false where it is one too many.
+    fn open(&mut self, record: bool) -> bool {
+        let open = offset(self.at);
+        if self.want == Want::Next && record && self.begins_document() {
+            self.finish(self.last as usize);
+        }
+        self.ready();
+        if matches!(self.want, Want::Key | Want::FirstKey) {
+            self.missing_key();
+        }
+        if self.frames.len() >= NESTING {
+            self.diagnostics.push(crate::document::too_deep(Span::new(open, open + 1)));
+            self.lost = true;
+            self.finish(self.at);
+            return false;
+        }
+        let base = if record { self.entries.len() } else { self.nodes.len() };
+        self.frames.push(Frame { record, open, base, key: None });
+        self.want = if record { Want::FirstKey } else { Want::FirstValue };
+        self.comma = None;
+        self.at += 1;
+        self.last = open + 1;
+        true
+    }
+
+    /// A bracket that closes.
+    fn close(&mut self, record: bool) {
+        match self.frames.last() {
+            None => {
+                self.stray_close();
+                self.at += 1;
+            }
+            Some(frame) if frame.record == record => {
+                self.before_close();
+                self.at += 1;
+                self.pop(offset(self.at));
+            }
+            Some(_) => self.wrong_close(record),
+        }
+    }
+
+    /// Ends the innermost list or record.
+    fn pop(&mut self, end: u32) {
+        let Some(frame) = self.frames.pop() else { return };
+        let kind = if frame.record {
+            let entries = self.entries.get_mut(frame.base..).unwrap_or_default();
+            let kept = crate::document::keep_first(entries, self.diagnostics);
+            let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
+            self.entries.truncate(frame.base);
+            Kind::Record(entries)
+        } else {
+            let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
+            self.nodes.truncate(frame.base);
+            Kind::List(nodes)
+        };
+        self.value(Node { kind, span: Span::new(frame.open, end) });
+    }
+
+    fn comma(&mut self) {
+        let span = Span::new(offset(self.at), offset(self.at) + 1);
+        self.at += 1;
+        match self.want {
+            Want::Next => {
+                self.want = if self.in_record() { Want::Key } else { Want::Value };
+                self.comma = Some(span);
+            }
+            Want::Colon => {
+                self.missing_value(span);
+                self.want = Want::Key;
+                self.comma = Some(span);
+            }
+            Want::Value if self.in_record() => {
+                self.missing_value(span);
+                self.want = Want::Key;
+                self.comma = Some(span);
+            }
+            _ => self.extra_comma(span),
+        }
+    }
+
+    fn colon(&mut self) {
+        match self.want {
+            Want::Colon => {
+                self.want = Want::Value;
+                self.at += 1;
+                self.last = offset(self.at);
+            }
+            Want::Key | Want::FirstKey => {
+                self.missing_key();
+                self.at += 1;
+                self.want = Want::Value;
+            }
+            _ => self.stray_colon(),
+        }
+    }
+
+    /// The end of the source, or of a document that is cut off.
+    fn finish(&mut self, end: usize) {
+        if self.at_top() {
+            return;
+        }
+        self.cut_off(end);
+        while !self.at_top() {
+            self.pop(offset(end));
+        }
+        self.lost = false;
+    }
+
+    fn report(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
+        self.diagnostics.push_with(code, make);
+    }
+}

@@ -1,0 +1,327 @@
+//! What JSON and YAML have in common: values with places. Documents borrow from the source or the arena.
+//!
+//! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is what lets
+//! passes over documents recurse. It knows nothing of programs.
+
+pub(crate) mod edit;
+pub(crate) mod json;
+pub(crate) mod print;
+#[cfg(test)]
+pub(crate) mod tests;
+pub(crate) mod yaml;
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::span::Span;
+use crate::text::shorten;
+use hashbrown::HashMap;
+use ilo_spec::error::Code;
+use ilo_spec::number::NumberError;
+use ilo_spec::program::Number;
+
+/// How deep lists and records may nest in a document. A block or an operand of a program is two or three levels of
+/// JSON, so this lets [`ilo_spec::limits::NESTING`] of a program be written.
+pub const NESTING: usize = 512;
+
+/// A value and its place: from its first byte to its last, quotes and brackets included.
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a> {
+    /// The value.
+    pub kind: Kind<'a>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// null.
+    Null,
+    /// true or false.
+    Bool(bool),
+    /// A number, exact.
+    Number(Number),
+    /// A text.
+    Text(Text<'a>),
+    /// A list.
+    List(&'a [Node<'a>]),
+    /// A record, in the order of the source.
+    Record(&'a [Entry<'a>]),
+}
+
+/// A key and its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The key: always a text in JSON; in YAML also null, a bool or a number.
+    pub key: Node<'a>,
+    /// The value; null where YAML leaves it out.
+    pub value: Node<'a>,
+}
+
+/// A text as it reads, escapes undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    /// What it says.
+    pub text: &'a str,
+    /// How it was written.
+    pub style: Style,
+    /// Where its first byte stood, when every byte stands in the source as it reads; `None` after escapes or folding.
+    pub start: Option<u32>,
+}
+
+/// How a text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// In double quotes; every text of JSON.
+    Double,
+    /// In YAML's single quotes.
+    Single,
+    /// Without quotes, in YAML.
+    Plain,
+    /// As a block of YAML, `|` or `>`.
+    Block,
+}
+
+impl<'a> Node<'a> {
+    /// The text, where it is one.
+    pub fn text(&self) -> Option<&'a str> {
+        match self.kind {
+            Kind::Text(text) => Some(text.text),
+            _ => None,
+        }
+    }
+
+    /// The place of some bytes of its text: of the whole node where they cannot be told apart.
+    pub fn part(&self, bytes: core::ops::Range<usize>) -> Span {
+        let place = |start: u32| {
+            let from = u32::try_from(bytes.start).ok()?.checked_add(start)?;
+            let to = u32::try_from(bytes.end).ok()?.checked_add(start)?;
+            Some(Span::new(from, to))
+        };
+        match self.kind {
+            Kind::Text(Text { start: Some(start), .. }) => place(start).unwrap_or(self.span),
+            _ => self.span,
+        }
+    }
+
+    /// What a message calls a value of this kind.
+    pub const fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Null => "null",
+            Kind::Bool(_) => "a bool",
+            Kind::Number(_) => "a number",
+            Kind::Text(_) => "a text",
+            Kind::List(_) => "a list",
+            Kind::Record(_) => "a record",
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// The key, where it is a text.
+    pub fn name(&self) -> Option<&'a str> {
+        self.key.text()
+    }
+}
+
+/// A key as it is compared: 1 and 1.0 are one key, "1" is another.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum Key<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Double(u64),
+    Text(&'a str),
+    /// A list or record, which is no key.
+    None,
+}
+
+impl<'a> Key<'a> {
+    pub(crate) fn of(node: &Node<'a>) -> Key<'a> {
+        match node.kind {
+            Kind::Null => Key::Null,
+            Kind::Bool(bool) => Key::Bool(bool),
+            Kind::Number(Number::Int(int)) => Key::Int(int),
+            Kind::Number(Number::Double(double)) => Key::double(double),
+            Kind::Text(text) => Key::Text(text.text),
+            Kind::List(_) | Kind::Record(_) => Key::None,
+        }
+    }
+
+    fn double(double: f64) -> Key<'a> {
+        // Only the integer that is exactly this double is written so.
+        match format!("{double:.0}").parse() {
+            Ok(int) if double.fract() == 0.0 => Key::Int(int),
+            _ => Key::Double(double.to_bits()),
+        }
+    }
+}
+
+/// Moves the entries with a key of their own to the front, in order, and says how many there are; reports each other
+/// one. Costs no more than their number.
+pub(crate) fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
+    const FEW: usize = 12;
+    let mut kept = 0;
+    let mut seen: HashMap<Key<'_>, usize> = HashMap::new();
+    for at in 0..entries.len() {
+        let entry = entries[at];
+        let first = if entries.len() <= FEW {
+            let key = Key::of(&entry.key);
+            entries[..kept].iter().position(|earlier| Key::of(&earlier.key) == key)
+        } else {
+            match seen.entry(Key::of(&entry.key)) {
+                hashbrown::hash_map::Entry::Occupied(earlier) => Some(*earlier.get()),
+                hashbrown::hash_map::Entry::Vacant(free) => {
+                    free.insert(kept);
+                    None
+                }
+            }
+        };
+        match first {
+            Some(first) => {
+                let first = entries[first].key.span;
+                diagnostics.push_with(Code::DuplicateKey, || duplicate(&entry.key, first));
+            }
+            None => {
+                entries[kept] = entry;
+                kept += 1;
+            }
+        }
+    }
+    kept
+}
+
+fn duplicate(key: &Node<'_>, first: Span) -> Diagnostic {
+    let what = key.text().map_or("this key".to_owned(), |name| format!("`{}`", shorten(name)));
+    Diagnostic::new(Code::DuplicateKey, key.span, format!("{what} is given twice"))
+        .related(first, "it is given here first")
+        .help("leave one of them out, or rename it")
+}
+
+/// Whether two lists of documents say the same, wherever and however it is written.
+pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
+    let same_node = |(a, b): (&Node<'_>, &Node<'_>)| match (a.kind, b.kind) {
+        (Kind::Null, Kind::Null) => true,
+        (Kind::Bool(a), Kind::Bool(b)) => a == b,
+        (Kind::Number(a), Kind::Number(b)) => a == b,
+        (Kind::Text(a), Kind::Text(b)) => a.text == b.text,
+        (Kind::List(a), Kind::List(b)) => same(a, b),
+        (Kind::Record(a), Kind::Record(b)) => {
+            let same_entry = |(a, b): (&Entry<'_>, &Entry<'_>)| same(&[a.key, a.value], &[b.key, b.value]);
+            a.len() == b.len() && a.iter().zip(b).all(same_entry)
+        }
+        _ => false,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(same_node)
+}
+
+/// The entries of a record; nothing of anything else.
+pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
+    match node.kind {
+        Kind::Record(entries) => entries,
+        _ => &[],
+    }
+}
+
+/// The mend that writes another word for a text, quotes left as they are.
+pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
+    match node.kind {
+        Kind::Text(Text { start: Some(_), text, .. }) => Some(Fix {
+            title: format!("write `{word}`"),
+            edits: vec![Edit { span: node.part(0..text.len()), text: word.to_owned() }],
+        }),
+        _ => None,
+    }
+}
+
+/// A node's first bytes: of a list or record its bracket alone, so that a message does not show all of it.
+pub(crate) fn first_of(node: &Node<'_>) -> Span {
+    match node.kind {
+        Kind::List(_) | Kind::Record(_) => {
+            Span::new(node.span.start, (node.span.start + 1).min(node.span.end))
+        }
+        _ => node.span,
+    }
+}
+
+/// A key as messages show it.
+pub(crate) fn shown(node: &Node<'_>) -> String {
+    match node.kind {
+        Kind::Text(text) => crate::text::shorten(text.text),
+        Kind::Null => "null".to_owned(),
+        Kind::Bool(value) => value.to_string(),
+        Kind::Number(number) => number.to_string(),
+        _ => node.kind_name().to_owned(),
+    }
+}
+
+/// The nesting that goes one too deep at a bracket.
+pub(crate) fn too_deep(at: Span) -> Diagnostic {
+    Diagnostic::new(Code::TooDeep, at, format!("lists and records nest deeper than {NESTING} here"))
+        .expected(format!("at most {NESTING} levels"), "one more")
+}
+
+/// What is wrong with a number, and how to write it where that is clear.
+pub(crate) fn bad_number(span: Span, text: &str, error: NumberError) -> Diagnostic {
+    let shown = shorten(text);
+    match error {
+        NumberError::Form => {
+            let wrong = Diagnostic::new(Code::BadNumber, span, format!("`{shown}` is no number"))
+                .expected("a number, such as `42`, `-0.5` or `1e9`", format!("`{shown}`"));
+            match number_meant(text) {
+                Some(meant) => wrong.replace(span, meant),
+                None => wrong.help("write the number with digits, or put quotes around the text"),
+            }
+        }
+        NumberError::Beyond64Bits => {
+            Diagnostic::new(Code::NumberRange, span, format!("`{shown}` does not fit into 64 bits"))
+                .expected("-9223372036854775808 to 9223372036854775807", format!("`{shown}`"))
+                .help("write a double, such as `1e20`, where it need not be exact")
+        }
+        NumberError::NotFinite => {
+            Diagnostic::new(Code::NumberRange, span, format!("`{shown}` is beyond what a double holds"))
+                .expected("at most 1.7976931348623157e308", format!("`{shown}`"))
+        }
+    }
+}
+
+/// The number that `+1`, `.5`, `5.`, `007`, `1_000` or `0x1f` means.
+fn number_meant(text: &str) -> Option<String> {
+    const LONGEST: usize = 400;
+    if text.len() > LONGEST {
+        return None;
+    }
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.replace('_', "");
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        let plain = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        return i64::from_str_radix(hex, 16).ok().filter(|_| plain).map(|int| format!("{sign}{int}"));
+    }
+    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = digits.split_at_checked(whole)?;
+    let trimmed = whole.trim_start_matches('0');
+    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let rest = match rest.strip_prefix('.') {
+        Some(after) if !after.starts_with(|c: char| c.is_ascii_digit()) => format!(".0{after}"),
+        _ => rest.to_owned(),
+    };
+    let meant = format!("{sign}{whole}{rest}");
+    let has_digit = digits.starts_with(|c: char| c.is_ascii_digit())
+        || digits.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
+}
+
+/// The part of a source that is not a byte order mark or a Markdown fence around it; a fence is reported.
+pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
+    let (mut start, mut end) = (if source.starts_with('\u{feff}') { 3 } else { 0 }, source.len());
+    if let Some(fence) = crate::source::fenced(source, what) {
+        if let Some([open, rest @ ..]) = fence.fix.as_ref().map(|fix| fix.edits.as_slice()) {
+            start = open.span.end as usize;
+            end = rest.first().map_or(end, |close| close.span.start as usize);
+        }
+        diagnostics.push(fence);
+    }
+    (start, end)
+}

@@ -1,0 +1,182 @@
+//! Documents as JSON: laid out to be read, or without a blank.
+
+use super::Doc;
+use crate::text::quote;
+use std::fmt::Write;
+
+/// How long a line may get before what stands on it is broken.
+const WIDTH: usize = 100;
+
+/// Writes a document on lines: a list or record stands on one where it fits.
+///
+/// The outermost record is always broken, and so are the lists under `broken`, one item a line.
+pub(crate) fn lines(doc: &Doc<'_>, broken: &str, out: &mut String) {
+    Lines { broken, out }.broken(doc, 0);
+}
+
+/// Writes a document without a blank.
+pub(crate) fn minified(doc: &Doc<'_>, out: &mut String) {
+    flat(doc, Blanks::None, out);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Blanks {
+    None,
+    BehindPunctuation,
+}
+
+fn flat(doc: &Doc<'_>, blanks: Blanks, out: &mut String) {
+    let (comma, colon) = if blanks == Blanks::None { (",", ":") } else { (", ", ": ") };
+    match doc {
+        Doc::List(items) => {
+            out.push('[');
+            for (number, item) in items.iter().enumerate() {
+                out.push_str(if number > 0 { comma } else { "" });
+                flat(item, blanks, out);
+            }
+            out.push(']');
+        }
+        Doc::Record(entries) => {
+            out.push('{');
+            for (number, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if number > 0 { comma } else { "" });
+                quote(key, out);
+                out.push_str(colon);
+                flat(value, blanks, out);
+            }
+            out.push('}');
+        }
+        scalar => write_scalar(scalar, out),
+    }
+}
+
+/// Writes what is neither list nor record.
+pub(crate) fn write_scalar(doc: &Doc<'_>, out: &mut String) {
+    match doc {
+        Doc::Null | Doc::List(_) | Doc::Record(_) => out.push_str("null"),
+        Doc::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Doc::Number(number) => {
+            let _ = write!(out, "{number}");
+        }
+        Doc::Word(text) | Doc::Text(text) => quote(text, out),
+    }
+}
+
+/// How many bytes a document takes on one line; `None` past `room`, without looking further.
+fn width(doc: &Doc<'_>, room: usize) -> Option<usize> {
+    match doc {
+        Doc::List(items) => {
+            let mut used = 2;
+            for item in items {
+                used += width(item, room.checked_sub(used)?)? + 2;
+            }
+            (used <= room + 2).then_some(used)
+        }
+        Doc::Record(entries) => {
+            let mut used = 2;
+            for (key, value) in entries {
+                used += key.len() + 6;
+                used += width(value, room.checked_sub(used)?)?;
+            }
+            (used <= room + 2).then_some(used)
+        }
+        Doc::Word(text) | Doc::Text(text) => Some(text.len() + 2).filter(|&used| used <= room),
+        _ => Some(8),
+    }
+}
+
+struct Lines<'o> {
+    broken: &'o str,
+    out: &'o mut String,
+}
+
+impl Lines<'_> {
+    fn line(&mut self, indent: usize) {
+        self.out.push('\n');
+        for _ in 0..indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    /// Writes a document after `used` bytes of its line.
+    fn value(&mut self, doc: &Doc<'_>, indent: usize, used: usize) {
+        match WIDTH.checked_sub(used).and_then(|room| width(doc, room)) {
+            Some(_) => flat(doc, Blanks::BehindPunctuation, self.out),
+            None => self.broken(doc, indent),
+        }
+    }
+
+    fn broken(&mut self, doc: &Doc<'_>, indent: usize) {
+        let inner = indent + 1;
+        match doc {
+            Doc::List(items) if !items.is_empty() => {
+                for (number, item) in items.iter().enumerate() {
+                    self.out.push_str(if number > 0 { "," } else { "[" });
+                    self.line(inner);
+                    self.value(item, inner, inner * 2);
+                }
+                self.line(indent);
+                self.out.push(']');
+            }
+            Doc::Record(entries) if !entries.is_empty() => {
+                for (number, (key, value)) in entries.iter().enumerate() {
+                    self.out.push_str(if number > 0 { "," } else { "{" });
+                    self.line(inner);
+                    let start = self.out.len();
+                    quote(key, self.out);
+                    self.out.push_str(": ");
+                    let used = inner * 2 + self.out.len() - start;
+                    if key == self.broken {
+                        self.broken(value, inner);
+                    } else {
+                        self.value(value, inner, used);
+                    }
+                }
+                self.line(indent);
+                self.out.push('}');
+            }
+            empty => flat(empty, Blanks::None, self.out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doc(items: usize) -> Doc<'static> {
+        let item = || Doc::one("key", Doc::Text("twenty letters are it".into()));
+        Doc::one("steps", Doc::List((0..items).map(|_| item()).collect()))
+    }
+
+    #[test]
+    fn what_fits_stands_on_one_line() {
+        let mut out = String::new();
+        lines(&Doc::one("a", doc(3)), "", &mut out);
+        assert_eq!(
+            out,
+            "{\n  \"a\": {\n    \"steps\": [\n      {\"key\": \"twenty letters are it\"},\n      \
+             {\"key\": \"twenty letters are it\"},\n      {\"key\": \"twenty letters are it\"}\n    ]\n  }\n}"
+        );
+        out.clear();
+        lines(&Doc::one("a", doc(1)), "", &mut out);
+        assert_eq!(out, "{\n  \"a\": {\"steps\": [{\"key\": \"twenty letters are it\"}]}\n}");
+    }
+
+    #[test]
+    fn a_list_of_steps_is_always_broken() {
+        let mut out = String::new();
+        lines(&doc(1), "steps", &mut out);
+        assert_eq!(out, "{\n  \"steps\": [\n    {\"key\": \"twenty letters are it\"}\n  ]\n}");
+    }
+
+    #[test]
+    fn minified_has_no_blank() {
+        let mut out = String::new();
+        minified(
+            &Doc::List(vec![Doc::Null, Doc::one("a b", Doc::Bool(true)), Doc::Record(vec![])]),
+            &mut out,
+        );
+        assert_eq!(out, "[null,{\"a b\":true},{}]");
+    }
+}

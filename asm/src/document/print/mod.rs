@@ -1,0 +1,55 @@
+//! What is printed in JSON or YAML, before it has a layout.
+//!
+//! Nesting is a small multiple of the syntax tree's, which lets writers recurse. It knows nothing of programs.
+
+pub(crate) mod json;
+mod read;
+pub(crate) mod yaml;
+
+pub(crate) use read::documents;
+
+use ilo_spec::program::Number;
+use std::borrow::Cow;
+
+/// A value to print.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doc<'a> {
+    /// null.
+    Null,
+    /// true or false.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A name, a type or a reference: YAML writes it without quotes where it can.
+    Word(Cow<'a, str>),
+    /// A text that the program says: always in quotes.
+    Text(Cow<'a, str>),
+    /// A list.
+    List(Vec<Doc<'a>>),
+    /// A record.
+    Record(Vec<Entry<'a>>),
+}
+
+/// A key and its value.
+pub(crate) type Entry<'a> = (Cow<'a, str>, Doc<'a>);
+
+impl<'a> Doc<'a> {
+    /// A name, a type or a reference.
+    pub(crate) fn word(text: impl Into<Cow<'a, str>>) -> Doc<'a> {
+        Doc::Word(text.into())
+    }
+
+    /// A record of one field.
+    pub(crate) fn one(key: impl Into<Cow<'a, str>>, value: Doc<'a>) -> Doc<'a> {
+        Doc::Record(vec![(key.into(), value)])
+    }
+
+    /// Whether it is written on the line of its key whatever it holds.
+    pub(crate) fn is_flat(&self) -> bool {
+        match self {
+            Doc::List(items) => items.is_empty(),
+            Doc::Record(entries) => entries.is_empty(),
+            _ => true,
+        }
+    }
+}

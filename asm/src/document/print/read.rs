@@ -1,0 +1,49 @@
+//! Documents that were read, in the layout that printing gives to those it makes.
+
+use super::Doc;
+use super::json;
+use crate::document::{Kind, Node};
+use crate::notation::Notation;
+
+/// Writes the documents of a JSON notation.
+pub(crate) fn documents(documents: &[Node<'_>], notation: Notation) -> String {
+    let mut out = String::new();
+    for (number, document) in documents.iter().enumerate() {
+        if notation == Notation::Constrained {
+            minified(document, &mut out);
+        } else {
+            out.push_str(if number > 0 { "\n" } else { "" });
+            json::lines(&doc(document), "steps", &mut out);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Writes a program on one line; of several in a list, each.
+fn minified(document: &Node<'_>, out: &mut String) {
+    match document.kind {
+        Kind::List(items) if !items.is_empty() => {
+            for (number, item) in items.iter().enumerate() {
+                out.push_str(if number > 0 { ",\n" } else { "[\n" });
+                json::minified(&doc(item), out);
+            }
+            out.push_str("\n]");
+        }
+        _ => json::minified(&doc(document), out),
+    }
+}
+
+fn doc<'a>(node: &Node<'a>) -> Doc<'a> {
+    match node.kind {
+        Kind::Null => Doc::Null,
+        Kind::Bool(bool) => Doc::Bool(bool),
+        Kind::Number(number) => Doc::Number(number),
+        Kind::Text(text) => Doc::Text(text.text.into()),
+        Kind::List(items) => Doc::List(items.iter().map(doc).collect()),
+        Kind::Record(entries) => {
+            let entries = entries.iter();
+            Doc::Record(entries.map(|entry| (entry.name().unwrap_or("").into(), doc(&entry.value))).collect())
+        }
+    }
+}

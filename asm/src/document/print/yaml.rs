@@ -1,0 +1,228 @@
+//! Documents as YAML 1.2 in block style.
+//!
+//! Words stand without quotes where every reader of YAML, of 1.1 too, takes them for the same text; everything else is
+//! written as JSON writes it, which is YAML as well.
+
+use super::Doc;
+use super::json;
+use crate::text::quote;
+use std::fmt::Write;
+
+/// Writes a record, an entry a line. Records under `spaced` have a blank line before them and between their entries.
+pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
+    Block { spaced, out }.entries(doc, 0, false);
+}
+
+struct Block<'o> {
+    spaced: &'o str,
+    out: &'o mut String,
+}
+
+impl Block<'_> {
+    fn indent(&mut self, indent: usize) {
+        for _ in 0..indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    /// The entries of a record, the first on the line that is begun already where `first` is false.
+    fn entries(&mut self, doc: &Doc<'_>, indent: usize, begun: bool) {
+        let Doc::Record(entries) = doc else { return };
+        for (number, (key, value)) in entries.iter().enumerate() {
+            if number > 0 || !begun {
+                self.indent(indent);
+            }
+            word(key, self.out);
+            self.out.push(':');
+            if indent == 0 && key == self.spaced && !value.is_flat() {
+                self.out.insert(self.out.len() - key.len() - 1, '\n');
+                self.out.push('\n');
+                self.spaced_entries(value);
+            } else {
+                self.value(value, indent);
+            }
+        }
+    }
+
+    fn spaced_entries(&mut self, doc: &Doc<'_>) {
+        let Doc::Record(entries) = doc else { return self.value(doc, 0) };
+        for (number, entry) in entries.iter().enumerate() {
+            if number > 0 {
+                self.out.push('\n');
+            }
+            self.indent(1);
+            word(&entry.0, self.out);
+            self.out.push(':');
+            self.value(&entry.1, 1);
+        }
+    }
+
+    /// A value behind its key's colon or its item's dash.
+    fn value(&mut self, doc: &Doc<'_>, indent: usize) {
+        match doc {
+            Doc::Record(entries) if !entries.is_empty() => {
+                self.out.push('\n');
+                self.entries(doc, indent + 1, false);
+            }
+            Doc::List(items) if !items.is_empty() => {
+                self.out.push('\n');
+                self.items(items, indent + 1, false);
+            }
+            _ => {
+                self.out.push(' ');
+                self.flat(doc);
+                self.out.push('\n');
+            }
+        }
+    }
+
+    fn items(&mut self, items: &[Doc<'_>], indent: usize, begun: bool) {
+        for (number, item) in items.iter().enumerate() {
+            if number > 0 || !begun {
+                self.indent(indent);
+            }
+            self.out.push('-');
+            match item {
+                Doc::Record(entries) if !entries.is_empty() => {
+                    self.out.push(' ');
+                    self.entries(item, indent + 1, true);
+                }
+                Doc::List(inner) if !inner.is_empty() => {
+                    self.out.push(' ');
+                    self.items(inner, indent + 1, true);
+                }
+                _ => self.value(item, indent),
+            }
+        }
+    }
+
+    fn flat(&mut self, doc: &Doc<'_>) {
+        match doc {
+            Doc::Word(text) => word(text, self.out),
+            Doc::List(_) => self.out.push_str("[]"),
+            Doc::Record(_) => self.out.push_str("{}"),
+            Doc::Text(text) => quoted(text, self.out),
+            scalar => json::write_scalar(scalar, self.out),
+        }
+    }
+}
+
+/// Writes a word, in quotes where YAML could read it otherwise.
+fn word(text: &str, out: &mut String) {
+    if is_plain(text) { out.push_str(text) } else { quoted(text, out) }
+}
+
+/// Writes a text in double quotes. What YAML does not print, or older readers take for the end of a line, is escaped
+/// beside what JSON escapes.
+fn quoted(text: &str, out: &mut String) {
+    let start = out.len();
+    quote(text, out);
+    let special = |c: char| {
+        matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
+    if !out.get(start..).is_some_and(|written| written.contains(special)) {
+        return;
+    }
+    let written = out.split_off(start);
+    for c in written.chars() {
+        if special(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+/// Whether every reader of YAML takes this for the text that it looks like, in block style and on one line.
+fn is_plain(text: &str) -> bool {
+    /// What YAML 1.1 or 1.2 takes for something else than a text, in lower case.
+    const TAKEN: [&str; 11] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "~", "<<"];
+    let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$' | '/');
+    let inner = |c: char| {
+        c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | ':' | ',')
+    };
+    text.starts_with(first)
+        && text.chars().all(inner)
+        && !text.ends_with([':', ' '])
+        && !text.contains(": ")
+        && !text.contains("  ")
+        && !TAKEN.iter().any(|taken| taken.eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_yaml_reads_otherwise_stand_in_quotes() {
+        for plain in
+            ["get-user", "$.user-id", "${fetch.email}", "mcp://users/get-user", "result nil, text", "a.b"]
+        {
+            assert!(is_plain(plain), "{plain}");
+        }
+        for quoted in [
+            "",
+            "no",
+            "Yes",
+            "NULL",
+            "~",
+            "1",
+            "-",
+            "- a",
+            "a: b",
+            "a:",
+            "a #b",
+            "# a",
+            "a ",
+            " a",
+            "*a",
+            "&a",
+            "!a",
+            "[a]",
+            "{a}",
+            "'a",
+            "\"a",
+            "%a",
+            "@a",
+            "`a",
+            "? a",
+            "| a",
+            "> a",
+            "a\nb",
+            "\u{85}",
+            "1.5",
+            ".5",
+            "0x1",
+            "2026-11-22",
+            "a\u{2028}",
+            "a\tb",
+            "12:30:45",
+            ".inf",
+            ".nan",
+            "=",
+        ] {
+            assert!(!is_plain(quoted), "{quoted:?}");
+        }
+    }
+
+    #[test]
+    fn lists_and_records_nest_in_blocks() {
+        let pair = Doc::List(vec![Doc::Number(ilo_spec::program::Number::Int(1)), Doc::Text("a".into())]);
+        let record =
+            Doc::Record(vec![("call".into(), Doc::word("undo")), ("args".into(), Doc::Record(vec![]))]);
+        let doc = Doc::Record(vec![
+            ("name".into(), Doc::word("f")),
+            (
+                "steps".into(),
+                Doc::Record(vec![
+                    ("no".into(), Doc::List(vec![pair])),
+                    ("b".into(), Doc::List(vec![record])),
+                ]),
+            ),
+        ]);
+        let mut out = String::new();
+        write(&doc, "steps", &mut out);
+        let expected = "name: f\n\nsteps:\n  \"no\":\n    - - 1\n      - \"a\"\n\n  b:\n    - call: undo\n      args: {}\n";
+        assert_eq!(out, expected);
+    }
+}

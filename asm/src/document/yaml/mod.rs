@@ -1,0 +1,377 @@
+//! YAML 1.2, core schema: one or more documents, divided by `---`, to values with places.
+//!
+//! `saphyr-parser` scans; here its events become values. Anchors, aliases, tags and merge keys are refused, so that a
+//! document is no larger than its text. Where the scanner stops, the error says what to quote where that mends it, and
+//! reading begins again as if it were mended, so that the errors of a file come together. Programs are unknown here.
+
+mod places;
+mod quote;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use quote::quoted;
+
+use super::{Entry, Kind, NESTING, Node, Style, Text};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
+use crate::source::{self, Limits};
+use crate::span::Span;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use places::Seen;
+use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
+
+/// How often reading begins again for a mend, at most.
+const ROUNDS: usize = 64;
+/// Bytes that are copied, and so at most read, again for mends.
+const REREAD: usize = 32 << 20;
+/// Control characters that are reported.
+const CONTROLS: usize = 64;
+
+/// Reads all documents of a source. What could be read is returned even where there are errors.
+pub(crate) fn read<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> &'a [Node<'a>] {
+    if !source::fits(source, options, diagnostics) {
+        return &[];
+    }
+    let (mut start, end) = crate::document::inside(source, "YAML", diagnostics);
+    let mut edits = Vec::new();
+    for control in controls(source).take(CONTROLS) {
+        edits.extend(control.fix.iter().flat_map(|fix| fix.edits.iter().cloned()));
+        diagnostics.push(control);
+    }
+    let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
+    let mut documents = Vec::new();
+    // Mends are kept apart: what a round reports of a document that is read again is forgotten.
+    let mut mends = Diagnostics::default();
+    loop {
+        let seen = Seen::new(source, start..end, &edits, ascii);
+        let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut documents);
+        let Err(error) = reader.run() else { break };
+        let at = seen.offset(error.marker().index()) as usize;
+        let Began { at: began, documents: complete, mark } = reader.began;
+        let next = next_document(source.get(..end).unwrap_or(""), at.max(began + 1));
+        let found = quote::explain(source, began..next.unwrap_or(end), at, error.info());
+        let new: Vec<Edit> = found
+            .iter()
+            .filter_map(|found| found.fix.as_ref())
+            .flat_map(|fix| fix.edits.iter().cloned())
+            .collect();
+        let left = budget.checked_sub(end - start);
+        if rounds > 0 && left.is_some() && !new.is_empty() && new.iter().all(|edit| is_free(&edits, edit)) {
+            rounds -= 1;
+            budget = left.unwrap_or(0);
+            reader.diagnostics.rewind(mark);
+            documents.truncate(complete);
+            found.into_iter().for_each(|found| mends.push(found));
+            edits.extend(new);
+            edits.sort_by_key(|edit| edit.span);
+            start = began;
+            continue;
+        }
+        reader.abandon();
+        found.into_iter().for_each(|found| mends.push(found));
+        if mends.is_full() {
+            break;
+        }
+        // The documents behind this one can still be read.
+        if !edits.is_empty() {
+            let Some(left) = left else { break };
+            budget = left;
+        }
+        let Some(next) = next else { break };
+        start = next;
+    }
+    diagnostics.append(mends);
+    arena.alloc_slice_copy(&documents)
+}
+
+/// Where a line of dashes begins, from a place on.
+fn next_document(source: &str, from: usize) -> Option<usize> {
+    let rest = source.get(from..)?;
+    let at_line = source.get(..from).is_some_and(|before| before.ends_with('\n'));
+    if at_line && rest.starts_with("---") {
+        return Some(from);
+    }
+    rest.find("\n---").map(|next| from + next + 1)
+}
+
+/// Whether an edit touches none of the others.
+fn is_free(edits: &[Edit], edit: &Edit) -> bool {
+    let next = edits.partition_point(|other| other.span.end <= edit.span.start && other.span != edit.span);
+    edits.get(next).is_none_or(|other| edit.span.end <= other.span.start && other.span != edit.span)
+}
+
+/// The control characters that YAML does not have, not even in quotes.
+fn controls(source: &str) -> impl Iterator<Item = Diagnostic> + '_ {
+    let bad = |&(_, byte): &(usize, u8)| matches!(byte, 0..=8 | 11 | 12 | 14..=31 | 127);
+    source.bytes().enumerate().filter(bad).map(|(at, byte)| {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let name = format!("U+{byte:04X}");
+        Diagnostic::new(
+            Code::BadCharacter,
+            Span::new(at, at + 1),
+            format!("the character {name} is no part of YAML"),
+        )
+        .expected("an escape in double quotes, or nothing", name)
+        .replace(Span::new(at, at + 1), "")
+    })
+}
+
+/// Where the document that is being read began, and what stood before it.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    at: usize,
+    documents: usize,
+    mark: Mark,
+}
+
+/// A list or record that is open.
+#[derive(Clone, Copy, Debug)]
+struct Frame<'a> {
+    record: bool,
+    open: u32,
+    /// Where its elements begin among those of all that is open.
+    base: usize,
+    key: Option<Node<'a>>,
+}
+
+struct Reader<'a, 'd> {
+    source: &'a str,
+    seen: &'d Seen<'a>,
+    arena: &'a Bump,
+    diagnostics: &'d mut Diagnostics,
+    frames: Vec<Frame<'a>>,
+    nodes: Vec<Node<'a>>,
+    entries: Vec<Entry<'a>>,
+    documents: &'d mut Vec<Node<'a>>,
+    began: Began,
+    /// The end of what was read last.
+    last: u32,
+    /// Whether the rest of the document is given up.
+    stopped: bool,
+}
+
+impl<'a, 'd> Reader<'a, 'd> {
+    fn new(
+        source: &'a str,
+        seen: &'d Seen<'a>,
+        start: usize,
+        arena: &'a Bump,
+        diagnostics: &'d mut Diagnostics,
+        documents: &'d mut Vec<Node<'a>>,
+    ) -> Reader<'a, 'd> {
+        Reader {
+            source,
+            seen,
+            arena,
+            frames: Vec::new(),
+            nodes: Vec::new(),
+            entries: Vec::new(),
+            began: Began { at: start, documents: documents.len(), mark: diagnostics.mark() },
+            diagnostics,
+            documents,
+            stopped: false,
+            last: u32::try_from(start).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), ScanError> {
+        let mut parser = Parser::new_from_str(&self.seen.text);
+        while let Some(next) = parser.next_event() {
+            let (event, marks) = next?;
+            if !self.event(event, marks) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a document that cannot be read on as it is.
+    fn abandon(&mut self) {
+        self.stopped = true;
+        while !self.frames.is_empty() {
+            self.pop(self.last);
+        }
+    }
+
+    /// Takes an event; false where reading cannot go on.
+    fn event(&mut self, event: Event<'_>, marks: Marks) -> bool {
+        let span = self.seen.span(marks);
+        match event {
+            Event::DocumentStart(_) => {
+                let (documents, mark) = (self.documents.len(), self.diagnostics.mark());
+                self.began = Began { at: span.start as usize, documents, mark };
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                self.feature(span, anchor, tag.is_some());
+                let node = self.scalar(&text, style, span);
+                self.value(node);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.feature(span, anchor, tag.is_some());
+                return self.open(span, false);
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.feature(span, anchor, tag.is_some());
+                return self.open(span, true);
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.pop(span.end),
+            Event::Alias(_) => {
+                self.refuse(span, "an alias", "write the value out, or put quotes around the text");
+                self.value(Node { kind: Kind::Null, span });
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn refuse(&mut self, span: Span, what: &str, help: &str) {
+        self.diagnostics.push_with(Code::YamlFeature, || {
+            Diagnostic::new(Code::YamlFeature, span, format!("{what} is no part of this notation"))
+                .expected("a plain value", what)
+                .help(help)
+        });
+    }
+
+    /// Refuses an anchor and a tag before a value.
+    fn feature(&mut self, span: Span, anchor: usize, tag: bool) {
+        if anchor == 0 && !tag {
+            return;
+        }
+        for (present, mark, what) in [(anchor != 0, '&', "an anchor"), (tag, '!', "a tag")] {
+            if !present {
+                continue;
+            }
+            let before =
+                self.source.get(self.last as usize..span.start.max(self.last) as usize).unwrap_or("");
+            let found = before.rfind(mark).and_then(|at| {
+                let rest = before.get(at..)?;
+                let length = rest.find([' ', '\t', '\n', '\r']).unwrap_or(rest.len());
+                let start = self.last + u32::try_from(at).ok()?;
+                Some(Span::new(start, start + u32::try_from(length).ok()?))
+            });
+            let place = found.unwrap_or(span);
+            let written = self.source.get(place.range()).unwrap_or("").trim_end();
+            if let Some(negated) = written.strip_prefix('!').filter(|rest| rest.starts_with('$')) {
+                let instead = format!("not {negated}");
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::YamlFeature,
+                        place,
+                        "YAML takes `!` for a tag, and `not` negates here",
+                    )
+                    .expected(format!("`{instead}`"), format!("`{written}`"))
+                    .replace(place, instead),
+                );
+                continue;
+            }
+            self.refuse(place, what, "leave it out, or put quotes around the text");
+        }
+    }
+
+    fn open(&mut self, span: Span, record: bool) -> bool {
+        if self.frames.len() >= NESTING {
+            self.diagnostics.push(crate::document::too_deep(span));
+            self.abandon();
+            return false;
+        }
+        let base = if record { self.entries.len() } else { self.nodes.len() };
+        // What stands in a block begins where the block does; what stands in brackets behind the first.
+        self.last = self.last.max(span.start);
+        self.frames.push(Frame { record, open: self.last, base, key: None });
+        self.last = self.last.max(span.end);
+        true
+    }
+
+    /// Ends the innermost list or record.
+    fn pop(&mut self, end: u32) {
+        let Some(frame) = self.frames.pop() else { return };
+        // A block's end is where the next token begins; a bracket is the end of what stands in brackets.
+        let bracket = self.source.as_bytes().get(frame.open as usize);
+        let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
+        let end = if flow { end } else { self.last.max(frame.open) };
+        let kind = if frame.record {
+            if let Some(key) = frame.key {
+                let value = Node { kind: Kind::Null, span: Span::at(key.span.end) };
+                self.entries.push(Entry { key, value });
+            }
+            let entries = self.entries.get_mut(frame.base..).unwrap_or_default();
+            let kept = crate::document::keep_first(entries, self.diagnostics);
+            let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
+            self.entries.truncate(frame.base);
+            Kind::Record(entries)
+        } else {
+            let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
+            self.nodes.truncate(frame.base);
+            Kind::List(nodes)
+        };
+        self.value(Node { kind, span: Span::new(frame.open, end) });
+    }
+
+    /// A value that is complete: a key, a key's value, an element or a document.
+    fn value(&mut self, node: Node<'a>) {
+        self.last = self.last.max(node.span.end);
+        let Some(frame) = self.frames.last_mut() else {
+            self.documents.push(node);
+            return;
+        };
+        if !frame.record {
+            self.nodes.push(node);
+            return;
+        }
+        match frame.key.take() {
+            Some(key) => self.entries.push(Entry { key, value: node }),
+            None => {
+                let node = self.key(node);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.key = Some(node);
+                }
+            }
+        }
+    }
+
+    /// Reports `{{ name }}` of other languages, which YAML takes for a record in a record.
+    fn braced_twice(&mut self, key: &Node<'a>) -> bool {
+        let start = key.span.start.saturating_sub(1);
+        let rest = self.source.get(start as usize..).unwrap_or("");
+        let line = rest.split('\n').next().unwrap_or("");
+        let Some(end) = line.find("}}").filter(|_| line.starts_with("{{")) else { return false };
+        let (shown, length) = (line.get(..end + 2).unwrap_or(""), u32::try_from(end + 2).unwrap_or(0));
+        let instead = quote::quoted(shown);
+        let span = Span::new(start, start + length);
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::QuoteIt,
+                span,
+                "YAML takes braces for a record: a reference is `${name}` or `$.input`",
+            )
+            .expected(format!("`{instead}`, or a reference"), format!("`{shown}`"))
+            .replace(span, instead),
+        );
+        true
+    }
+
+    /// A key, which is no list, no record and no merge.
+    fn key(&mut self, node: Node<'a>) -> Node<'a> {
+        match node.kind {
+            Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {
+                self.refuse(node.span, "a merge key", "write the entries out, or use the step `merge`");
+            }
+            Kind::Record(_) if !self.stopped && self.braced_twice(&node) => {}
+            Kind::List(_) | Kind::Record(_) if !self.stopped => {
+                self.diagnostics.push_with(Code::BadYaml, || {
+                    Diagnostic::new(Code::BadYaml, node.span, "a key is a text")
+                        .expected("a text", node.kind_name())
+                        .help("put quotes around a text that begins with `{` or `[`")
+                });
+            }
+            _ => {}
+        }
+        node
+    }
+}

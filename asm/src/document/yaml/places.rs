@@ -1,0 +1,95 @@
+//! From what the scanner counts to places in the source.
+//!
+//! The scanner counts characters of the text it is given, which is the source with mends applied; a place is in bytes of
+//! the source itself.
+
+use crate::diagnostic::Edit;
+use crate::span::Span;
+use core::ops::Range;
+use saphyr_parser::Span as Marks;
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+/// Characters between two that are noted.
+const STEP: usize = 32;
+
+/// A part of a source as the scanner sees it.
+pub(crate) struct Seen<'s> {
+    /// The part of the source, mends applied.
+    pub(crate) text: Cow<'s, str>,
+    /// Where it begins in the source.
+    base: usize,
+    /// Whether every character is a byte.
+    ascii: bool,
+    /// The byte of each character whose number is a multiple of [`STEP`], as far as places were asked for.
+    noted: RefCell<Vec<u32>>,
+    /// Where in `text` each mend begins and ends, and where what it replaces does in the source.
+    mends: Vec<Mended>,
+}
+
+#[derive(Clone, Copy)]
+struct Mended {
+    seen: (usize, usize),
+    source: (usize, usize),
+}
+
+impl<'s> Seen<'s> {
+    /// The part of a source in a range, with those of the edits that lie in it; they are in order and do not
+    /// overlap. Costs the part only where there are edits.
+    pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> Seen<'s> {
+        let mut mends = Vec::new();
+        let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
+        let edits = edits.iter().filter(|edit| part.start <= edit.span.range().start);
+        let edits: Vec<_> = edits.filter(|edit| edit.span.range().end <= part.end).collect();
+        if !edits.is_empty() {
+            let mut out = String::with_capacity(part.len());
+            let mut at = part.start;
+            for edit in edits {
+                let range = edit.span.range();
+                out.push_str(source.get(at..range.start).unwrap_or(""));
+                let start = out.len();
+                out.push_str(&edit.text);
+                mends.push(Mended { seen: (start, out.len()), source: (range.start, range.end) });
+                at = range.end;
+            }
+            out.push_str(source.get(at..part.end).unwrap_or(""));
+            text = Cow::Owned(out);
+        }
+        Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), mends }
+    }
+
+    /// The place in the source of a character by its number. Costs the way from the furthest asked for before, at most,
+    /// and the logarithm of the mends.
+    pub(crate) fn offset(&self, character: usize) -> u32 {
+        let byte = self.byte(character);
+        let next = self.mends.partition_point(|mended| mended.seen.0 <= byte);
+        let at = match next.checked_sub(1).and_then(|last| self.mends.get(last)) {
+            None => self.base + byte,
+            // Inside a mend only its ends have a place of their own.
+            Some(mended) if byte < mended.seen.1 => mended.source.0,
+            Some(mended) => mended.source.1 + (byte - mended.seen.1),
+        };
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
+    fn byte(&self, character: usize) -> usize {
+        if self.ascii {
+            return character.min(self.text.len());
+        }
+        let after = |from: usize, count: usize| {
+            let rest = self.text.get(from..).unwrap_or("");
+            from + rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at)
+        };
+        let mut noted = self.noted.borrow_mut();
+        let mut last = noted.last().map_or(0, |&at| at as usize);
+        while noted.len() <= character / STEP && last < self.text.len() {
+            last = after(last, STEP);
+            noted.push(u32::try_from(last).unwrap_or(u32::MAX));
+        }
+        noted.get(character / STEP).map_or(self.text.len(), |&from| after(from as usize, character % STEP))
+    }
+
+    pub(crate) fn span(&self, marks: Marks) -> Span {
+        Span::new(self.offset(marks.start.index()), self.offset(marks.end.index()))
+    }
+}

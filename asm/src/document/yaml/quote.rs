@@ -1,0 +1,416 @@
+//! Why the scanner stopped, and the mend: mostly quotes around a value that YAML reads otherwise than it looks.
+//!
+//! Works on the one line in which the scanner stopped. A mend is offered where there is one; the edit of a mend touches
+//! the value alone.
+
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::span::Span;
+use crate::text;
+use crate::text::shorten;
+use core::ops::Range;
+use ilo_spec::error::Code;
+
+/// What is wrong at the place where the scanner stopped in a document, with mends where there are some.
+pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Diagnostic> {
+    let line = Line::around(source, at);
+    if info.starts_with("recursion limit") {
+        return vec![crate::document::too_deep(Span::at(offset(at)))];
+    }
+    if info.starts_with("tabs disallowed")
+        || (info.contains("tab") && line.text.trim_start_matches(' ').starts_with('\t'))
+    {
+        return vec![tabs(source.get(document.clone()).unwrap_or(""), document.start, &line)];
+    }
+    let found = line.mends(at, info);
+    if found.is_empty() { vec![plain(at, info)] } else { found }
+}
+
+/// An error of the scanner in our words.
+fn plain(at: usize, info: &str) -> Diagnostic {
+    let (message, help) = match info {
+        "mapping values are not allowed in this context" => (
+            "a key cannot stand here",
+            "the line above has a value already, or lacks its `:`; what belongs to a key is indented below it",
+        ),
+        "simple key expected" | "simple key expect ':'" => {
+            ("this line has no `:`", "write `key: value`, or `- ` before an element of a list")
+        }
+        "block sequence entries are not allowed in this context" => {
+            ("a list cannot begin here", "write each element on its own line below the key, after `- `")
+        }
+        "while parsing a block mapping, did not find expected key"
+        | "while parsing a block collection, did not find expected '-' indicator" => (
+            "this line belongs to nothing above it",
+            "indent it as the keys or elements beside it, by blanks",
+        ),
+        "misplaced bracket" => ("this bracket closes nothing", "remove it, or put quotes around the text"),
+        "unexpected eof" => ("the text ends too early", "write the rest of it"),
+        _ if info.contains("flow") => {
+            ("a list or record in brackets is not complete", "close it, or put quotes around the text")
+        }
+        _ if info.contains("quoted scalar") => (
+            "a text in quotes that cannot be read",
+            "in double quotes a backslash begins an escape; in single quotes it stands for itself",
+        ),
+        _ => (info, "put quotes around a text that is not meant as YAML"),
+    };
+    Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
+}
+
+/// Lines of a document that begin with tabs: one error, and one mend for all where no line is indented by blanks, so that
+/// how far a tab goes is no question.
+fn tabs(document: &str, began: usize, line: &Line<'_>) -> Diagnostic {
+    let mut edits = Vec::new();
+    let mut start = began;
+    let mut blanks = false;
+    for text in document.split_inclusive('\n') {
+        let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
+        let indent = text.get(..indent).unwrap_or("");
+        blanks |= indent.contains(' ') && start != line.start;
+        for (at, _) in indent.match_indices('\t') {
+            let span = Span::new(offset(start + at), offset(start + at + 1));
+            edits.push(Edit { span, text: "  ".to_owned() });
+        }
+        start += text.len();
+    }
+    let tab = line.text.find('\t').unwrap_or(0);
+    let end = line.text.len() - line.text.trim_start_matches([' ', '\t']).len();
+    let span = Span::new(offset(line.start + tab), offset(line.start + end.max(tab + 1)));
+    let wrong =
+        Diagnostic::new(Code::BadYaml, span, "a tab cannot indent a line").expected("blanks", "a tab");
+    if blanks {
+        wrong.help("indent by two blanks a level")
+    } else {
+        wrong.fix(Fix { title: "write two blanks for each tab".to_owned(), edits })
+    }
+}
+
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A line and where it begins.
+struct Line<'s> {
+    text: &'s str,
+    start: usize,
+}
+
+/// What is wrong with a value, and how it is written instead.
+struct Wrong {
+    message: String,
+    instead: String,
+}
+
+impl Wrong {
+    fn quote(value: &str, message: String) -> Wrong {
+        Wrong { message, instead: quoted(value) }
+    }
+}
+
+/// A text in quotes: in double ones, or where it has such itself in single ones.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains(['"', '\\']) && !text.contains('\'') {
+        return format!("'{text}'");
+    }
+    let mut out = String::new();
+    text::quote(text, &mut out);
+    out
+}
+
+impl<'s> Line<'s> {
+    fn around(source: &'s str, at: usize) -> Line<'s> {
+        let before = source.get(..at).unwrap_or(source);
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let text = source.get(start..).unwrap_or("").split('\n').next().unwrap_or("");
+        Line { text: text.trim_end(), start }
+    }
+
+    fn diagnostic(&self, at: usize, value: &str, wrong: Wrong) -> Diagnostic {
+        let start = self.start + at;
+        let span = Span::new(offset(start), offset(start + value.len()));
+        Diagnostic::new(Code::QuoteIt, span, wrong.message)
+            .expected(format!("`{}`", shorten(&wrong.instead)), format!("`{}`", shorten(value)))
+            .replace(span, wrong.instead)
+    }
+
+    /// The mends of the line in which the scanner stopped at a place.
+    fn mends(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
+        let (at, value) = self.value();
+        let flow = value.starts_with(['{', '[']);
+        if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {
+            let from = self.content();
+            let pieces = Flow::new(self.text.get(from..).unwrap_or("")).pieces();
+            if let Some(pieces) = pieces.as_ref().filter(|pieces| !(flow && pieces.goes_on)) {
+                let wrong = pieces.wrong.iter().map(|&(start, value)| {
+                    let what = if value.contains("${") {
+                        "takes the brace of `${` for a record"
+                    } else {
+                        "reads this otherwise than it looks"
+                    };
+                    let message = format!("in brackets YAML {what}: quote it");
+                    self.diagnostic(from + start, value, Wrong::quote(value, message))
+                });
+                let wrong: Vec<_> = wrong.collect();
+                if !wrong.is_empty() {
+                    return wrong;
+                }
+            }
+            if flow && pieces.is_some_and(|pieces| pieces.goes_on) {
+                let message = format!("a text cannot begin with `{}` in YAML: quote it", &value[..1]);
+                return vec![self.diagnostic(at, value, Wrong::quote(value, message))];
+            }
+        }
+        let Some(stop) = stop.checked_sub(self.start + at) else { return Vec::new() };
+        let wrong = match sum(value, self.is_infix(at))
+            .filter(|_| info.contains("trailing") || info.contains("mapping"))
+        {
+            Some(instead) => Some(Wrong {
+                message: "text behind a text in quotes: a text holds its values".to_owned(),
+                instead,
+            }),
+            None => problem(value, stop, info),
+        };
+        wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
+    }
+
+    /// Whether what stands at a place of the line is the infix of an `expr` or `if`.
+    fn is_infix(&self, at: usize) -> bool {
+        let key = self.text.get(self.content()..at).unwrap_or("").trim_end();
+        matches!(key, "expr:" | "if:" | "not:")
+    }
+
+    /// Where the line begins behind its indent and the dashes of lists.
+    fn content(&self) -> usize {
+        let mut rest = self.text.trim_start_matches([' ', '\t']);
+        while let Some(after) = rest.strip_prefix("- ") {
+            rest = after.trim_start_matches(' ');
+        }
+        self.text.len() - rest.len()
+    }
+
+    /// The value of the line's key, or all of it: where it begins, and its text without a comment.
+    fn value(&self) -> (usize, &'s str) {
+        let from = self.content();
+        let content = self.text.get(from..).unwrap_or("");
+        let mut colons = content.match_indices(':').map(|(at, _)| at + 1);
+        let quote = content.chars().next().filter(|c| matches!(c, '"' | '\''));
+        // The key's own quotes, where it has some.
+        let key = quote.and_then(|quote| content.get(1..)?.find(quote)).map_or(0, |at| at + 2);
+        let ends = |at: &usize| {
+            let before = content.get(..*at - 1).unwrap_or("");
+            let after = content.get(*at..).unwrap_or("");
+            *at > key && !before.contains(['{', '[']) && (after.is_empty() || after.starts_with([' ', '\t']))
+        };
+        let start =
+            colons.find(ends).filter(|_| !content.starts_with(['{', '[']) && (quote.is_none() || key > 0));
+        let value = content.get(start.unwrap_or(0)..).unwrap_or("");
+        let trimmed = value.trim_start();
+        let at = self.text.len() - trimmed.len();
+        let length = if trimmed.starts_with(['"', '\'']) { None } else { trimmed.find(" #") };
+        (at, trimmed.get(..length.unwrap_or(trimmed.len())).unwrap_or("").trim_end())
+    }
+}
+
+/// What `"Hello " + $.name` is, in infix a `concat`, else a text with the values in it.
+fn sum(value: &str, infix: bool) -> Option<String> {
+    let mut rest = value;
+    let mut joined = String::new();
+    let mut parts: Vec<&str> = Vec::new();
+    loop {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '"' | '\'' => rest.get(1..)?.find(first)? + 2,
+            '$' => rest.find([' ', '\t']).unwrap_or(rest.len()),
+            _ => return None,
+        };
+        let (part, after) = rest.split_at_checked(length)?;
+        match first {
+            '$' => joined.push_str(part),
+            _ => joined.push_str(part.get(1..length - 1)?),
+        }
+        parts.push(part);
+        let after = after.trim_start();
+        if after.is_empty() {
+            break;
+        }
+        rest = after.strip_prefix('+')?.trim_start();
+    }
+    if parts.len() < 2 || joined.contains('\\') {
+        return None;
+    }
+    if !infix {
+        return Some(quoted(&joined));
+    }
+    let form = format!("concat({})", parts.join(", "));
+    Some(if form.contains('\'') { quoted(&form.replace('"', "'")) } else { format!("'{form}'") })
+}
+
+/// What YAML trips over in a value outside brackets, of which the scanner took so many bytes.
+fn problem(value: &str, stop: usize, info: &str) -> Option<Wrong> {
+    let first = value.chars().next()?;
+    let alone = value.get(first.len_utf8()..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' '));
+    let start = || {
+        (stop == 0)
+            .then(|| Wrong::quote(value, format!("a text cannot begin with `{first}` in YAML: quote it")))
+    };
+    let colon = || value.get(stop..).is_some_and(|rest| rest.starts_with(": ") || rest == ":");
+    match first {
+        '@' | '`' | '%' | '*' | '&' | '!' | ',' | ']' | '}' => start(),
+        '|' | '>' => {
+            let header = value
+                .trim_start_matches(['|', '>', '+', '-'])
+                .trim_start_matches(|c: char| c.is_ascii_digit());
+            if header.is_empty() { None } else { start() }
+        }
+        '?' | ':' if alone => start(),
+        '-' if value == "-" => start(),
+        '-' if alone => None,
+        '"' | '\'' => quotes(value, first, stop, info),
+        _ if colon() => {
+            Some(Wrong::quote(value, "YAML takes `: ` in a text for the end of a key: quote it".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A value that begins with a quote: one inside it, none at its end, or text behind it.
+fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
+    let inside = value.get(1..).unwrap_or("");
+    let mut places = inside.match_indices(quote).map(|(at, _)| at).filter(|&at| {
+        let backslashes = inside.get(..at).unwrap_or("").bytes().rev().take_while(|&b| b == b'\\').count();
+        quote == '\'' || backslashes % 2 == 0
+    });
+    let (first, last) = (places.next(), places.next_back());
+    // The scanner stops where the text begins when it has no end, and behind it when something follows.
+    let behind =
+        first.and_then(|first| value.get(first + 2..stop)).is_some_and(|between| between.trim().is_empty());
+    match (first, last) {
+        (None, _) if stop > 0 => None,
+        (Some(_), _) if !behind => None,
+        (None, _)
+            if info.contains("indentation")
+                || info.contains("end of stream")
+                || info.contains("document") =>
+        {
+            let message = "this text is not closed".to_owned();
+            Some(Wrong { message, instead: format!("{value}{quote}") })
+        }
+        (Some(_), Some(last)) if last + 1 == inside.len() && info.contains("trailing") => {
+            let body = inside.get(..last).unwrap_or("");
+            let instead = if quote == '\'' {
+                format!("'{}'", body.replace('\'', "''"))
+            } else {
+                let bare = body.replace("\\\"", "\"").replace('"', "\\\"");
+                format!("\"{bare}\"")
+            };
+            Some(Wrong { message: "a quote inside a text ends it: escape it".to_owned(), instead })
+        }
+        (Some(_), _) if info.contains("trailing") || info.contains("mapping values") => {
+            Some(Wrong::quote(value, "text behind a text in quotes: quote all of it".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A reader of a line that stands in brackets, in whole or in part.
+struct Flow<'s> {
+    text: &'s str,
+    at: usize,
+    depth: usize,
+    after_colon: bool,
+}
+
+/// What it finds.
+struct Pieces<'s> {
+    /// The values that need quotes, with their places.
+    wrong: Vec<(usize, &'s str)>,
+    /// Whether text follows behind the last bracket.
+    goes_on: bool,
+}
+
+impl<'s> Flow<'s> {
+    fn new(text: &'s str) -> Flow<'s> {
+        Flow { text, at: 0, depth: 0, after_colon: false }
+    }
+
+    /// The pieces of the line; `None` where a text in quotes does not end in it.
+    fn pieces(mut self) -> Option<Pieces<'s>> {
+        let mut pieces = Pieces { wrong: Vec::new(), goes_on: false };
+        while let Some(c) = self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            match c {
+                ' ' | '\t' => self.at += 1,
+                '{' | '[' => {
+                    self.depth += 1;
+                    self.at += 1;
+                    self.after_colon = false;
+                }
+                '}' | ']' => {
+                    self.at += 1;
+                    self.depth = self.depth.saturating_sub(1);
+                    let after = self.text.get(self.at..).unwrap_or("").trim_start();
+                    let ends = after.is_empty() || after.starts_with([',', '#', '}', ']', ':']);
+                    if self.depth == 0 && !ends {
+                        pieces.goes_on = true;
+                        return Some(pieces);
+                    }
+                }
+                ',' => {
+                    self.at += 1;
+                    self.after_colon = false;
+                }
+                ':' => {
+                    self.at += 1;
+                    self.after_colon = true;
+                }
+                '"' | '\'' => {
+                    let rest = self.text.get(self.at + 1..).unwrap_or("");
+                    self.at += rest.find(c)? + 2;
+                }
+                '#' => break,
+                _ => {
+                    let (start, value) = self.plain();
+                    let first = value.chars().next().unwrap_or(' ');
+                    if value.contains("${") || value.contains(": ") || "@`%*&!|>".contains(first) {
+                        pieces.wrong.push((start, value));
+                    }
+                }
+            }
+        }
+        Some(pieces)
+    }
+
+    /// The plain text that is here.
+    fn plain(&mut self) -> (usize, &'s str) {
+        let start = self.at;
+        let rest = self.text.get(start..).unwrap_or("");
+        let mut reference = false;
+        let mut before = ' ';
+        let mut length = rest.len();
+        for (at, c) in rest.char_indices() {
+            let after = rest.get(at + c.len_utf8()..).unwrap_or("");
+            let colon = c == ':' && !self.after_colon && (after.is_empty() || after.starts_with(' '));
+            match c {
+                '{' if before == '$' => reference = true,
+                '}' if reference => reference = false,
+                ',' | '{' | '}' | '[' | ']' if !reference => {
+                    length = at;
+                    break;
+                }
+                '#' if before == ' ' => {
+                    length = at;
+                    break;
+                }
+                _ if colon && !reference => {
+                    length = at;
+                    break;
+                }
+                _ => {}
+            }
+            before = c;
+        }
+        // At least one character, so that reading goes on.
+        length = length.max(rest.chars().next().map_or(0, char::len_utf8));
+        self.at = start + length;
+        (start, rest.get(..length).unwrap_or("").trim_end())
+    }
+}

@@ -1,0 +1,162 @@
+//! What a scalar of YAML is, by the core schema of YAML 1.2 (section 10.3.2).
+
+use super::{Reader, quote};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Node, Style, Text};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::number::{self, NumberError};
+use ilo_spec::program::Number;
+use saphyr_parser::ScalarStyle;
+
+/// What a plain scalar reads as.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Plain {
+    Null,
+    Bool(bool),
+    Number(Result<Number, NumberError>),
+    Text,
+}
+
+impl<'a> Reader<'a, '_> {
+    pub(crate) fn scalar(&mut self, text: &str, style: ScalarStyle, span: Span) -> Node<'a> {
+        let style = match style {
+            ScalarStyle::Plain => match plain(text) {
+                Plain::Text => Style::Plain,
+                other => return self.plain(other, text, span),
+            },
+            ScalarStyle::SingleQuoted => Style::Single,
+            ScalarStyle::DoubleQuoted => Style::Double,
+            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+        };
+        // In quotes of a mend the text stands where the quote would.
+        let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
+        let stands = |start: u32| {
+            let range = start as usize..start as usize + text.len();
+            let written = self.source.get(range.clone()).filter(|written| *written == text)?;
+            (style != Style::Block && range.end <= span.end as usize).then_some((written, start))
+        };
+        let found = stands(inside).or_else(|| stands(span.start));
+        let (written, start) = (found.map(|(written, _)| written), found.map(|(_, start)| start));
+        let text = written.unwrap_or_else(|| &*self.arena.alloc_str(text));
+        let span = match style {
+            Style::Plain | Style::Block => self.trimmed(span),
+            _ => span,
+        };
+        let node = Node { kind: Kind::Text(Text { text, style, start }), span };
+        if style == Style::Plain && start.is_some() { self.whole(node) } else { node }
+    }
+
+    /// A plain text that ends before something like `#5`, which was hardly meant as a comment.
+    fn whole(&mut self, node: Node<'a>) -> Node<'a> {
+        let rest = self.source.get(node.span.end as usize..).unwrap_or("");
+        let mark = rest.trim_start_matches([' ', '\t']);
+        let number = mark
+            .strip_prefix('#')
+            .is_some_and(|after| after.starts_with(|c: char| c.is_ascii_digit() || c == '$'));
+        if mark.len() == rest.len() || !number {
+            return node;
+        }
+        let length = rest.lines().next().unwrap_or("").trim_end().len();
+        let span = Span::new(node.span.start, node.span.end + u32::try_from(length).unwrap_or(0));
+        let text = self.source.get(span.range()).unwrap_or("");
+        self.diagnostics.push_with(Code::QuoteIt, || {
+            let quoted = quote::quoted(text);
+            Diagnostic::new(Code::QuoteIt, span, "YAML takes ` #` for the beginning of a comment: quote it")
+                .expected(
+                    format!("`{}`", crate::text::shorten(&quoted)),
+                    format!("`{}`", crate::text::shorten(text)),
+                )
+                .replace(span, quoted)
+        });
+        Node { kind: Kind::Text(Text { text, style: Style::Plain, start: Some(span.start) }), span }
+    }
+
+    /// A place without the blanks at its end.
+    fn trimmed(&self, span: Span) -> Span {
+        let text = self.source.get(span.range()).unwrap_or("").trim_end();
+        Span::new(span.start, span.start + u32::try_from(text.len()).unwrap_or(0))
+    }
+
+    fn plain(&mut self, plain: Plain, text: &str, span: Span) -> Node<'a> {
+        let kind = match plain {
+            Plain::Bool(bool) => Kind::Bool(bool),
+            Plain::Number(Ok(number)) => Kind::Number(number),
+            Plain::Number(Err(error)) => {
+                self.diagnostics
+                    .push_with(Code::NumberRange, || crate::document::bad_number(span, text, error));
+                Kind::Number(Number::Int(0))
+            }
+            Plain::Null | Plain::Text => Kind::Null,
+        };
+        // What is left out stands right behind what is there.
+        let span = if text.is_empty() { Span::at(self.last) } else { span };
+        Node { kind, span }
+    }
+}
+
+/// What a plain scalar reads as.
+pub(crate) fn plain(text: &str) -> Plain {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
+        "true" | "True" | "TRUE" => return Plain::Bool(true),
+        "false" | "False" | "FALSE" => return Plain::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => return Plain::Number(Err(NumberError::NotFinite)),
+        _ => {}
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    match unsigned {
+        ".inf" | ".Inf" | ".INF" => Plain::Number(Err(NumberError::NotFinite)),
+        _ if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') => Plain::Text,
+        _ => based(text).or_else(|| decimal(text, unsigned)).map_or(Plain::Text, Plain::Number),
+    }
+}
+
+/// `0o17` and `0x1f`, which have no sign.
+fn based(text: &str) -> Option<Result<Number, NumberError>> {
+    let (digits, radix) = match text.get(..2)? {
+        "0o" => (text.get(2..)?, 8),
+        "0x" => (text.get(2..)?, 16),
+        _ => return None,
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return None;
+    }
+    Some(i64::from_str_radix(digits, radix).map(Number::Int).map_err(|_| NumberError::Beyond64Bits))
+}
+
+/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`, read as the JSON number it says.
+fn decimal(text: &str, unsigned: &str) -> Option<Result<Number, NumberError>> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = unsigned.split_at_checked(digits(unsigned))?;
+    let (fraction, rest) = match rest.strip_prefix('.') {
+        Some(after) => {
+            let (fraction, rest) = after.split_at_checked(digits(after))?;
+            (Some(fraction), rest)
+        }
+        None => (None, rest),
+    };
+    if whole.is_empty() && fraction.is_none_or(str::is_empty) {
+        return None;
+    }
+    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if exponent.is_empty() || digits(exponent) != exponent.len() {
+            return None;
+        }
+    } else if !rest.is_empty() {
+        return None;
+    }
+    if let Ok(number) = number::parse(text) {
+        return Some(Ok(number));
+    }
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    let trimmed = whole.trim_start_matches('0');
+    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let fraction = match fraction {
+        Some("") => ".0".to_owned(),
+        Some(fraction) => format!(".{fraction}"),
+        None => String::new(),
+    };
+    Some(number::parse(&format!("{sign}{whole}{fraction}{rest}")))
+}

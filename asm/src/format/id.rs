@@ -1,0 +1,239 @@
+//! The canonical layout: a statement a line, two blanks an indent, counts as they are, registries in one form.
+//!
+//! Comments stay where they are: on a line of their own at the depth of what follows, or at the end of their line. A
+//! statement goes on below a comment that stood inside it. What a program means never changes; a source with errors is
+//! not touched.
+
+use crate::ast::TypeName;
+use crate::diagnostic::Diagnostics;
+use crate::id::lexer::{self, Comment, Lexed};
+use crate::id::parser::{self, Layout, Section};
+use crate::source::Limits;
+use crate::syntax::cursor::is_name_char;
+use crate::syntax::registry;
+use crate::text;
+use bumpalo::Bump;
+use std::fmt::Write as _;
+
+/// Bytes after which a line is broken, so that no statement outgrows the limit on lines.
+const WRAP: usize = 16 << 10;
+/// Blanks by which a statement's further lines are indented beyond its first.
+const CONTINUATION: usize = 4;
+
+/// Formats a source; `None` where it has errors, which `diagnostics` then holds.
+pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
+    let arena = Bump::new();
+    let mut layout = Layout::default();
+    let lexed = lexer::lex(source, options, diagnostics);
+    if let Some(lexed) = &lexed {
+        parser::file(source, &arena, options, lexed, diagnostics, Some(&mut layout));
+    }
+    diagnostics.sort();
+    let lexed = lexed.filter(|_| !diagnostics.has_errors())?;
+    // A block inside of another is done before it.
+    layout.counts.sort_unstable();
+    let mut writer = Writer {
+        source,
+        lexed: &lexed,
+        layout: &layout,
+        out: String::with_capacity(source.len()),
+        line: 0,
+        count: 0,
+        wrap: WRAP.min(options.line / 2),
+        line_start: 0,
+    };
+    for (index, section) in layout.functions.iter().enumerate() {
+        writer.section(section, index == 0, index + 1 == layout.functions.len());
+    }
+    Some(writer.out)
+}
+
+struct Writer<'w, 'a> {
+    source: &'a str,
+    lexed: &'w Lexed,
+    layout: &'w Layout<'a>,
+    out: String,
+    /// How many of the layout's lines and counts are behind.
+    line: usize,
+    count: usize,
+    wrap: usize,
+    line_start: usize,
+}
+
+impl Writer<'_, '_> {
+    fn section(&mut self, section: &Section<'_>, first: bool, last: bool) {
+        let header = section.consumed.first().copied().unwrap_or(0);
+        let mut consumed = section.consumed.iter().skip(1).copied().peekable();
+        let mut kept: Vec<Comment> = Vec::new();
+        for index in section.comments.clone() {
+            let is_consumed = consumed.next_if_eq(&index).is_some() || index == header;
+            let Some(comment) = self.lexed.comments.get(index).filter(|_| !is_consumed) else { continue };
+            if first && index < header {
+                self.comment(comment);
+                self.end_line();
+            } else {
+                kept.push(*comment);
+            }
+        }
+        self.header(section);
+        let mut comments = kept.into_iter().peekable();
+        for index in section.tokens.clone() {
+            let depth = self.depth_of(index);
+            while let Some(comment) = comments.next_if(|comment| comment.before <= index) {
+                self.inner_comment(&comment, depth);
+            }
+            self.token(index, depth);
+        }
+        // Comments after the last statement introduce the next function, where there is one.
+        let before_next = !last && !section.tokens.is_empty();
+        while let Some(comment) = comments.next_if(|comment| !(comment.own_line && before_next)) {
+            self.inner_comment(&comment, Some(0));
+        }
+        self.end_line();
+        if !last {
+            self.out.push('\n');
+        }
+        for comment in comments {
+            self.comment(&comment);
+            self.end_line();
+        }
+        self.end_line();
+    }
+
+    fn header(&mut self, section: &Section<'_>) {
+        let header = &section.header;
+        self.out.push_str("; fn ");
+        name(header.name.text, &mut self.out);
+        self.out.push('(');
+        for (index, parameter) in header.parameters.iter().enumerate() {
+            self.out.push_str(if index == 0 { "" } else { ", " });
+            parameter_name(parameter.name.text, &mut self.out);
+            self.out.push_str(": ");
+            ty(&parameter.ty, &mut self.out);
+        }
+        self.out.push_str(") -> ");
+        if let Some(err) = &header.output.err {
+            self.out.push_str("result ");
+            ty(&header.output.ok, &mut self.out);
+            self.out.push_str(", ");
+            ty(err, &mut self.out);
+        } else {
+            ty(&header.output.ok, &mut self.out);
+        }
+        self.end_line();
+        for kind in registry::Kind::ALL {
+            let mut entries = section.registries.get(kind).entries.clone();
+            if entries.is_empty() {
+                continue;
+            }
+            entries.sort_by_key(|entry| entry.id);
+            let title = kind.name();
+            self.start_registry(title);
+            for entry in entries {
+                // A long registry goes on in another comment of the same kind.
+                if self.out.len() - self.line_start + entry.written.len() > self.wrap {
+                    self.end_line();
+                    self.start_registry(title);
+                }
+                let _ = write!(self.out, " {}={}", entry.id, entry.written);
+            }
+            self.end_line();
+        }
+    }
+
+    fn start_registry(&mut self, title: &str) {
+        let _ = write!(self.out, "; {title}:");
+    }
+
+    /// The depth of the line that a token begins, if it begins one.
+    fn depth_of(&mut self, index: usize) -> Option<usize> {
+        let &(token, depth) = self.layout.lines.get(self.line)?;
+        (token == index).then(|| {
+            self.line += 1;
+            depth
+        })
+    }
+
+    fn token(&mut self, index: usize, depth: Option<usize>) {
+        let Some(token) = self.lexed.tokens.get(index) else { return };
+        let right = self.layout.counts.get(self.count).filter(|&&(at, _)| at == index);
+        let text = self.source.get(token.span().range()).unwrap_or("");
+        let length = self.out.len() - self.line_start;
+        match depth {
+            Some(depth) => {
+                self.end_line();
+                self.indent(depth * 2);
+            }
+            None if length == 0 => self.indent(self.continuation()),
+            None if length + text.len() > self.wrap => {
+                self.end_line();
+                self.indent(self.continuation());
+            }
+            None => self.out.push(' '),
+        }
+        if let Some((_, right)) = right {
+            self.count += 1;
+            let _ = write!(self.out, "{right}");
+        } else {
+            self.out.push_str(text);
+        }
+    }
+
+    /// The indent of a statement's further lines.
+    fn continuation(&self) -> usize {
+        let before = self.line.checked_sub(1).and_then(|line| self.layout.lines.get(line));
+        before.map_or(0, |&(_, depth)| depth * 2) + CONTINUATION
+    }
+
+    /// A comment among statements; `depth` is that of the line that the next token begins.
+    fn inner_comment(&mut self, comment: &Comment, depth: Option<usize>) {
+        if comment.own_line {
+            self.end_line();
+            self.indent(depth.map_or_else(|| self.continuation(), |depth| depth * 2));
+        } else {
+            self.out.push(' ');
+        }
+        self.comment(comment);
+        self.end_line();
+    }
+
+    fn comment(&mut self, comment: &Comment) {
+        self.out.push_str(self.source.get(comment.span.range()).unwrap_or("").trim_end());
+    }
+
+    fn indent(&mut self, blanks: usize) {
+        self.out.extend(std::iter::repeat_n(' ', blanks));
+    }
+
+    fn end_line(&mut self) {
+        if self.out.len() > self.line_start {
+            self.out.push('\n');
+        }
+        self.line_start = self.out.len();
+    }
+}
+
+/// Writes a name of a function or registry, in quotes where it needs them.
+pub(crate) fn name(name: &str, out: &mut String) {
+    bare_or_quoted(name, is_name_char, out);
+}
+
+/// Writes a parameter's name, which a colon ends, in quotes where it needs them.
+pub(crate) fn parameter_name(name: &str, out: &mut String) {
+    bare_or_quoted(name, |c| is_name_char(c) && c != ':', out);
+}
+
+fn bare_or_quoted(name: &str, bare: impl Fn(char) -> bool, out: &mut String) {
+    if !name.is_empty() && name.chars().all(bare) {
+        out.push_str(name);
+    } else {
+        text::quote(name, out);
+    }
+}
+
+fn ty(ty: &TypeName<'_>, out: &mut String) {
+    for _ in 0..ty.ty.lists {
+        out.push_str("list ");
+    }
+    out.push_str(ty.name);
+}

@@ -1,0 +1,53 @@
+//! The canonical layout of the JSON and YAML notations.
+//!
+//! JSON is written anew, as `print` lays out what it makes. Of YAML, which has comments, each line stays and gets its
+//! indent. What was laid out is read again: where that does not give the same documents, the source is left alone.
+
+mod id;
+mod yaml;
+
+pub use id::format as id_text;
+pub(crate) use id::{name, parameter_name};
+
+use crate::diagnostic::Diagnostics;
+use crate::document::{json, print, same, yaml as reader};
+use crate::notation::Notation;
+
+use crate::source::Limits;
+use bumpalo::Bump;
+
+/// What becomes of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Formatted {
+    /// The canonical layout.
+    Text(String),
+    /// It is no JSON or YAML; the errors are among the diagnostics.
+    Refused,
+    /// Another layout would change what it says.
+    LeftAlone,
+}
+
+/// Lays a source out in one of the four notations of JSON and YAML. Costs its length.
+pub fn format(
+    source: &str,
+    notation: Notation,
+    options: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> Formatted {
+    let arena = Bump::new();
+    let read = if notation == Notation::Workflow { reader::read } else { json::read };
+    let documents = read(source, &arena, options, diagnostics);
+    if diagnostics.has_errors() {
+        diagnostics.sort();
+        return Formatted::Refused;
+    }
+    let text = match notation {
+        Notation::Workflow => yaml::layout(source, documents),
+        _ => print::documents(documents, notation),
+    };
+    let mut errors = Diagnostics::default();
+    // Indents may make it longer than its source may be.
+    let options = Limits { source: usize::MAX, ..*options };
+    let again = read(arena.alloc_str(&text), &arena, &options, &mut errors);
+    if errors.has_errors() || !same(documents, again) { Formatted::LeftAlone } else { Formatted::Text(text) }
+}

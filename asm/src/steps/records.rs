@@ -1,0 +1,422 @@
+//! Records that other languages would compute, look up or run, and that are data where they stand: warnings with the mend,
+//! in the manner of [`super::doubt`].
+
+use super::doubt::Place;
+use super::reader::Reader;
+use crate::ast::{Field, Unary};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::dialect::Key;
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::reference::{INPUT, Reference, bare};
+use crate::dialect::template::{Sigil, template};
+use crate::document::edit::mendable;
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{entries, first_of, rename, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
+const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
+const LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
+const PAIRS: [[&str; 2]; 6] =
+    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
+/// Keys that choose one of several values.
+const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
+/// Keys of one-key records that refer in other languages.
+const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
+
+impl<'a> Reader<'_, 'a> {
+    /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
+    /// doubted any more, nor where it was `told` already.
+    pub(crate) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place, told: bool) -> &'a [Field<'a>] {
+        let before = self.doubts.places.len();
+        let outer = self.doubts.told;
+        self.doubts.told |= told;
+        self.doubtful_record(node, place);
+        self.doubts.told |= before < self.doubts.places.len();
+        let fields = self.fields(node);
+        self.doubts.told = outer;
+        fields
+    }
+
+    fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+        let list = entries(node);
+        if let Some(found) = Self::operation_by_keys(list) {
+            return self.meant_operation(node, found.0, &found.1);
+        }
+        if let [only] = list
+            && let Some(name) = only.name()
+        {
+            return self.doubtful_entry(node, only, name, place);
+        }
+        let keys = list.iter().filter_map(Entry::name);
+        if let Some(chooses) = step_of_keys(&keys) {
+            self.step_as_data(node, chooses);
+        }
+    }
+
+    /// The operator and operands of `{"op": "+", "args": […]}` and its like.
+    pub(crate) fn operation_by_keys(list: &'a [Entry<'a>]) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
+        if !(2..=3).contains(&list.len()) {
+            return None;
+        }
+        let get = |name: &str| list.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
+        let spelling = OPERATOR_KEYS.iter().find_map(|key| get(key))?.text()?;
+        let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
+        let operands: Vec<&'a Node<'a>> = match (list.len(), LISTS.iter().find_map(|key| get(key))) {
+            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
+            (2, Some(only)) => vec![only],
+            (3, _) => PAIRS.iter().find_map(|[a, b]| Some(vec![get(a)?, get(b)?]))?,
+            (_, None) => PAIRS.iter().find_map(|[a, _]| Some(vec![get(a)?]))?,
+            _ => return None,
+        };
+        operator.takes(operands.len()).then_some((operator, operands))
+    }
+
+    fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
+        let slices: Option<Vec<&str>> =
+            operands.iter().map(|operand| self.source.get(operand.span.range())).collect();
+        let spelling = operator.spelling;
+        let form = match operator.makes {
+            Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
+            Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
+        };
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+        let mended = slices.filter(|_| !self.dialect.is_yaml() && mendable(node.span)).map(|slices| {
+            match (&slices[..], operator.makes) {
+                ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
+                _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
+            }
+        });
+        let warning = match mended {
+            Some(text) => {
+                let fix =
+                    Fix { title: format!("write `{form}`"), edits: vec![Edit { span: node.span, text }] };
+                warning.fix(fix)
+            }
+            None => warning.help(format!("write `{form}`")),
+        };
+        self.doubt(node.span, warning);
+    }
+
+    fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
+        let marked = if self.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
+        Diagnostic::new(Code::RecordOperation, first_of(node), message)
+            .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
+    }
+
+    /// A record of one key that refers, computes or chooses in other languages.
+    fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
+        if let Some(meant) = self.referred(entry, name) {
+            let mended = self.own_form(&meant, false);
+            let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
+            let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
+            let fix = Edit { span: node.span, text: form.clone() };
+            let flow = !self.dialect.is_yaml();
+            let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
+            let warning = if flow { warning.fix(fix) } else { warning.help(format!("write `{form}`")) };
+            return self.doubt(node.span, warning);
+        }
+        let word = name.strip_prefix('$').unwrap_or(name);
+        if self.functions.list.iter().any(|&(own, given)| given && own == name) {
+            let blank = if self.dialect.is_bare() { "" } else { " " };
+            let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
+            let form = if self.dialect.is_yaml() {
+                format!("`{call}: {name}`, `{args}: {{…}}`")
+            } else {
+                format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
+            };
+            let warning = self
+                .data("this record is data, and calls nothing", node, &form)
+                .help(format!("write {form} to call the function `{name}`"));
+            return self.doubt(node.span, warning);
+        }
+        if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
+            return self.step_as_data(node, CHOICES.contains(&word));
+        }
+        if let Some(instead) = operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
+        {
+            let warning = self
+                .data("this record is data, and computes nothing", node, "a step of its own")
+                .help(instead);
+            return self.doubt(node.span, warning);
+        }
+        if place == Place::Formula
+            && let Some((before, after)) = operator::predicate(word)
+        {
+            return self.asks(node, entry, before, after);
+        }
+        let exact = operator::find(word).filter(|_| word != name);
+        let Some(meant) = exact.or_else(|| operator::meant(word)) else { return };
+        let operands = match entry.value.kind {
+            Kind::List(items) => items.len(),
+            _ => 1,
+        };
+        // A word may well be a field; it is doubted where something is computed, or where its value only fits so.
+        let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
+        let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
+        if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
+            let form = format!("{{\"{}\": …}}", meant.spelling);
+            let mut warning =
+                self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+            warning.fix = rename(&entry.key, meant.spelling);
+            self.doubt(node.span, warning);
+        }
+    }
+
+    /// What `{"var": "x"}` and `{"$input": "x"}` refer to in other languages.
+    fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
+        if REFERS.contains(&name) {
+            return self.meant(&bare(&entry.value, self.arena)?);
+        }
+        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.named(root).is_some())?;
+        let path = self.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
+        let kind = Kind::Text(Text { text: path, style: Style::Block, start: None });
+        self.meant(&bare(&Node { kind, span: entry.value.span }, self.arena)?)
+    }
+
+    /// `{"is_null": x}` and its like.
+    fn asks(&mut self, node: &Node<'a>, entry: &Entry<'a>, before: &str, after: &str) {
+        let operand = match entry.value.kind {
+            Kind::List([only]) => only.span,
+            _ => entry.value.span,
+        };
+        let form = format!("{before}…{after}");
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+        let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml() && mendable(operand));
+        let warning = match text {
+            Some(text) => {
+                let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
+                warning.fix(Fix { title: format!("write `{form}`"), edits })
+            }
+            None => warning.help(format!("write `{form}`")),
+        };
+        self.doubt(node.span, warning);
+    }
+
+    /// Reports `{"in": [x, [a, b]]}` and its like, which no operator is.
+    pub(crate) fn membership(&mut self, node: &Node<'a>, entry: &Entry<'a>) {
+        let wrong = Diagnostic::new(
+            Code::UnknownOperator,
+            entry.key.span,
+            format!("there is no operator `{}`", shown(&entry.key)),
+        );
+        let constants = match entry.value.kind {
+            Kind::List([subject, Node { kind: Kind::List(items), .. }])
+                if !items.is_empty()
+                    && items.len() <= 8
+                    && !self.dialect.is_yaml()
+                    && mendable(node.span) =>
+            {
+                Some((subject, *items))
+            }
+            _ => None,
+        };
+        let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("");
+        let wrong = if let Some((subject, items)) = constants {
+            let equal = |item: &Node<'a>| format!("{{\"==\": [{}, {}]}}", slice(subject), slice(item));
+            let all: Vec<String> = items.iter().map(equal).collect();
+            let text = if let [only] = &all[..] {
+                only.clone()
+            } else {
+                format!("{{\"or\": [{}]}}", all.join(", "))
+            };
+            wrong
+                .expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)))
+                .replace(node.span, text)
+        } else {
+            wrong.expected(operator::LIST, format!("`{}`", shown(&entry.key))).help(
+                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
+                 true in an `if` inside; `has` asks a record for a field",
+            )
+        };
+        self.report(wrong);
+    }
+
+    /// Warns of `["+", "$x", 1]`, which is a list of three here.
+    pub(crate) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+        let [first, operands @ ..] = items else { return };
+        let Some(operator) = first.text().and_then(operator::find) else { return };
+        let refers = |operand: &Node<'a>| match operand.kind {
+            Kind::Text(text) if self.dialect.is_bare() => {
+                let first = text.text.split('.').next().unwrap_or("");
+                self.named(first).is_some()
+            }
+            Kind::Text(text) => text.text.starts_with('$'),
+            Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
+            _ => false,
+        };
+        if !operator.takes(operands.len()) || !(place == Place::Formula || operands.iter().any(refers)) {
+            return;
+        }
+        let spelling = operator.spelling;
+        let blank = if self.dialect.is_bare() { "" } else { " " };
+        let form = if operands.len() == 1 {
+            format!("{{\"{spelling}\":{blank}…}}")
+        } else {
+            format!("{{\"{spelling}\":{blank}[…]}}")
+        };
+        let mut warning =
+            Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
+                .expected(format!("`{form}` for the result"), "a list that begins with an operator");
+        let written = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        if let ([from, ..], [.., to]) = (operands, operands)
+            && written
+            && mendable(node.span)
+        {
+            let inside = self.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
+            let text = match operands {
+                [_] => format!("{{\"{spelling}\":{blank}{inside}}}"),
+                _ => format!("{{\"{spelling}\":{blank}[{inside}]}}"),
+            };
+            let edits = vec![Edit { span: node.span, text }];
+            warning = warning.fix(Fix { title: format!("write `{form}`"), edits });
+        } else {
+            warning = warning.help(format!("write `{form}`"));
+        }
+        self.doubt(node.span, warning);
+    }
+
+    /// Warns of a reference as the key of a record, where it is a name like any other.
+    pub(crate) fn refers_as_key(&mut self, entry: &Entry<'a>) {
+        let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
+        let mut unseen = Diagnostics::default();
+        let reference = template(&entry.key, Sigil::Dollar, self.arena, &mut unseen).whole();
+        let Some(reference) = reference.filter(|reference| self.meant(reference).is_some()) else { return };
+        let shown = crate::text::shorten(name);
+        let message = format!("`{shown}` is a name here: keys are no references");
+        let near = reference.to_string();
+        self.report(
+            Diagnostic::new(Code::TextReference, entry.key.span, message)
+                .expected(
+                    format!("the name of a field, such as `{}`", near.trim_start_matches('.')),
+                    format!("`{shown}`"),
+                )
+                .help("the names of fields are there before the program runs"),
+        );
+    }
+
+    /// Reports a merge that has not the two parts that it takes.
+    pub(crate) fn merge_of_others(&mut self, node: &Node<'a>, at: Span) {
+        let pair = !self.dialect.has(Key::Set);
+        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
+        let form = match (pair, self.dialect.is_yaml(), self.dialect.is_bare()) {
+            (true, ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
+            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
+            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
+            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
+        };
+        let found = match node.kind {
+            Kind::List([_]) => "a list of one".to_owned(),
+            Kind::List(items) => format!("a list of {}", items.len()),
+            _ => "the record alone".to_owned(),
+        };
+        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
+        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
+        let nested = match node.kind {
+            Kind::List([base, sets @ ..])
+                if sets.len() > 1
+                    && !self.dialect.is_yaml()
+                    && mendable(node.span)
+                    && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
+            {
+                let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();
+                let blank = if self.dialect.is_bare() { "" } else { " " };
+                let mut inside = slice(base);
+                for (number, fields) in sets.iter().enumerate() {
+                    let last = number + 1 == sets.len();
+                    let fields = slice(fields);
+                    inside = match (pair, last) {
+                        (true, true) => format!("[{inside}, {fields}]"),
+                        (true, false) => format!("{{\"{word}\": [{inside}, {fields}]}}"),
+                        (false, true) => format!("{inside},{blank}\"{set}\":{blank}{fields}"),
+                        (false, false) => {
+                            format!("{{\"{word}\":{blank}{inside},{blank}\"{set}\":{blank}{fields}}}")
+                        }
+                    };
+                }
+                Some(inside)
+            }
+            _ => None,
+        };
+        self.report(match nested {
+            Some(text) => {
+                let edits = vec![Edit { span: node.span, text }];
+                wrong.fix(Fix { title: "merge one after the other".to_owned(), edits })
+            }
+            None => wrong.help(format!(
+                "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
+                if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
+            )),
+        });
+    }
+
+    /// Whether a text refers to an input that is declared as a list.
+    fn is_list_input(&self, node: &Node<'a>) -> bool {
+        let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+        self.doubts.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
+    }
+
+    /// Warns of a step in the place of a value, where it is nothing but a record.
+    fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
+        let form = if chooses {
+            self.choice_form().to_owned()
+        } else {
+            format!("a step of its own before, with `let`, and a reference to it here: {}", self.loop_form())
+        };
+        let message = "this record is data: a step stands in no value";
+        let warning = self.data(message, node, "a reference").help(form);
+        self.doubt(node.span, warning);
+    }
+
+    pub(crate) fn loop_form(&self) -> String {
+        let (word, list) =
+            (self.dialect.word(Key::Body), if self.dialect.is_bare() { "list" } else { "$list" });
+        if self.dialect.is_yaml() {
+            format!("`for: x`, `in: ${{list}}`, `{word}: …`")
+        } else {
+            format!("`{{\"let\": \"v\", \"for\": \"x\", \"in\": \"{list}\", \"{word}\": […]}}`")
+        }
+    }
+
+    /// How one of two values is written.
+    pub(crate) fn choice_form(&self) -> &'static str {
+        if self.dialect.is_yaml() {
+            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps behind it"
+        } else if self.dialect.is_bare() {
+            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps behind it"
+        } else {
+            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
+        }
+    }
+}
+
+/// Whether several keys together are a step of some language, and if so, whether it chooses one of two values.
+fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let chooses = (has("if") || has("condition")) && has("then");
+    let loops = has("for") && has("in");
+    let calls = has("function") && (has("arguments") || has("args"));
+    (chooses || loops || calls).then_some(chooses)
+}
+
+/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it is printed;
+/// `refers` says that the value of its only key is a reference.
+pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
+    let mut all = keys.clone();
+    if let (Some(only), None) = (all.next(), all.next()) {
+        let measures = operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
+        return is_step(only) || (refers && (measures || REFERS.contains(&only)));
+    }
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
+        && (LISTS.iter().any(|key| has(key)) || PAIRS.iter().any(|[a, _]| has(a)));
+    operation || step_of_keys(keys).is_some()
+}
+
+/// Whether the key of a record is a step of some language.
+pub(crate) fn is_step(name: &str) -> bool {
+    let word = name.strip_prefix('$').unwrap_or(name);
+    CHOICES.contains(&word)
+        || matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
+}

@@ -1,0 +1,259 @@
+//! Names of a function and the slots that they stand for.
+//!
+//! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read. Loops alone
+//! open one. Before a function is read, [`Survey`] goes over its document once and notes what is named and what is
+//! referred to, so that a name that comes too late can be told from one that never comes, and a step whose result
+//! nothing reads need not be bound.
+
+use crate::ast::{Slot, SlotInfo};
+use crate::dialect::reference::INPUT;
+use crate::document::entries;
+use crate::document::{Kind, Node};
+use crate::span::Span;
+use hashbrown::{HashMap, HashSet};
+
+/// A name that a slot has.
+#[derive(Clone, Copy)]
+struct Named {
+    slot: Slot,
+    visible: bool,
+}
+
+/// The names and slots of a function.
+#[derive(Default)]
+pub(crate) struct Scope<'a> {
+    names: HashMap<&'a str, Named>,
+    parameters: HashMap<&'a str, Slot>,
+    /// Names of steps that nothing refers to.
+    unbound: Vec<&'a str>,
+    is_unbound: HashSet<&'a str>,
+    /// Names of steps that could not be read: what refers to them is not wrong for that.
+    lost: HashSet<&'a str>,
+    /// Names of steps whose values have another one, each with that.
+    renamed: HashMap<&'a str, &'a str>,
+    /// Names of the last steps of blocks, which are what these give, and whether the block is a loop's.
+    passed: HashMap<&'a str, bool>,
+    slots: Vec<SlotInfo<'a>>,
+    /// Names that became visible, with the opened scopes' starts among them.
+    opened: Vec<&'a str>,
+    starts: Vec<usize>,
+    /// Slots without a name, used again past [`FRESH`].
+    hidden: Vec<Slot>,
+    again: usize,
+}
+
+/// Past so many slots those without a name are used again, so that a long function keeps within its registers.
+const FRESH: usize = 160;
+
+impl<'a> Scope<'a> {
+    /// Adds a parameter, and says whether its name alone stands for it.
+    pub(crate) fn parameter(&mut self, name: &'a str, named: bool) {
+        let slot = self.slot(Some(name));
+        self.parameters.entry(name).or_insert(slot);
+        if named {
+            self.names.entry(name).or_insert(Named { slot, visible: true });
+        }
+    }
+
+    /// Notes the name of a step that nothing refers to.
+    pub(crate) fn unbound(&mut self, name: &'a str) {
+        self.unbound.push(name);
+        self.is_unbound.insert(name);
+    }
+
+    /// Notes the name of a step that could not be read.
+    pub(crate) fn lose(&mut self, name: &'a str) {
+        self.lost.insert(name);
+    }
+
+    /// Notes that the value of the step under a name has another one.
+    pub(crate) fn rename(&mut self, over: &'a str, own: &'a str) {
+        self.renamed.insert(over, own);
+    }
+
+    /// The name of the value of a step under this name.
+    pub(crate) fn renamed(&self, over: &str) -> Option<&'a str> {
+        self.renamed.get(over).copied()
+    }
+
+    pub(crate) fn is_lost(&self, name: &str) -> bool {
+        self.lost.contains(name)
+    }
+
+    /// Whether a name was bound, or stands over a step that was.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.find(name).is_some() || self.is_unbound.contains(name)
+    }
+
+    fn slot(&mut self, name: Option<&'a str>) -> Slot {
+        let slot = Slot(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        self.slots.push(SlotInfo { number: None, name });
+        slot
+    }
+
+    /// A slot that no name stands for; `name` is what messages call it. Past [`FRESH`] slots it is one of those before,
+    /// but for those that are `busy`.
+    pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: &[Slot]) -> Slot {
+        if self.slots.len() >= FRESH {
+            let mut pool = (0..self.hidden.len()).map(|step| (self.again + 1 + step) % self.hidden.len());
+            let free = pool.find(|&at| self.hidden.get(at).is_some_and(|slot| !busy.contains(slot)));
+            if let Some(at) = free {
+                self.again = at;
+                return self.hidden.get(at).copied().unwrap_or(Slot(0));
+            }
+        }
+        let slot = self.slot(name);
+        self.hidden.push(slot);
+        slot
+    }
+
+    /// A slot without a name that nothing else uses.
+    pub(crate) fn own(&mut self, name: &'a str) -> Slot {
+        self.slot(Some(name))
+    }
+
+    /// The slot of a parameter.
+    pub(crate) fn input(&self, name: &str) -> Option<Slot> {
+        self.parameters.get(name).copied()
+    }
+
+    /// The slot of a name that may be read here.
+    pub(crate) fn find(&self, name: &str) -> Option<Slot> {
+        self.names.get(name).filter(|named| named.visible).map(|named| named.slot)
+    }
+
+    /// Whether a name was bound in a loop that has ended (true), or names the value of a block.
+    pub(crate) fn has_left(&self, name: &str) -> Option<bool> {
+        let hidden = self.names.get(name).is_some_and(|named| !named.visible);
+        if hidden { Some(true) } else { self.passed.get(name).copied() }
+    }
+
+    /// Notes a name at the end of a block, which nothing there could read any more.
+    pub(crate) fn pass(&mut self, name: &'a str, in_loop: bool) {
+        self.passed.insert(name, in_loop);
+    }
+
+    /// Binds a name; it takes the slot of the parameter of that name where `whole` says that nothing tells them apart.
+    pub(crate) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
+        let slot = match self.names.get(name) {
+            Some(Named { slot, visible: true }) => return *slot,
+            Some(named) => named.slot,
+            None => match self.input(name).filter(|_| whole) {
+                Some(slot) => slot,
+                None => self.slot(Some(name)),
+            },
+        };
+        self.names.insert(name, Named { slot, visible: true });
+        self.opened.push(name);
+        slot
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.starts.push(self.opened.len());
+    }
+
+    /// Ends a scope: what was bound first in it is no longer to be read.
+    pub(crate) fn close(&mut self) {
+        let start = self.starts.pop().unwrap_or(0);
+        for name in self.opened.drain(start.min(self.opened.len())..) {
+            if let Some(named) = self.names.get_mut(name) {
+                named.visible = false;
+            }
+        }
+    }
+
+    /// The names that may be read here, those bound last first.
+    pub(crate) fn visible(&self) -> impl Iterator<Item = &'a str> {
+        self.opened.iter().rev().chain(self.unbound.iter().rev()).copied()
+    }
+
+    /// The parameters in their order.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&'a str, Slot)> {
+        let named = (0_u32..).zip(&self.slots).filter_map(|(number, info)| Some((info.name?, Slot(number))));
+        named.filter(|(name, slot)| self.input(name) == Some(*slot))
+    }
+
+    pub(crate) fn slots(&self) -> &[SlotInfo<'a>] {
+        &self.slots
+    }
+}
+
+/// What a function's document names and refers to.
+#[derive(Default)]
+pub(crate) struct Survey<'a> {
+    /// Where each name is bound last.
+    bound: HashMap<&'a str, Span>,
+    /// Where each name is referred to last.
+    used: HashMap<&'a str, u32>,
+    /// Where each input is referred to last.
+    inputs: HashMap<&'a str, u32>,
+}
+
+/// What stands under these keys are steps, in YAML each under its name.
+const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
+
+impl<'a> Survey<'a> {
+    /// Goes over a document without recursion.
+    pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {
+        let mut survey = Survey::default();
+        let mut rest = vec![(*document, false)];
+        while let Some((node, named)) = rest.pop() {
+            match node.kind {
+                Kind::Text(text) => survey.text(text.text, node.span.start),
+                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false))),
+                Kind::Record(_) => {
+                    for entry in entries(&node) {
+                        let Some(key) = entry.name() else { continue };
+                        if named {
+                            survey.binds(key, entry.key.span);
+                        } else if let ("let" | "for" | "as", Kind::Text(text)) = (key, entry.value.kind) {
+                            survey.binds(text.text, entry.value.span);
+                        }
+                        rest.push((entry.value, STEPS.contains(&key)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        survey
+    }
+
+    fn binds(&mut self, name: &'a str, place: Span) {
+        let last = self.bound.entry(name).or_insert(place);
+        if place.start > last.start {
+            *last = place;
+        }
+    }
+
+    /// Notes what follows each `$`, and what stands in double braces.
+    fn text(&mut self, text: &'a str, place: u32) {
+        let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
+        for part in dollars.chain(text.split("{{").skip(1)) {
+            let part = part.trim_start();
+            let input = part.strip_prefix('.').or_else(|| part.strip_prefix("input."));
+            let rest = input.unwrap_or(part);
+            let quoted = rest.strip_prefix("[\"").and_then(|rest| rest.split('"').next());
+            let end =
+                rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
+            let name = quoted.unwrap_or_else(|| rest.get(..end).unwrap_or("").trim_end_matches('-'));
+            let places = if input.is_some() || name == INPUT { &mut self.inputs } else { &mut self.used };
+            let last = places.entry(name).or_insert(place);
+            *last = place.max(*last);
+        }
+    }
+
+    /// Where a name is bound that is not yet.
+    pub(crate) fn binding(&self, name: &str) -> Option<Span> {
+        self.bound.get(name).copied()
+    }
+
+    /// Whether a name is referred to behind a place.
+    pub(crate) fn used_after(&self, name: &str, place: u32) -> bool {
+        self.used.get(name).is_some_and(|&last| last >= place)
+    }
+
+    /// Where an input is referred to last as such, or all of them are.
+    pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
+        self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
+    }
+}

@@ -1,0 +1,233 @@
+//! Reading inside one comment: a cursor over its characters, and what a name is.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use crate::text;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// Kinds of characters that stand side by side in comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Run {
+    /// ASCII letters.
+    Letters = 1,
+    /// What may stand in a name without quotes: letters and digits of any script, and what tools and servers put into
+    /// theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+    Name = 1 << 1,
+    /// The same without the colon, which ends a parameter's name.
+    Parameter = 1 << 2,
+    /// What may stand in the name of a type.
+    Type = 1 << 3,
+    /// Blanks and commas.
+    Gap = 1 << 4,
+}
+
+/// What each ASCII character can be part of.
+const RUNS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at: u8 = 0;
+    while at < 128 {
+        let (letter, digit) = (at.is_ascii_alphabetic(), at.is_ascii_digit());
+        let mark = matches!(at, b'_' | b'-' | b'.' | b'/' | b'@' | b'#' | b'$' | b'+' | b'~');
+        let mut runs = 0;
+        if letter {
+            runs |= Run::Letters as u8;
+        }
+        if letter || digit || mark {
+            runs |= Run::Name as u8 | Run::Parameter as u8;
+        }
+        if at == b':' {
+            runs |= Run::Name as u8;
+        }
+        if letter || digit || matches!(at, b'_' | b'-' | b'.') {
+            runs |= Run::Type as u8;
+        }
+        if matches!(at, b'\t'..=b'\r' | b' ' | b',') {
+            runs |= Run::Gap as u8;
+        }
+        table[at as usize] = runs;
+        at += 1;
+    }
+    table
+};
+
+impl Run {
+    /// Whether an ASCII character, given as its byte, is of this kind.
+    #[inline]
+    pub(crate) fn has_byte(self, byte: u8) -> bool {
+        RUNS[usize::from(byte)] & self as u8 != 0
+    }
+
+    /// Whether a character is.
+    #[inline]
+    fn has(self, c: char) -> bool {
+        u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_foreign(c))
+    }
+
+    /// Whether a character that is not ASCII is.
+    #[cold]
+    fn has_foreign(self, c: char) -> bool {
+        match self {
+            Run::Letters => false,
+            Run::Name | Run::Parameter | Run::Type => c.is_alphanumeric(),
+            Run::Gap => c.is_whitespace(),
+        }
+    }
+}
+
+/// Whether a character may stand in a name without quotes.
+pub(crate) fn is_name_char(c: char) -> bool {
+    Run::Name.has(c)
+}
+
+/// A place in a comment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    source: &'a str,
+    /// From the place to the end of the comment.
+    rest: &'a str,
+    end: u32,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of what stands in a comment, after its `;`.
+    pub(crate) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
+        let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
+        let marks = bytes.iter().take_while(|&&byte| byte == b';').count();
+        let blanks = bytes.iter().skip(marks).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let start = comment.start as usize + marks + blanks;
+        let rest = source.get(start..comment.end as usize).unwrap_or("");
+        let mut cursor = Cursor { source, rest, end: comment.end };
+        cursor.skip_other_blanks();
+        cursor
+    }
+
+    pub(crate) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    pub(crate) fn offset(&self) -> u32 {
+        self.end.saturating_sub(u32::try_from(self.rest.len()).unwrap_or(u32::MAX))
+    }
+
+    /// From `start` to here.
+    pub(crate) fn since(&self, start: u32) -> Span {
+        Span::new(start, self.offset())
+    }
+
+    /// The source at a span.
+    pub(crate) fn text(&self, span: Span) -> &'a str {
+        self.source.get(span.range()).unwrap_or("")
+    }
+
+    pub(crate) fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    #[inline]
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or("");
+    }
+
+    #[inline]
+    pub(crate) fn skip_blanks(&mut self) {
+        let blanks = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        self.skip(blanks);
+        self.skip_other_blanks();
+    }
+
+    /// Passes blanks before which no common one stands.
+    #[inline]
+    fn skip_other_blanks(&mut self) {
+        if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
+            self.skip_foreign_blanks();
+        }
+    }
+
+    /// Passes blanks of other scripts too.
+    #[cold]
+    fn skip_foreign_blanks(&mut self) {
+        self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
+    }
+
+    #[inline]
+    pub(crate) fn eat(&mut self, wanted: char) -> bool {
+        match self.rest.strip_prefix(wanted) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the characters of a kind.
+    #[inline]
+    pub(crate) fn run(&mut self, of: Run) -> &'a str {
+        let length = self.rest.bytes().take_while(|&byte| of.has_byte(byte)).count();
+        if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
+            return self.take(|c| of.has(c));
+        }
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
+    }
+
+    /// Takes characters as long as they are wanted.
+    pub(crate) fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+        let stops = |&byte: &u8| !byte.is_ascii() || !wanted(char::from(byte));
+        let mut length = self.rest.as_bytes().iter().position(stops).unwrap_or(self.rest.len());
+        if self.rest.as_bytes().get(length).is_some_and(|byte| !byte.is_ascii()) {
+            let tail = self.rest.get(length..).unwrap_or("");
+            length += tail.find(|c| !wanted(c)).unwrap_or(tail.len());
+        }
+        let (taken, rest) = self.rest.split_at_checked(length).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        taken
+    }
+
+    /// Takes a name, bare or as a JSON string; `None` where none stands here.
+    pub(crate) fn name(
+        &mut self,
+        bare: Run,
+        arena: &'a Bump,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<&'a str> {
+        if self.peek() != Some('"') {
+            return Some(self.run(bare)).filter(|name| !name.is_empty());
+        }
+        let start = self.offset();
+        let inside = self.rest().get(1..).unwrap_or("");
+        let mut escaped = false;
+        let close = inside.bytes().position(|byte| {
+            let closes = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            closes
+        });
+        let Some(close) = close else {
+            self.skip(inside.len() + 1);
+            let message = "this quoted name is not closed";
+            diagnostics.push(
+                Diagnostic::new(Code::BadString, self.since(start), message)
+                    .expected("`\"`", "the end of the line"),
+            );
+            return Some("");
+        };
+        self.skip(close + 2);
+        match text::decode(inside.get(..close).unwrap_or(""), arena) {
+            Ok(name) => Some(name),
+            Err(bad) => {
+                diagnostics.push(bad_text(bad, start + 1));
+                Some("")
+            }
+        }
+    }
+}
+
+/// The diagnostic of a string whose inside begins at `base`.
+pub(crate) fn bad_text(bad: text::BadText, base: u32) -> Diagnostic {
+    let offset = |n: usize| base.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
+    let span = Span::new(offset(bad.at), offset(bad.at + bad.length));
+    Diagnostic::new(Code::BadString, span, bad.what).help("write the string as JSON does")
+}

@@ -1,0 +1,237 @@
+//! The `; fn name(parameter: type, …) -> type` line.
+//!
+//! A comment is a header when it begins with `fn`, a blank and a name that `(` follows, or holds `->`; so
+//! `; fn is short for function` stays a comment.
+
+use super::cursor::{Cursor, Run};
+use super::ids::repeated;
+use super::types::TypeReader;
+use crate::ast::{Name, OutputName, Parameter, TypeName};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use bumpalo::Bump;
+use bumpalo::collections::Vec;
+use ilo_spec::error::Code;
+use ilo_spec::types::Base;
+
+/// What a header says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<'a> {
+    pub(crate) name: Name<'a>,
+    pub(crate) parameters: &'a [Parameter<'a>],
+    pub(crate) output: OutputName<'a>,
+    /// What follows the header on its line: registries, or nothing.
+    pub(crate) rest: Cursor<'a>,
+}
+
+/// Whether a comment is the header of a function.
+pub(crate) fn is_header(source: &str, comment: Span) -> bool {
+    // Most comments differ here already.
+    let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
+    let may_begin = |byte: &u8| matches!(byte, b'f' | b'F' | b'd') || !byte.is_ascii();
+    if !bytes.iter().find(|byte| !matches!(byte, b';' | b' ' | b'\t')).is_some_and(may_begin) {
+        return false;
+    }
+    let mut cursor = Cursor::new(source, comment);
+    let keyword = cursor.run(Run::Letters);
+    let strict = match keyword {
+        "fn" => false,
+        "Fn" | "FN" | "function" | "func" | "def" => true,
+        _ => return false,
+    };
+    if !matches!(cursor.peek(), Some(' ' | '\t')) {
+        return false;
+    }
+    cursor.skip_blanks();
+    let behind = cursor.rest();
+    let arrow = || behind.contains("->");
+    if cursor.peek() == Some('"') {
+        return arrow();
+    }
+    let name = cursor.run(Run::Name);
+    cursor.skip_blanks();
+    let opens = !name.is_empty() && cursor.peek() == Some('(');
+    if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
+}
+
+/// Reads a header; says what is wrong with it and gives back what could be read.
+pub(crate) fn read<'a>(
+    source: &'a str,
+    comment: Span,
+    arena: &'a Bump,
+    diagnostics: &mut Diagnostics,
+) -> Header<'a> {
+    let mut reader = Reader { cursor: Cursor::new(source, comment), arena, diagnostics, span: comment };
+    let start = reader.cursor.offset();
+    let keyword = reader.cursor.run(Run::Letters);
+    let keyword_span = reader.cursor.since(start);
+    if keyword != "fn" {
+        let wrong = bad(keyword_span, format!("`{keyword}` begins no function"), "`fn`", keyword);
+        reader.diagnostics.push(wrong.nearest(Some("fn")).replace(keyword_span, "fn"));
+    }
+    reader.cursor.skip_blanks();
+    let start = reader.cursor.offset();
+    let text = reader.cursor.name(Run::Name, arena, reader.diagnostics).unwrap_or("");
+    let name = Name { text, span: reader.cursor.since(start) };
+    if text.is_empty() {
+        let wrong = bad(name.span, "the function has no name", "a name", "no name");
+        reader.diagnostics.push(wrong);
+    }
+    let parameters = reader.parameters();
+    let output = reader.output();
+    let rest = reader.rest();
+    Header { name, parameters, output, rest }
+}
+
+/// The form of a header, for help.
+const FORM: &str = "write `; fn name(first: type, second: type) -> type`";
+
+fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> Diagnostic {
+    let shown: String = found.chars().take(40).collect();
+    Diagnostic::new(Code::BadHeader, span, message).expected(expected, shown).help(FORM)
+}
+
+struct Reader<'r, 'a> {
+    cursor: Cursor<'a>,
+    arena: &'a Bump,
+    diagnostics: &'r mut Diagnostics,
+    span: Span,
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// Reads the type of a parameter.
+    fn ty(&mut self) -> TypeName<'a> {
+        let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
+        let found = types.ty("a parameter's type");
+        self.cursor = types.cursor;
+        found
+    }
+
+    /// A diagnostic about what stands here.
+    fn bad_here(&self, message: &str, expected: &str) -> Diagnostic {
+        let mut after = self.cursor;
+        let start = after.offset();
+        let word = after.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));
+        let found =
+            if word.is_empty() { after.peek().map_or(String::new(), String::from) } else { word.to_owned() };
+        let span = after.since(start);
+        let found = if found.is_empty() { "the end of the line" } else { &found };
+        bad(span, message, expected, found)
+    }
+
+    /// Reads the parameters, no two of one name.
+    fn parameters(&mut self) -> &'a [Parameter<'a>] {
+        let parameters = self.parameter_list().into_bump_slice();
+        repeated(
+            parameters,
+            |parameter| (parameter.name.text, parameter.name.span),
+            |Parameter { name, .. }, before| {
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::DuplicateParameter,
+                        name.span,
+                        format!("two parameters are called `{}`", name.text),
+                    )
+                    .expected("a name that is free", name.text)
+                    .related(before, "first here")
+                    .help("rename one of them"),
+                );
+            },
+        );
+        parameters
+    }
+
+    fn parameter_list(&mut self) -> Vec<'a, Parameter<'a>> {
+        let mut parameters = Vec::new_in(self.arena);
+        self.cursor.skip_blanks();
+        if !self.cursor.eat('(') {
+            let wrong = self.bad_here("the parameters stand in parentheses", "`(`");
+            self.diagnostics.push(wrong);
+            // Go on after the arrow, where there is one.
+            let arrow = self.cursor.rest().find("->").unwrap_or(self.cursor.rest().len());
+            self.cursor.skip(arrow);
+            return parameters;
+        }
+        loop {
+            self.cursor.run(Run::Gap);
+            if self.cursor.eat(')') {
+                return parameters;
+            }
+            if self.cursor.rest().is_empty() || self.cursor.rest().starts_with("->") {
+                let wrong = self.bad_here("the parameters are not closed", "`)`");
+                let at = Span::at(self.cursor.offset());
+                self.diagnostics.push(wrong.replace(at, ")"));
+                return parameters;
+            }
+            let Some(parameter) = self.parameter() else { continue };
+            parameters.push(parameter);
+        }
+    }
+
+    /// Reads `name: type`; `None` after something that is none.
+    fn parameter(&mut self) -> Option<Parameter<'a>> {
+        let start = self.cursor.offset();
+        let Some(text) = self.cursor.name(Run::Parameter, self.arena, self.diagnostics) else {
+            let wrong = self.bad_here("this is no parameter", "`name: type`");
+            self.diagnostics.push(wrong);
+            let skipped = self.cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ')'));
+            if skipped.is_empty() {
+                self.cursor.skip(self.cursor.peek().map_or(0, char::len_utf8));
+            }
+            return None;
+        };
+        let name = Name { text, span: self.cursor.since(start) };
+        self.cursor.skip_blanks();
+        if !self.cursor.eat(':') {
+            let message = format!("parameter `{text}` has no type");
+            let wrong =
+                bad(name.span, message, "`:` and a type", self.cursor.peek().map_or("", |_| "no type"));
+            self.diagnostics.push(wrong.help(format!("write `{text}: text`, or another type")));
+            self.cursor.take(|c| !matches!(c, ',' | ')'));
+            return Some(Parameter { name, ty: TypeName::implied(Base::Any, name.span) });
+        }
+        let ty = self.ty();
+        Some(Parameter { name, ty })
+    }
+
+    fn output(&mut self) -> OutputName<'a> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.offset();
+        let none = |span| OutputName { ok: TypeName::implied(Base::Any, span), err: None, span };
+        let rest = self.cursor.rest();
+        let wrong_arrow = ["=>", ":", "→"].into_iter().find(|arrow| rest.starts_with(arrow));
+        if let Some(arrow) = wrong_arrow {
+            self.cursor.skip(arrow.len());
+            let span = self.cursor.since(start);
+            let wrong = bad(span, "the arrow is written `->`", "`->`", arrow);
+            self.diagnostics.push(wrong.replace(span, if arrow == ":" { " ->" } else { "->" }));
+        } else if rest.starts_with("->") {
+            self.cursor.skip(2);
+        } else {
+            let wrong = self.bad_here("the function's type is missing", "`->` and a type");
+            self.diagnostics.push(wrong.help("write `-> type`; `-> nil` where it gives nothing back"));
+            return none(Span::at(start));
+        }
+        let mut types = TypeReader { cursor: self.cursor, diagnostics: self.diagnostics };
+        let found = types.output();
+        self.cursor = types.cursor;
+        found
+    }
+
+    /// What stands after the type: the start of a registry, or something that should not be there.
+    fn rest(&mut self) -> Cursor<'a> {
+        self.cursor.skip_blanks();
+        self.cursor.take(|c| c.is_whitespace() || c == ';');
+        let rest = self.cursor.rest();
+        let is_registry =
+            rest.is_empty() || rest.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+        if !is_registry {
+            let at = self.cursor.offset();
+            let span = Span::new(at, self.span.end);
+            let wrong = bad(span, "something follows the function's type", "the end of the line", rest);
+            self.diagnostics.push(wrong.help("put comments on a line of their own"));
+            self.cursor.skip(rest.len());
+        }
+        self.cursor
+    }
+}

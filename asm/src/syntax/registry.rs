@@ -1,0 +1,320 @@
+//! Registry comments: the names of slots, tools and fields.
+//!
+//! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:` or not,
+//! with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are forgiven. A comment
+//! that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
+
+use super::cursor::{Cursor, Run, is_name_char};
+use super::ids::IdMap;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// The three registries, in the order in which the formatter writes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Vars,
+    Tools,
+    Fields,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 3] = [Kind::Vars, Kind::Tools, Kind::Fields];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Vars => "Vars",
+            Kind::Tools => "Tools",
+            Kind::Fields => "Fields",
+        }
+    }
+
+    /// What one of its names is the name of.
+    pub(crate) fn of_one(self) -> &'static str {
+        match self {
+            Kind::Vars => "slot",
+            Kind::Tools => "tool",
+            Kind::Fields => "field",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Kind> {
+        if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == word) {
+            return Some(kind);
+        }
+        let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name));
+        if is(&["Vars", "Var", "Variables", "Slots"]) {
+            Some(Kind::Vars)
+        } else if is(&["Tools", "Tool"]) {
+            Some(Kind::Tools)
+        } else if is(&["Fields", "Field"]) {
+            Some(Kind::Fields)
+        } else {
+            None
+        }
+    }
+}
+
+/// An entry of a registry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) id: u32,
+    pub(crate) name: &'a str,
+    pub(crate) span: Span,
+    /// The name and its note as they were written.
+    pub(crate) written: &'a str,
+}
+
+/// One registry.
+#[derive(Debug)]
+pub(crate) struct Registry<'a> {
+    pub(crate) entries: Vec<Entry<'a>>,
+    /// Where the entries are whose id is not their place.
+    index: IdMap<usize>,
+}
+
+impl<'a> Registry<'a> {
+    pub(crate) fn name(&self, id: u32) -> Option<&'a str> {
+        self.entry(id).map(|entry| entry.name)
+    }
+
+    #[inline]
+    fn entry(&self, id: u32) -> Option<&Entry<'a>> {
+        let in_place = self.entries.get(id as usize).filter(|entry| entry.id == id);
+        in_place.or_else(|| self.entries.get(self.index.get(id)?))
+    }
+
+    /// The id of a name, where exactly one has it. For diagnostics: it looks at every entry.
+    pub(crate) fn id(&self, name: &str) -> Option<u32> {
+        let mut found = self.entries.iter().filter(|entry| entry.name == name);
+        found.next().filter(|_| found.next().is_none()).map(|entry| entry.id)
+    }
+}
+
+/// The registries of a function.
+#[derive(Debug)]
+pub(crate) struct Registries<'a> {
+    pub(crate) vars: Registry<'a>,
+    pub(crate) tools: Registry<'a>,
+    pub(crate) fields: Registry<'a>,
+}
+
+impl<'a> Registries<'a> {
+    pub(crate) fn new() -> Registries<'a> {
+        let empty = || Registry { entries: Vec::new(), index: IdMap::new() };
+        Registries { vars: empty(), tools: empty(), fields: empty() }
+    }
+
+    pub(crate) fn get(&self, kind: Kind) -> &Registry<'a> {
+        match kind {
+            Kind::Vars => &self.vars,
+            Kind::Tools => &self.tools,
+            Kind::Fields => &self.fields,
+        }
+    }
+
+    fn get_mut(&mut self, kind: Kind) -> &mut Registry<'a> {
+        match kind {
+            Kind::Vars => &mut self.vars,
+            Kind::Tools => &mut self.tools,
+            Kind::Fields => &mut self.fields,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for kind in Kind::ALL {
+            let registry = self.get_mut(kind);
+            registry.entries.clear();
+            registry.index.clear();
+        }
+    }
+
+    /// Takes the registries out of a comment; false where it is a comment like any other.
+    pub(crate) fn read(
+        &mut self,
+        mut cursor: Cursor<'a>,
+        arena: &'a Bump,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        if cursor.rest().is_empty() {
+            return false;
+        }
+        let mut first = keyword(cursor, Kind::from_word);
+        if first.is_none()
+            && let Some(((), after)) = keyword(cursor, prefix)
+        {
+            first = keyword(after, Kind::from_word);
+        }
+        let Some((mut kind, after)) = first else { return false };
+        cursor = after;
+        let means_entries = cursor.rest().is_empty()
+            || cursor.peek().is_some_and(|c| c.is_ascii_digit())
+            || cursor.rest().contains('=')
+            || keyword(cursor, Kind::from_word).is_some();
+        if !means_entries {
+            return false;
+        }
+        loop {
+            cursor.take(|c| c.is_whitespace() || matches!(c, ',' | ';' | '|'));
+            if cursor.rest().is_empty() {
+                return true;
+            }
+            let may_name = |c: char| c.is_ascii_alphabetic();
+            if cursor.peek().is_some_and(may_name)
+                && let Some((next, after)) = keyword(cursor, Kind::from_word)
+            {
+                (kind, cursor) = (next, after);
+                continue;
+            }
+            if !self.plain_entries(kind, &mut cursor, diagnostics) {
+                self.entry(kind, &mut cursor, arena, diagnostics);
+            }
+        }
+    }
+
+    /// Reads entries as nearly all are, `0=name` with one blank between them; whether there was one.
+    fn plain_entries(&mut self, kind: Kind, cursor: &mut Cursor<'a>, diagnostics: &mut Diagnostics) -> bool {
+        let rest = cursor.rest();
+        let registry = self.get_mut(kind);
+        let (mut next, mut offset, mut end) = (0, cursor.offset(), 0);
+        while let Some((id, before, length)) = rest.as_bytes().get(next..).and_then(plain)
+            && let Some(name) = rest.get(next + before..next + length)
+        {
+            let bytes = u32::try_from(length).unwrap_or(u32::MAX);
+            let span = Span::new(offset, offset.saturating_add(bytes));
+            registry.add(Entry { id, name, span, written: name }, diagnostics);
+            end = next + length;
+            (next, offset) = (end + 1, span.end.saturating_add(1));
+        }
+        cursor.skip(end);
+        end > 0
+    }
+
+    /// Reads one `id=name(note)`.
+    fn entry(&mut self, kind: Kind, cursor: &mut Cursor<'a>, arena: &'a Bump, diagnostics: &mut Diagnostics) {
+        let start = cursor.offset();
+        let digits = cursor.take(|c| c.is_ascii_digit());
+        cursor.skip_blanks();
+        if digits.is_empty() || !cursor.eat('=') {
+            cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
+            diagnostics.push(not_an_entry(cursor.since(start), digits, *cursor, kind));
+            return;
+        }
+        cursor.skip_blanks();
+        let from = *cursor;
+        let Some(name) = cursor.name(Run::Name, arena, diagnostics) else {
+            cursor.take(|c| !c.is_whitespace() && !matches!(c, ',' | ';'));
+            diagnostics.push(not_an_entry(cursor.since(start), "", *cursor, kind));
+            return;
+        };
+        let span = cursor.since(start);
+        let mut end = *cursor;
+        cursor.skip_blanks();
+        if cursor.eat('(') {
+            cursor.take(|c| c != ')');
+            cursor.eat(')');
+            end = *cursor;
+        }
+        let length = (end.offset() - from.offset()) as usize;
+        let written = from.rest().get(..length).unwrap_or(name);
+        let Ok(id) = digits.parse() else {
+            diagnostics.push(id_range(span, digits));
+            return;
+        };
+        self.get_mut(kind).add(Entry { id, name, span, written }, diagnostics);
+    }
+}
+
+impl<'a> Registry<'a> {
+    #[inline]
+    fn add(&mut self, entry: Entry<'a>, diagnostics: &mut Diagnostics) {
+        match self.entry(entry.id) {
+            Some(before) if before.name == entry.name => {}
+            Some(before) => diagnostics.push(
+                Diagnostic::new(
+                    Code::DuplicateId,
+                    entry.span,
+                    format!("id {} is `{}` already", entry.id, before.name),
+                )
+                .expected("an id that is free", format!("{}", entry.id))
+                .related(before.span, "first named here")
+                .help("give one of them another id"),
+            ),
+            None => {
+                if entry.id as usize != self.entries.len() {
+                    self.index.insert(entry.id, self.entries.len());
+                }
+                self.entries.push(entry);
+            }
+        }
+    }
+}
+
+/// An entry as nearly all are, `0=name` before a blank and the next one or at the end: its id, and where its name begins
+/// and ends. Whatever else may be one is read character by character.
+fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
+    const DIGITS: usize = 9;
+    let (mut digits, mut id) = (0, 0);
+    for byte in bytes.iter().take(DIGITS).take_while(|byte| byte.is_ascii_digit()) {
+        id = id * 10 + u32::from(byte - b'0');
+        digits += 1;
+    }
+    let before = digits + 1;
+    let name = bytes.get(before..)?.iter().take_while(|&&byte| Run::Name.has_byte(byte)).count();
+    let plain = digits > 0
+        && name > 0
+        && bytes[digits] == b'='
+        && matches!(bytes[before + name..], [] | [b' ', b'0'..=b'9', ..]);
+    plain.then_some((id, before, before + name))
+}
+
+/// Whether a word stands before registries.
+fn prefix(word: &str) -> Option<()> {
+    ["Registry", "Registries", "Names"].iter().any(|name| word.eq_ignore_ascii_case(name)).then_some(())
+}
+
+/// A word with a colon that means something, and the place after it.
+#[inline]
+fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Option<(T, Cursor<'_>)> {
+    let word = cursor.run(Run::Letters);
+    if word.is_empty() {
+        return None;
+    }
+    cursor.skip_blanks();
+    let meaning = meaning(word).filter(|_| cursor.eat(':'))?;
+    cursor.skip_blanks();
+    Some((meaning, cursor))
+}
+
+/// The diagnostic of something that is no entry.
+fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
+    let text = after.text(span);
+    let shown: String = text.chars().take(40).collect();
+    let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is no entry of a registry"))
+        .expected("`id=name`", format!("`{shown}`"))
+        .help(format!(
+            "an entry is a number, `=` and a name, such as `; {}: 0=user 1=\"First Name\"`",
+            kind.name()
+        ));
+    // `0:user` and `user=0` say what they mean.
+    let colon = text.get(digits.len()..).and_then(|rest| rest.strip_prefix(':'));
+    let reversed =
+        text.split_once('=').filter(|(_, id)| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));
+    let named = |name: &str| !name.is_empty() && name.chars().all(is_name_char);
+    match (colon, reversed) {
+        (Some(name), _) if !digits.is_empty() && named(name) => {
+            wrong.replace(span, format!("{digits}={name}"))
+        }
+        (_, Some((name, id))) if named(name) => wrong.replace(span, format!("{id}={name}")),
+        _ => wrong,
+    }
+}
+
+/// The diagnostic of an id beyond 32 bits.
+pub(crate) fn id_range(span: Span, found: &str) -> Diagnostic {
+    let shown: String = found.chars().take(40).collect();
+    Diagnostic::new(Code::IdRange, span, format!("`{shown}` is no id"))
+        .expected("a number from 0 to 4294967295", format!("`{shown}`"))
+        .help("number slots, tools and fields from 0")
+}

@@ -1,0 +1,252 @@
+//! Types as every notation writes them: `list number`, `result order, text`.
+//!
+//! A result's types are parted by a comma or a blank. Names from other languages are understood, with the mend.
+
+use super::cursor::{Cursor, Run};
+use crate::ast::{OutputName, TypeName};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::types::{Base, Type};
+
+/// Names of bases in other languages. `list`'s are [`LISTS`].
+const SYNONYMS: &[(&str, Base)] = &[
+    ("string", Base::Text),
+    ("str", Base::Text),
+    ("boolean", Base::Bool),
+    ("int", Base::Number),
+    ("integer", Base::Number),
+    ("float", Base::Number),
+    ("double", Base::Number),
+    ("decimal", Base::Number),
+    ("num", Base::Number),
+    ("null", Base::Nil),
+    ("none", Base::Nil),
+    ("void", Base::Nil),
+    ("unit", Base::Nil),
+];
+const LISTS: &[&str] = &["list", "array"];
+
+/// Reads types at a cursor.
+pub(crate) struct TypeReader<'r, 'a> {
+    pub(crate) cursor: Cursor<'a>,
+    pub(crate) diagnostics: &'r mut Diagnostics,
+}
+
+/// Reads a text that is wholly a type; `what` says whose.
+pub(crate) fn type_of<'a>(
+    source: &'a str,
+    text: Span,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) -> TypeName<'a> {
+    let mut reader = TypeReader { cursor: Cursor::new(source, text), diagnostics };
+    let found = reader.ty(what);
+    reader.end();
+    found
+}
+
+/// Reads a text that is wholly the type of what a function gives.
+pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagnostics) -> OutputName<'a> {
+    let mut reader = TypeReader { cursor: Cursor::new(source, text), diagnostics };
+    let found = reader.output();
+    reader.end();
+    found
+}
+
+impl<'a> TypeReader<'_, 'a> {
+    /// Reports what stands behind a type.
+    fn end(&mut self) {
+        self.cursor.skip_blanks();
+        let rest = self.cursor.rest().trim_end();
+        if !rest.is_empty() {
+            let start = self.cursor.offset();
+            let span = Span::new(start, start + u32::try_from(rest.len()).unwrap_or(0));
+            self.diagnostics.push(
+                Diagnostic::new(Code::BadType, span, "something follows the type")
+                    .expected("the end of the type", format!("`{}`", crate::text::shorten(rest)))
+                    .help("a type is one name, `list` and a type, or `result` and two types"),
+            );
+        }
+    }
+
+    /// Reads the type of what a function gives: a type, or `result` and two types.
+    pub(crate) fn output(&mut self) -> OutputName<'a> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.offset();
+        let mut ahead = self.cursor;
+        if !ahead.run(Run::Type).eq_ignore_ascii_case("result") {
+            let ok = self.ty("the function's type");
+            return OutputName { ok, err: None, span: ok.span };
+        }
+        let bracket = ahead.peek().filter(|c| matches!(c, '<' | '[' | '('));
+        let other = self.cursor.rest().starts_with("Result") || self.cursor.rest().starts_with("RESULT");
+        if other && bracket.is_none() {
+            let span = ahead.since(start);
+            self.diagnostics.push(
+                Diagnostic::new(Code::TypeSynonym, span, "this is read as `result`").replace(span, "result"),
+            );
+        }
+        self.cursor = ahead;
+        if bracket.is_some() {
+            self.bracketed_result(start);
+        }
+        let ok = self.ty("the type of success");
+        self.cursor.run(Run::Gap);
+        let err = self.ty("the type of failure");
+        if bracket.is_some() {
+            self.cursor.take(|c| matches!(c, '>' | ']' | ')'));
+        }
+        OutputName { ok, err: Some(err), span: self.cursor.since(start) }
+    }
+
+    /// Says how `result<a, b>` is written, and goes on inside.
+    fn bracketed_result(&mut self, start: u32) {
+        let mut inside = self.cursor;
+        inside.skip(1);
+        let mut end = inside;
+        let types = end.take(|c| !matches!(c, '>' | ']' | ')' | ';'));
+        end.take(|c| matches!(c, '>' | ']' | ')'));
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadType, end.since(start), "`result` takes its types without brackets")
+                .expected("`result ok-type, error-type`", "brackets")
+                .replace(end.since(start), format!("result {}", types.trim())),
+        );
+        self.cursor = inside;
+    }
+
+    /// Reads a type: any number of `list`, then a name.
+    pub(crate) fn ty(&mut self, what: &str) -> TypeName<'a> {
+        self.cursor.skip_blanks();
+        let start = self.cursor.offset();
+        let mut ty = Type::ANY;
+        let mut lists = 0_u32;
+        loop {
+            self.cursor.skip_blanks();
+            let from = self.cursor.offset();
+            let word = self.cursor.run(Run::Type);
+            let span = self.cursor.since(from);
+            if self.cursor.peek().is_some_and(|c| matches!(c, '<' | '[' | '?')) {
+                return self.foreign_type(start, word);
+            }
+            if LISTS.iter().any(|list| word.eq_ignore_ascii_case(list)) {
+                self.synonym(word, "list", span);
+                lists += 1;
+                continue;
+            }
+            let whole = Span::new(start, if word.is_empty() { from } else { span.end });
+            let (base, name) = self.base(word, what, lists, whole, span);
+            ty.base = base;
+            for _ in 0..lists {
+                let Some(list) = ty.list() else {
+                    let most = ilo_spec::limits::TYPE_LISTS;
+                    let message = format!("this type nests {lists} lists, more than {most}");
+                    self.diagnostics.push(
+                        Diagnostic::new(Code::BadType, whole, message)
+                            .expected(format!("at most {most} times `list`"), format!("{lists}")),
+                    );
+                    break;
+                };
+                ty = list;
+            }
+            return TypeName { ty, name, span: whole };
+        }
+    }
+
+    /// The base that a word under `list`s names.
+    fn base(&mut self, word: &'a str, what: &str, lists: u32, whole: Span, span: Span) -> (Base, &'a str) {
+        if word.is_empty() && lists > 0 {
+            let message = "a `list` without a type is read as `list any`";
+            self.diagnostics.push(
+                Diagnostic::new(Code::TypeSynonym, whole, message)
+                    .replace(Span::at(whole.end), if whole.end > 0 { " any" } else { "any" }),
+            );
+            return (Base::Any, Base::Any.name());
+        }
+        if word.is_empty() || word.eq_ignore_ascii_case("result") {
+            if !word.is_empty() {
+                self.skip_result();
+            }
+            let message = if word.is_empty() {
+                format!("{what} is missing")
+            } else {
+                format!("`result` stands only as what a function gives, not as {what}")
+            };
+            let found = if word.is_empty() { "no type" } else { "`result`" };
+            self.diagnostics.push(
+                Diagnostic::new(Code::BadType, span, message)
+                    .expected("`number`, `text`, `bool`, `nil`, `list …` or a record's name", found)
+                    .help("what a result function gives is `result ok-type, error-type`"),
+            );
+            return (Base::Any, Base::Any.name());
+        }
+        if let Some(&(base, name)) = Base::ALL.iter().find(|&&(_, name)| name == word) {
+            return (base, name);
+        }
+        let exact = Base::ALL.iter().find(|&&(_, name)| name.eq_ignore_ascii_case(word));
+        let synonym = || SYNONYMS.iter().find(|&&(name, _)| name.eq_ignore_ascii_case(word));
+        match exact.map(|&(base, _)| base).or_else(|| synonym().map(|&(_, base)| base)) {
+            Some(base) => {
+                self.synonym(word, base.name(), span);
+                (base, base.name())
+            }
+            None => (Base::Any, word),
+        }
+    }
+
+    /// Passes the types after a `result` that stands in a wrong place.
+    fn skip_result(&mut self) {
+        self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
+        let mut ahead = self.cursor;
+        ahead.take(|c| c.is_whitespace() || c == ',');
+        ahead.take(|c| is_type_char(c) || c.is_whitespace());
+        if ahead.peek() != Some(':') {
+            self.cursor = ahead;
+        }
+    }
+
+    /// Warns of a name from another language.
+    fn synonym(&mut self, word: &str, canonical: &str, span: Span) {
+        if word != canonical && word != "num" {
+            self.diagnostics.push(
+                Diagnostic::new(Code::TypeSynonym, span, format!("`{word}` is read as `{canonical}`"))
+                    .expected(format!("`{canonical}`"), format!("`{word}`"))
+                    .replace(span, canonical),
+            );
+        }
+    }
+
+    /// `list<text>`, `text[]` and `text?`: an error that says how it is written.
+    fn foreign_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
+        let open = self.cursor.peek();
+        self.cursor.skip(1);
+        let inner = self.cursor.run(Run::Type);
+        let is_list = LISTS.iter().any(|list| word.eq_ignore_ascii_case(list));
+        let simple = self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']'));
+        let mend = match open {
+            Some('[') if simple && inner.is_empty() && !word.is_empty() => Some(format!("list {word}")),
+            Some('<' | '[') if simple && is_list && !inner.is_empty() => Some(format!("list {inner}")),
+            _ => None,
+        };
+        let mut depth = usize::from(open != Some('?'));
+        self.cursor.take(|c| !matches!(c, ',' | ')' | ';' | '>' | ']'));
+        while depth > 0 && self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']')) {
+            self.cursor.skip(1);
+            depth -= 1;
+        }
+        self.cursor.take(|c| matches!(c, '>' | ']' | '[' | '?'));
+        let span = self.cursor.since(start);
+        let wrong = Diagnostic::new(Code::BadType, span, "types have no brackets and no `?`")
+            .expected("`list type`, or a name", self.cursor.text(span))
+            .help("a list of texts is `list text`; a value that may be nil has its plain type's name");
+        self.diagnostics.push(match mend {
+            Some(mend) => wrong.replace(span, mend),
+            None => wrong,
+        });
+        TypeName::implied(Base::Any, span)
+    }
+}
+
+fn is_type_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}

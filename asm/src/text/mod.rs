@@ -1,0 +1,189 @@
+//! Texts: JSON strings in both directions, names, shortening for messages, the nearest name.
+
+mod nearest;
+
+pub use nearest::{Near, near, nearest, nearly_meets};
+
+use bumpalo::Bump;
+use bumpalo::collections::String;
+use std::fmt::Write as _;
+
+/// A text cut to a length that a message can show.
+pub(crate) fn shorten(text: &str) -> std::string::String {
+    const SHOWN: usize = 40;
+    let mut shown: std::string::String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on with those,
+/// digits and hyphens that one of these follows.
+pub fn is_name(text: &str) -> bool {
+    name_end(text, 0) == Some(text.len())
+}
+
+/// Where the name that begins at `at` ends.
+pub(crate) fn name_end(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let mut characters = rest.char_indices().peekable();
+    let (_, first) = characters.next()?;
+    if !(first.is_alphabetic() || first == '_') {
+        return None;
+    }
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    while let Some((place, c)) = characters.next() {
+        let hyphen = c == '-' && characters.peek().is_some_and(|&(_, next)| goes_on(next));
+        if !goes_on(c) && !hyphen {
+            return Some(at + place);
+        }
+    }
+    Some(text.len())
+}
+
+/// Why a string is not JSON's: where in it, how many bytes, and what is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadText {
+    pub(crate) at: usize,
+    pub(crate) length: usize,
+    pub(crate) what: &'static str,
+}
+
+/// Decodes what stands between the quotes; borrows where nothing needs decoding.
+pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadText> {
+    let special = |byte: u8| byte == b'\\' || byte < b' ';
+    if !raw.bytes().any(special) {
+        return Ok(raw);
+    }
+    let mut text = String::with_capacity_in(raw.len(), arena);
+    let mut at = 0;
+    while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
+        let plain = rest.bytes().position(special).unwrap_or(rest.len());
+        text.push_str(rest.get(..plain).unwrap_or(""));
+        at += plain;
+        match raw.as_bytes().get(at) {
+            Some(b'\\') => {
+                let (decoded, length) = escape(raw, at)?;
+                text.push(decoded);
+                at += length;
+            }
+            Some(_) => return Err(BadText { at, length: 1, what: "a control character must be escaped" }),
+            None => {}
+        }
+    }
+    Ok(text.into_bump_str())
+}
+
+/// Writes a text as a JSON string.
+pub(crate) fn quote(text: &str, out: &mut std::string::String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..' ' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// The character of the escape at `at`, and the escape's length.
+pub(crate) fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+    let plain = match raw.as_bytes().get(at + 1) {
+        Some(b'"') => '"',
+        Some(b'\\') => '\\',
+        Some(b'/') => '/',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unicode(raw, at),
+        _ => {
+            let length = 1 + raw.get(at + 1..).and_then(|r| r.chars().next()).map_or(0, char::len_utf8);
+            return Err(BadText {
+                at,
+                length,
+                what: "no such escape: there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
+            });
+        }
+    };
+    Ok((plain, 2))
+}
+
+/// The character of a `\uXXXX`, or of two that make a surrogate pair.
+fn unicode(raw: &str, at: usize) -> Result<(char, usize), BadText> {
+    const LONE: &str = "a lone surrogate is no character";
+    let bad = |length: usize, what| BadText { at, length: length.min(raw.len() - at), what };
+    let high = unit(raw, at).ok_or_else(|| bad(2, "\\u takes four hexadecimal digits"))?;
+    if let Some(c) = char::from_u32(high) {
+        return Ok((c, 6));
+    }
+    let low = unit(raw, at + 6).filter(|low| (0xdc00..0xe000).contains(low));
+    let (0xd800..0xdc00, Some(low)) = (high, low) else { return Err(bad(6, LONE)) };
+    let c = char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+    c.map(|c| (c, 12)).ok_or_else(|| bad(12, LONE))
+}
+
+/// The number in a `\uXXXX` at `at`.
+fn unit(raw: &str, at: usize) -> Option<u32> {
+    let digits = raw.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decodes_as_json_does() {
+        let arena = Bump::new();
+        for (raw, text) in [
+            ("", ""),
+            ("plain é", "plain é"),
+            (r#"\"\\\/\b\f\n\r\t"#, "\"\\/\u{8}\u{c}\n\r\t"),
+            (r"\u0041\u00e9", "Aé"),
+            (r"a\uD83D\uDE00b", "a😀b"),
+            (r"\u0000", "\0"),
+        ] {
+            assert_eq!(decode(raw, &arena), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_reads_back() {
+        let arena = Bump::new();
+        for text in ["", "a \"b\" \\ c", "\0\u{1}\n\r\t\u{1f} é😀"] {
+            let mut quoted = std::string::String::new();
+            quote(text, &mut quoted);
+            assert_eq!(decode(&quoted[1..quoted.len() - 1], &arena), Ok(text));
+        }
+    }
+
+    #[test]
+    fn refuses_what_json_refuses() {
+        let arena = Bump::new();
+        for (raw, at) in [
+            (r"ab\x", 2),
+            (r"\u12", 0),
+            (r"\u12g4", 0),
+            (r"\uD83D", 0),
+            (r"\uDE00", 0),
+            (r"x\uD83Dabcdef", 1),
+            (r"\uD83D\u0041", 0),
+            (r"\u+123", 0),
+            ("a\tb", 1),
+            ("a\0", 1),
+            (r"\é", 0),
+        ] {
+            assert_eq!(decode(raw, &arena).unwrap_err().at, at, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The nearest name to a misspelt one.
+
+/// A name that another one most likely stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Near<'n> {
+    /// The name.
+    pub name: &'n str,
+    /// It differs by a slip of the hand, and no other candidate does: it may be written without asking. What is further
+    /// away, or is as near to two, may be meant for something that is not there.
+    pub sure: bool,
+}
+
+/// The name among `candidates` that `name` most likely stands for, as [`near`] finds it.
+pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    near(name, candidates).map(|near| near.name)
+}
+
+/// The name among `candidates` that `name` most likely stands for: equal but for case, hyphens and underscores, or at
+/// most a third of its letters away.
+pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
+    const LONGEST: usize = 64;
+    let plain = |text: &str| -> Vec<char> {
+        let kept = text.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '.'));
+        kept.flat_map(char::to_lowercase).take(LONGEST + 1).collect()
+    };
+    let wanted = plain(name);
+    if wanted.len() > LONGEST {
+        return None;
+    }
+    let allowed = (wanted.len() / 3).max(1);
+    let mut best: Option<(usize, &'n str)> = None;
+    let mut slips = 0_usize;
+    for candidate in candidates {
+        let letters = plain(candidate);
+        if letters.len() > LONGEST || letters.len().abs_diff(wanted.len()) > allowed {
+            continue;
+        }
+        let distance = edit_distance(&wanted, &letters);
+        if distance > allowed || distance >= wanted.len().max(letters.len()) {
+            continue;
+        }
+        slips += usize::from(is_slip(distance, &wanted, &letters));
+        if best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, &plain(name)) })
+}
+
+/// Whether two words of a distance differ by nothing, by a letter too many or by two that are swapped. Another letter or
+/// digit in place of one makes another word, and so does an `s` at the end.
+fn is_slip(distance: usize, a: &[char], b: &[char]) -> bool {
+    if distance != 1 {
+        return distance == 0;
+    }
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if short.len() < 3 {
+        return false;
+    }
+    if short.len() == long.len() {
+        return short.iter().zip(long).filter(|(a, b)| a != b).count() == 2;
+    }
+    let odd = short.iter().zip(long).position(|(a, b)| a != b).unwrap_or(short.len());
+    long.get(odd).is_some_and(|c| !c.is_ascii_digit() && (*c != 's' || odd < short.len()))
+}
+
+/// Whether a text so nearly is a name that it was meant to be it: it differs in case, in `-` for `_`, or, in four letters
+/// or more, by one edit. A text that is the name does not.
+pub fn nearly_meets(text: &str, name: &str) -> bool {
+    const LONGEST: usize = 64;
+    if text == name || text.len().abs_diff(name.len()) > LONGEST {
+        return false;
+    }
+    let plain = |c: char| if c == '_' { '-' } else { c };
+    let folded = |word: &str| word.chars().flat_map(char::to_lowercase).map(plain).collect::<Vec<char>>();
+    if folded(text) == folded(name) {
+        return true;
+    }
+    let letters = |word: &str| word.chars().take(LONGEST + 1).collect::<Vec<char>>();
+    let (text, name) = (letters(text), letters(name));
+    let fits = |word: &[char]| (4..=LONGEST).contains(&word.len());
+    fits(&text) && fits(&name) && text.len().abs_diff(name.len()) <= 1 && edit_distance(&text, &name) == 1
+}
+
+/// Insertions, deletions, changes and swaps of neighbours between two words.
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &y) in b.iter().enumerate() {
+            let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_slip_of_the_hand_that_meets_one_name_is_sure() {
+        let names = [
+            "get-user",
+            "pay-eur",
+            "pay-usd",
+            "delete-user",
+            "lock-user",
+            "item-1",
+            "item-2",
+            "orders",
+            "refund",
+        ];
+        let sure = |name: &str| near(name, names).filter(|near| near.sure).map(|near| near.name);
+        for (slip, name) in [
+            ("getUser", "get-user"),
+            ("get_user", "get-user"),
+            ("get-usr", "get-user"),
+            ("get-uesr", "get-user"),
+            ("gget-user", "get-user"),
+            ("payeur", "pay-eur"),
+        ] {
+            assert_eq!(sure(slip), Some(name), "{slip}");
+        }
+        for other in
+            ["select-user", "look-user", "item-3", "item", "order", "refunds", "defund", "refuse", "pay-eud"]
+        {
+            assert_eq!(sure(other), None, "{other}");
+        }
+        // As near to two.
+        assert_eq!(near("payee-", ["payer", "payeee", "payeew"]).map(|near| near.sure), Some(false));
+    }
+
+    #[test]
+    fn nearest_forgives_case_separators_and_few_letters() {
+        let names = ["get-user", "send-email", "verified"];
+        assert_eq!(nearest("getUser", names), Some("get-user"));
+        assert_eq!(nearest("GET_USER", names), Some("get-user"));
+        assert_eq!(nearest("verifed", names), Some("verified"));
+        assert_eq!(nearest("sned-email", names), Some("send-email"));
+        assert_eq!(nearest("charge", names), None);
+        assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("b", ["a"]), None);
+    }
+}
