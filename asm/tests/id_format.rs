@@ -3,10 +3,11 @@
 mod common;
 use common::{NOTIFY, codes, tree};
 use ilo_asm::diagnostic::Diagnostics;
-use ilo_asm::id::{Options, format};
+use ilo_asm::format::id_text as format;
+use ilo_asm::source::Limits;
 
 fn formatted(source: &str) -> Option<String> {
-    format(source, &Options::default(), &mut Diagnostics::default())
+    format(source, &Limits::default(), &mut Diagnostics::default())
 }
 
 #[track_caller]

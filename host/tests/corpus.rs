@@ -1,31 +1,23 @@
-//! Every conformance case of `spec/corpus`: what is said of the program before it runs, what its mends make of it, and
-//! what its run comes to, from source and from stripped bytecode, with calls one at a time and side by side; a case in
-//! several notations, in each of them.
+//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace, from source and from stripped
+//! bytecode, with calls one at a time and side by side; a case in several notations, in each of them. What is said of
+//! programs before they run is checked in the assembler's tests.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-#[path = "support/case.rs"]
+#[path = "../../asm/tests/corpus/case.rs"]
 mod case;
-#[path = "support/constructs.rs"]
-mod constructs;
-#[path = "support/convert.rs"]
-mod convert;
 
 use case::{Case, Source};
 use ilo_asm::build::{Options, build};
 use ilo_asm::catalog::Catalog;
-use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
 use ilo_asm::notation::Notation;
-use ilo_asm::span::Lines;
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::{self, CallSlots, Ended, Observer};
 use ilo_host::tools::Tools;
 use ilo_host::trace::line;
 use ilo_spec::encode::encode;
-use ilo_spec::error::Severity;
 use ilo_vm::Program;
 use serde_json::Value;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -33,9 +25,6 @@ use std::time::Duration;
 
 /// A case that does not hold, and why.
 type Failure = String;
-
-/// How often mends are applied before what is left is taken as it is.
-const FIX_ROUNDS: usize = 4;
 
 #[test]
 fn every_case_holds() {
@@ -63,129 +52,16 @@ fn every_case_holds() {
     assert!(failures.is_empty(), "{held} held, {} did not\n\n{}", failures.len(), failures.join("\n"));
 }
 
-#[test]
-fn every_case_says_what_it_shows() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus");
-    for case in case::all(&folder) {
-        let path = case.path.display();
-        assert!(case.headers.contains_key("rule"), "{path} cites no rule");
-        assert!(!case.sources().is_empty(), "{path} has no source");
-        for source in case.sources() {
-            let part = |title| case.section_for(title, source.notation);
-            let refused = part("diagnostics").is_some_and(|text| text.contains("error "));
-            assert!(part("outcome").is_some() != refused, "{path} has an outcome or an error, not both");
-        }
-        for title in case.sections.keys() {
-            assert!(case::TITLES.contains(&title.split(' ').next().unwrap()), "{path}: section {title}");
-        }
-    }
-}
-
-/// Codes of what is wrong when a run is started, with a program that is right.
-const AT_THE_START: [&str; 6] =
-    ["bad-input", "missing-input", "unknown-input", "input-type", "unknown-function", "no-single-entry"];
-
-/// A diagnostic that a case expects.
-struct Expected<'c> {
-    /// `error CODE LINE:COLUMN`, the column or the whole place left open perhaps.
-    line: &'c str,
-    /// What it says somewhere.
-    says: Vec<&'c str>,
-}
-
-impl Expected<'_> {
-    /// The diagnostics section of a case.
-    fn read(section: &str) -> Vec<Expected<'_>> {
-        let mut expected: Vec<Expected<'_>> = Vec::new();
-        for line in section.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            match (line.strip_prefix("says "), expected.last_mut()) {
-                (Some(words), Some(last)) => last.says.push(words),
-                (Some(_), None) => panic!("`says` before a diagnostic"),
-                (None, _) => expected.push(Expected { line, says: Vec::new() }),
-            }
-        }
-        expected
-    }
-
-    fn code(&self) -> &str {
-        self.line.split(' ').nth(1).unwrap_or_default()
-    }
-
-    fn fits(&self, (line, words): &(String, String)) -> bool {
-        let rest = line.strip_prefix(self.line);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
-            && self.says.iter().all(|says| words.contains(says))
-    }
-}
-
-/// A diagnostic as a case writes it, and everything that it says.
-fn found(source: &str, diagnostic: &Diagnostic, strict: bool) -> (String, String) {
-    let place = Lines::new(source).place(diagnostic.span.start);
-    let severity = if diagnostic.code.severity() == Severity::Error || strict { "error" } else { "warning" };
-    let line = format!("{severity} {} {}:{}", diagnostic.code, place.line, place.column);
-    let parts = [
-        Some(&diagnostic.message),
-        diagnostic.expected.as_ref(),
-        diagnostic.found.as_ref(),
-        diagnostic.nearest.as_ref(),
-        diagnostic.help.as_ref(),
-        diagnostic.fix.as_ref().map(|fix| &fix.title),
-    ];
-    let words: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-    (line, words.join(" | "))
-}
-
-/// Compares the diagnostics of a source with those that its case lists, in any order of those at one place.
-fn compare_diagnostics(
-    source: &str,
-    strict: bool,
-    diagnostics: &Diagnostics,
-    mut expected: Vec<Expected<'_>>,
-) -> Result<(), Failure> {
-    let all = diagnostics.as_slice().iter();
-    let mut left: Vec<(String, String)> = all.map(|one| found(source, one, strict)).collect();
-    expected.retain(|expected| {
-        let at = left.iter().position(|found| expected.fits(found));
-        at.map(|at| left.remove(at)).is_none()
-    });
-    if left.is_empty() && expected.is_empty() {
-        return Ok(());
-    }
-    let mut failure = String::new();
-    for Expected { line, says } in &expected {
-        writeln!(failure, "  missing    {line}  {says:?}").unwrap();
-    }
-    for (line, words) in &left {
-        writeln!(failure, "  unexpected {line}  {words}").unwrap();
-    }
-    Err(failure)
-}
-
-/// Applies mends as `ilo-asm fix` does, and compares what comes of it.
-fn check_fixed(source: &str, fixed: &str, options: &Options<'_>) -> Result<(), Failure> {
-    let mut text = source.to_owned();
-    for _ in 0..FIX_ROUNDS {
-        let (_, diagnostics) = build(&text, options);
-        text = fix::apply(&text, diagnostics.as_slice()).0;
-    }
-    if text != fixed {
-        return Err(format!("  expected the mends to make\n{fixed}\n  found\n{text}"));
-    }
-    let (_, diagnostics) = build(&text, options);
-    compare_diagnostics(&text, false, &diagnostics, Vec::new())
-        .map_err(|failure| format!("{failure}  (after its mends)"))
-}
-
 /// A run that is refused as it starts: exit code 2, the code on standard error, no outcome.
-fn refused(case: &Case, source: &Source<'_>, expected: &Expected<'_>) -> Result<(), Failure> {
+fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(source.file()), source.text).unwrap();
     let output = start(case, &source.file(), folder.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
-    if output.status.code() == Some(2) && output.stdout.is_empty() && stderr.contains(expected.code()) {
+    if output.status.code() == Some(2) && output.stdout.is_empty() && stderr.contains(code) {
         return Ok(());
     }
-    Err(format!("  expected {}, found {:?}\n{stderr}", expected.line, output.status.code()))
+    Err(format!("  expected {code}, found {:?}\n{stderr}", output.status.code()))
 }
 
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
@@ -193,25 +69,11 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let notation: Notation = source.notation.parse()?;
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
     let options = Options { from: Some(notation), catalog: catalog.as_ref(), ..Options::default() };
-    let (program, diagnostics) = build(source.text, &options);
-    let expected = Expected::read(part("diagnostics").unwrap_or_default());
-    let (starts, expected): (Vec<Expected<'_>>, Vec<Expected<'_>>) =
-        expected.into_iter().partition(|expected| {
-            let at_the_check =
-                diagnostics.as_slice().iter().any(|found| found.code.as_str() == expected.code());
-            AT_THE_START.contains(&expected.code()) && !at_the_check
-        });
-    compare_diagnostics(source.text, case.options().contains(&"--strict"), &diagnostics, expected)?;
-    if let Some(fixed) = part("fixed") {
-        check_fixed(source.text, fixed, &options)?;
-    }
-    if let [start] = &starts[..] {
-        return refused(case, source, start);
+    let (program, _) = build(source.text, &options);
+    if let Some(code) = case.refused_at_the_start(source.notation).filter(|_| program.is_some()) {
+        return refused(case, source, code);
     }
     let (Some(outcome), Some(mut program)) = (part("outcome"), program) else { return Ok(()) };
-    if Notation::detect(source.text) != Some(notation) {
-        return Err(format!("  detected as {:?}", Notation::detect(source.text)));
-    }
     let outcome: Value =
         serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
     let folder = tempfile::tempdir().unwrap();

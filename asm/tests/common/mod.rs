@@ -4,13 +4,14 @@
 use bumpalo::Bump;
 use ilo_asm::ast::File;
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
-use ilo_asm::id::{self, Options};
+use ilo_asm::id;
+use ilo_asm::source::Limits;
 
 /// The complete example of the notation.
 pub const NOTIFY: &str = include_str!("../id/notify.ilo");
 
 /// Reads a source and hands on what came of it.
-pub fn read_with<T>(source: &str, options: &Options, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
+pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
     let file = id::parse(source, &arena, options, &mut diagnostics);
@@ -19,7 +20,7 @@ pub fn read_with<T>(source: &str, options: &Options, with: impl FnOnce(&File<'_>
 
 /// Reads a source within the default limits.
 pub fn read<T>(source: &str, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
-    read_with(source, &Options::default(), with)
+    read_with(source, &Limits::default(), with)
 }
 
 /// The diagnostics of a source.

@@ -109,7 +109,8 @@ fn with<R>(
 ) -> R {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let options = id::Options { source: 1 << 28, line: 1 << 24, nesting: ilo_spec::limits::NESTING };
+    let options =
+        crate::source::Limits { source: 1 << 28, line: 1 << 24, nesting: ilo_spec::limits::NESTING };
     let file = id::parse(source, &arena, &options, &mut diagnostics);
     assert_eq!(diagnostics.as_slice(), [], "the source is read without complaint");
     let checked = check(&file, catalog, &mut diagnostics);

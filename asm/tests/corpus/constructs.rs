@@ -1,7 +1,7 @@
 //! The page that shows each construct in every notation, printed from the cases of `spec/corpus/constructs`, which the
 //! corpus test runs.
 //!
-//! `UPDATE=1 cargo test -p ilo-host --test corpus` writes it anew.
+//! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
 
 use crate::case;
 use std::fmt::Write;

@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 pub(crate) const TITLES: [&str; 8] =
     ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
 
+/// Codes of what is wrong when a run is started, with a program that is right.
+pub(crate) const AT_THE_START: [&str; 6] =
+    ["bad-input", "missing-input", "unknown-input", "input-type", "unknown-function", "no-single-entry"];
+
 /// A program of a case.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'c> {
@@ -19,6 +23,7 @@ pub(crate) struct Source<'c> {
 
 impl Source<'_> {
     /// What a file of it is called.
+    #[allow(dead_code, reason = "only runs ask")]
     pub(crate) fn file(&self) -> String {
         let ending = match self.notation {
             "id" => "ilo",
@@ -41,6 +46,14 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// The code of the one diagnostic that a run of this case ends with as it starts; the file itself builds.
+    #[allow(dead_code, reason = "only runs ask")]
+    pub(crate) fn refused_at_the_start(&self, notation: &str) -> Option<&str> {
+        let line =
+            self.section_for("diagnostics", notation)?.lines().find(|line| line.starts_with("error "))?;
+        line.split(' ').nth(1).filter(|code| AT_THE_START.contains(code))
+    }
+
     fn read(path: PathBuf) -> Case {
         let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
         let mut sections: BTreeMap<String, String> = BTreeMap::new();
