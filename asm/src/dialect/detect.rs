@@ -4,6 +4,7 @@
 //! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: a
 //! broken source should be told by the reader of the notation that it was meant for.
 
+use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;
 use ilo_spec::node::Word;
 
@@ -14,16 +15,26 @@ impl Notation {
     }
 }
 
-/// The words that stand at the top of a program in each notation; the notation with the most of them is the one. Of
-/// those with equally many, the first.
-const TOP: [(Notation, &[&str]); 4] = [
-    (Notation::ToolCalling, &["function", "input", "output", "deps", "steps"]),
-    (Notation::Constrained, &["fn", "in", "out", "deps", "body"]),
-    (Notation::Mcp, &["meta", "steps"]),
-    (Notation::Workflow, &["name", "input", "output", "steps"]),
-];
-/// Those of the above that stand in one notation alone, and weigh more than all others together.
-const TELLING: [&str; 5] = ["function", "fn", "body", "meta", "name"];
+/// The JSON and YAML notations in the order in which they win where equally many words speak for several.
+const NOTATIONS: [Notation; 4] =
+    [Notation::ToolCalling, Notation::Constrained, Notation::Mcp, Notation::Workflow];
+
+/// The words at the top of a program in a notation.
+fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let keys: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+    keys.iter().map(move |&key| Dialect::of(notation).word(key))
+}
+
+/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others together.
+fn weight(word: &str, notation: Notation) -> usize {
+    let has = |notation: Notation| top(notation).any(|own| own == word);
+    let alone = NOTATIONS.iter().all(|&other| other == notation || !has(other));
+    match (has(notation), alone) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 16,
+    }
+}
 
 /// What a source of each notation begins like, for the message where it is none of them.
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
@@ -89,14 +100,13 @@ fn is_instruction(start: &str) -> bool {
 fn yaml_key(line: &str) -> Option<&str> {
     let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
-    let known = |(_, words): &(Notation, &[&'static str])| words.contains(&key);
     let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
-    (blank && TOP.iter().any(known)).then_some(key)
+    (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
 }
 
 /// The JSON notation whose keys the first record has; tool calling where it has none of any.
 fn json(start: &str) -> Option<Notation> {
-    let mut scores = [0_usize; TOP.len()];
+    let mut scores = [0_usize; NOTATIONS.len()];
     let mut any = false;
     let mut keys = Keys::of_first_record(start);
     // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
@@ -107,10 +117,8 @@ fn json(start: &str) -> Option<Notation> {
         let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
         seen_name |= key == "name";
         named_steps |= key == "steps" && value.starts_with('{');
-        for ((_, words), score) in TOP.iter().zip(&mut scores) {
-            if words.contains(&key) {
-                *score += if TELLING.contains(&key) { 16 } else { 1 };
-            }
+        for (&notation, score) in NOTATIONS.iter().zip(&mut scores) {
+            *score += weight(key, notation);
         }
     }
     if let Some(workflow) = scores.last_mut().filter(|_| !named_steps) {
@@ -118,7 +126,7 @@ fn json(start: &str) -> Option<Notation> {
     }
     let best = scores.iter().copied().max().unwrap_or_default();
     let found = scores.iter().position(|&score| score == best && best > 0);
-    let notation = found.and_then(|at| TOP.get(at)).map(|&(notation, _)| notation);
+    let notation = found.and_then(|at| NOTATIONS.get(at)).copied();
     notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 

@@ -3,6 +3,7 @@
 //! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is what lets
 //! passes over documents recurse. It knows nothing of programs.
 
+mod builder;
 pub(crate) mod edit;
 pub(crate) mod json;
 pub(crate) mod print;
@@ -158,7 +159,7 @@ impl<'a> Key<'a> {
 
 /// Moves the entries with a key of their own to the front, in order, and says how many there are; reports each other
 /// one. Costs no more than their number.
-pub(crate) fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
+fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
     const FEW: usize = 12;
     let mut kept = 0;
     let mut seen: HashMap<Key<'_>, usize> = HashMap::new();

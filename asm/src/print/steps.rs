@@ -180,7 +180,7 @@ impl<'a> Printer<'_, 'a> {
                 vec![("value".into(), self.value(value))]
             }
             ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
-                match super::value::row(Makes::Binary(operator)) {
+                match crate::dialect::operator::row(Makes::Binary(operator)) {
                     row if operator != Binary::Concat && super::text::path(value).is_none() => vec![
                         ("op".into(), Doc::Text(row.spelling.into())),
                         ("a".into(), self.long(a)),
