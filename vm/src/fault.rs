@@ -2,6 +2,7 @@
 //!
 //! Faults are built in cold code: a [`Trap`] carries code and message up to the loop, which adds the place.
 
+use crate::value::Tag;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -26,6 +27,13 @@ impl Trap {
     pub(crate) fn into_parts(self) -> (Code, String) {
         *self.0
     }
+}
+
+/// The fault of an operand of the wrong type.
+#[cold]
+#[inline(never)]
+pub(crate) fn mismatch(expected: &str, found: Tag) -> Trap {
+    Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {}", found.name()))
 }
 
 /// The end of a run that the program cannot catch.

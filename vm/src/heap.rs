@@ -1,19 +1,22 @@
 //! The heap of a run: one arena of values, one of text bytes, each with its own top.
 //!
-//! Nothing in it is freed one by one: what nothing refers to any more goes when room is needed (`compact`), everything
+//! Nothing in it is freed one by one: what nothing refers to any more goes when room is needed (`gc`, `compact`), everything
 //! else at the next start. A text's offset counts the program's strings first, then the arena, so constants are never
 //! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
 //! places are used, and how many there are.
 
+mod compact;
+mod marks;
+
 use crate::budget::{Budget, Left, Limits, room};
-use crate::compact::Maps;
 use crate::fault::Trap;
-use crate::program::Inner;
-use crate::shapes::Shapes;
-use crate::small::SmallStack;
+use crate::program::ProgramData;
+use crate::shape_table::ShapeTable;
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
+use marks::HeapMarks;
 
 /// Values and bytes that an arena takes at first.
 pub(crate) const FIRST_VALUES: usize = 64;
@@ -34,9 +37,9 @@ pub(crate) struct Heap {
     pub(crate) kept: (usize, usize),
     /// What was granted when the arguments were there.
     pub(crate) least: (usize, usize),
-    pub(crate) maps: Maps,
+    marks: HeapMarks,
     pub(crate) budget: Budget,
-    pub(crate) shapes: Shapes,
+    pub(crate) shapes: ShapeTable,
     /// Whether a container that stood in a register was put into another: then values may share parts, and written
     /// out be larger than the heap.
     pub(crate) nested: bool,
@@ -58,7 +61,7 @@ pub(crate) struct Mark {
 }
 
 impl Heap {
-    pub(crate) fn new(program: &Inner, limits: Limits) -> Heap {
+    pub(crate) fn new(program: &ProgramData, limits: Limits) -> Heap {
         Heap {
             values: Vec::new(),
             top: 0,
@@ -68,22 +71,22 @@ impl Heap {
             base: program.text_len(),
             kept: (0, 0),
             least: (0, 0),
-            maps: Maps::default(),
+            marks: HeapMarks::default(),
             budget: Budget::new(limits),
-            shapes: Shapes::new(program),
+            shapes: ShapeTable::new(program),
             nested: false,
             longest: program.longest,
         }
     }
 
-    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+    pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.base = program.text_len();
         self.shapes.adopt_program(program);
         self.begin(program);
     }
 
     /// Empties it for a start.
-    pub(crate) fn begin(&mut self, program: &Inner) {
+    pub(crate) fn begin(&mut self, program: &ProgramData) {
         self.top = 0;
         self.granted = 0;
         self.text.clear();
@@ -203,7 +206,7 @@ impl Heap {
 
     /// The text that a value is.
     #[inline]
-    pub(crate) fn text_of<'a>(&'a self, program: &'a Inner, value: Value) -> &'a str {
+    pub(crate) fn text_of<'a>(&'a self, program: &'a ProgramData, value: Value) -> &'a str {
         debug_assert_eq!(value.tag, Tag::Text, "only a text has one");
         match self.arena_range(value) {
             Some(range) => &self.text[range],
@@ -224,7 +227,7 @@ impl Heap {
     }
 
     /// How many items or fields a container has.
-    pub(crate) fn len(&self, program: &Inner, value: Value) -> usize {
+    pub(crate) fn len(&self, program: &ProgramData, value: Value) -> usize {
         match value.tag {
             Tag::List => at(value.aux),
             Tag::Record => self.shapes.fields(program, value.aux).len(),
@@ -233,7 +236,7 @@ impl Heap {
     }
 
     /// The items of a list, or the values of a record's fields.
-    pub(crate) fn items(&self, program: &Inner, value: Value) -> &[Value] {
+    pub(crate) fn items(&self, program: &ProgramData, value: Value) -> &[Value] {
         let start = at(value.low());
         &self.values[start..start + self.len(program, value)]
     }
@@ -313,7 +316,7 @@ impl Heap {
     /// Checks that values which leave the run are no larger, written out, than a run's memory: parts may be shared, so
     /// a small heap can hold what would fill a disk.
     #[inline]
-    pub(crate) fn check_leaving(&mut self, program: &Inner, values: &[Value]) -> Result<(), Trap> {
+    pub(crate) fn check_leaving(&mut self, program: &ProgramData, values: &[Value]) -> Result<(), Trap> {
         if !values.iter().any(|value| value.is_container()) {
             return Ok(());
         }
@@ -328,7 +331,7 @@ impl Heap {
 
     #[cold]
     #[inline(never)]
-    fn measure(&mut self, program: &Inner, value: Value) -> Result<(), Trap> {
+    fn measure(&mut self, program: &ProgramData, value: Value) -> Result<(), Trap> {
         let mut left = self.budget.limits.memory;
         let mut open = SmallStack::new((value, 0));
         if value.is_container() {

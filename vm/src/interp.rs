@@ -5,7 +5,7 @@
 
 use crate::fault::Trap;
 use crate::frame::{Frame, window};
-use crate::heap::Heap;
+use crate::machine::{Machine, PendingCall, Stop, note};
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, record, set, span, text, truth};
@@ -14,52 +14,23 @@ use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, NumberId, Out, StringId};
-
-/// What a run consists of while it runs.
-#[derive(Debug)]
-pub(crate) struct Machine {
-    pub(crate) program: Program,
-    pub(crate) heap: Heap,
-    pub(crate) stack: Vec<Value>,
-    pub(crate) frames: Vec<Frame>,
-    pub(crate) notes: Vec<(StringId, Value)>,
-    /// The instruction that is next; where the machine stopped, the one after that at which it did.
-    pub(crate) pc: usize,
-    pub(crate) base: u32,
-    /// The call at which it stopped last.
-    pub(crate) waiting: Waiting,
-    /// What the function that was started returned or failed with.
-    pub(crate) result: Value,
-}
-
-/// A tool call: where its arguments are, and where its value goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) call: CallId,
-    pub(crate) first: First,
-    pub(crate) dst: Out,
-}
-
-/// Why the machine stopped, where it was no fault.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop {
-    /// At a tool call with arguments that may leave as they are.
-    Call,
-    /// At a tool call with lists or records, which are measured before they leave.
-    LargeCall,
-    /// The function that was started returned.
-    Returned,
-    /// The function that was started failed.
-    Failed,
-}
+use ilo_spec::operand::NumberId;
 
 /// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it; what it
 /// gives back is in two registers as well.
 #[inline(never)]
 pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
-    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, waiting, result } =
-        machine;
+    let Machine {
+        program: Program(program),
+        heap,
+        stack,
+        frames,
+        notes,
+        pc: kept_pc,
+        base,
+        pending_call,
+        result,
+    } = machine;
     // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
     // tables would be fetched and spilled whenever the loop is entered.
     let program = &mut *program;
@@ -271,7 +242,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Tool { dst, first, call, .. } => {
                     fallible!(heap.budget.call());
                     fallible!(heap.budget.burn(1));
-                    *waiting = Waiting { call, first, dst };
+                    *pending_call = PendingCall { call, first, dst };
                     let arguments = span(w, first, at(program.call(call).arguments));
                     if arguments.iter().any(|value| value.is_container()) {
                         cold_path();
@@ -346,21 +317,6 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     };
     *kept_pc = pc;
     stop
-}
-
-/// Records the failure of a compensation.
-#[cold]
-#[inline(never)]
-pub(crate) fn note(
-    heap: &mut Heap,
-    notes: &mut Vec<(StringId, Value)>,
-    tool: StringId,
-    value: Value,
-) -> Result<(), Trap> {
-    // Twice its size: the list of notes doubles as it grows.
-    heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
-    notes.push((tool, value));
-    Ok(())
 }
 
 /// Gives a failure to the nearest caller that handles it; says whether one does, and where that goes on.

@@ -2,10 +2,12 @@
 //!
 //! [`Program`] has no public constructor but those that verify, so the loop may rely on what the verifier shows.
 
-use crate::live::Live;
-use crate::shapes::push_row;
+use crate::facts::{FEW_CASES, Facts};
+use crate::field_matrix::push_row;
+use crate::liveness::Liveness;
+use crate::number;
 use crate::value::{Value, at};
-use crate::verify::{self, Facts, VerifyError};
+use crate::verify::{self, VerifyError};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -21,13 +23,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A program that was verified. Cloning is cheap, and clones may go to other threads.
 #[derive(Clone, Debug)]
-pub struct Program(pub(crate) Arc<Inner>);
-
-/// Switches of at most this many cases are searched from the front.
-pub(crate) const FEW_CASES: usize = 8;
-
-/// A key of a switch in an order in which equal keys are neighbours.
-pub(crate) type Rank = (u8, u64);
+pub struct Program(pub(crate) Arc<ProgramData>);
 
 /// A number constant. Programs write `2` where the other operand is a double, so its nearest double is kept beside it.
 #[derive(Debug)]
@@ -42,8 +38,8 @@ impl Constant {
     fn new(number: Number) -> Constant {
         let (double, exact) = match number {
             Number::Int(int) => {
-                let double = crate::ops::arith::nearest(int);
-                (double, crate::ops::arith::compare_exactly(int, double).is_eq())
+                let double = number::nearest(int);
+                (double, number::compare_exactly(int, double).is_eq())
             }
             Number::Double(double) => (double, true),
         };
@@ -75,7 +71,7 @@ pub(crate) struct CallFact {
 
 /// The program and its tables.
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct ProgramData {
     pub(crate) spec: Spec,
     /// Number constants, ready for use.
     pub(crate) numbers: Vec<Constant>,
@@ -101,13 +97,13 @@ pub(crate) struct Inner {
 /// What is found out about a program once a run is suspended or outgrows its memory.
 #[derive(Debug)]
 pub(crate) struct Lazy {
-    pub(crate) live: Live,
+    pub(crate) live: Liveness,
     /// A hash of the packed program without what stripping leaves out.
     pub(crate) id: u64,
 }
 
-impl Inner {
-    fn new(spec: Spec) -> Result<Inner, VerifyError> {
+impl ProgramData {
+    fn new(spec: Spec) -> Result<ProgramData, VerifyError> {
         let facts = verify::verify(&spec)?;
         let mut texts = Vec::with_capacity(spec.strings.len());
         let (mut start, mut longest) = (0_u32, 0);
@@ -118,7 +114,7 @@ impl Inner {
             start = start.saturating_add(len);
             longest = text.len().max(longest);
         }
-        let mut inner = Inner {
+        let mut inner = ProgramData {
             numbers: spec.numbers.iter().copied().map(Constant::new).collect(),
             texts,
             matrix: Vec::new(),
@@ -168,7 +164,7 @@ impl Inner {
         self.lazy.get_or_init(|| {
             let bare = Spec { debug: None, ..self.spec.clone() };
             let id = xxh3_64(&ilo_spec::encode::encode(&bare));
-            Box::new(Lazy { live: Live::new(&self.spec), id })
+            Box::new(Lazy { live: Liveness::new(&self.spec), id })
         })
     }
 
@@ -256,19 +252,6 @@ impl Inner {
         self.spec.functions.get(after.checked_sub(1)?)
     }
 
-    /// The order of a key.
-    pub(crate) fn rank(spec: &Spec, key: Key) -> Rank {
-        match key {
-            Key::Nil => (0, 0),
-            Key::Bool(value) => (1, value.into()),
-            Key::Number(id) => match spec.numbers.get(usize::from(id.0)) {
-                Some(&number) => number_rank(number),
-                None => (0, 0),
-            },
-            Key::Text(id) => (4, id.0.into()),
-        }
-    }
-
     /// The text keys of a map of few cases.
     #[inline(always)]
     pub(crate) fn text_cases(&self, map: MapId) -> &[TextCase] {
@@ -279,17 +262,6 @@ impl Inner {
     /// The map with that number.
     pub(crate) fn map(&self, id: u32) -> Option<&Map> {
         self.spec.maps.get(at(id))
-    }
-}
-
-/// The order of a number, the same for equal ones: an integral double goes with its integer.
-pub(crate) fn number_rank(number: Number) -> Rank {
-    match number {
-        Number::Int(int) => (2, int.cast_unsigned()),
-        Number::Double(double) => match crate::ops::arith::integral(double) {
-            Some(int) => (2, int.cast_unsigned()),
-            None => (3, double.to_bits()),
-        },
     }
 }
 
@@ -308,11 +280,11 @@ impl Program {
     /// # Errors
     /// The first rule that it breaks.
     pub fn new(program: Spec) -> Result<Program, VerifyError> {
-        Inner::new(program).map(|inner| Program(Arc::new(inner)))
+        ProgramData::new(program).map(|inner| Program(Arc::new(inner)))
     }
 
     #[inline(always)]
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &ProgramData {
         &self.0
     }
 

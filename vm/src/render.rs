@@ -3,11 +3,10 @@
 //! Iterative: values are at most as deep as the run's limit, and so is the stack. How much is written is the sink's to
 //! bound.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
-use crate::ops::mismatch;
-use crate::program::Inner;
-use crate::small::SmallStack;
+use crate::program::ProgramData;
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::fmt::{self, Write};
@@ -18,7 +17,7 @@ use ilo_spec::program::Number;
 pub(crate) trait Sink {
     type Error;
     fn heap(&self) -> &Heap;
-    fn program(&self) -> &Inner;
+    fn program(&self) -> &ProgramData;
     /// Text as it is.
     fn raw(&mut self, text: &str) -> Result<(), Self::Error>;
     fn number(&mut self, number: Number) -> Result<(), Self::Error>;
@@ -144,7 +143,7 @@ pub(crate) fn quote(text: &str, mut raw: impl FnMut(&str) -> fmt::Result) -> fmt
 /// Into what a host gave.
 pub(crate) struct Host<'a, W> {
     pub(crate) heap: &'a Heap,
-    pub(crate) program: &'a Inner,
+    pub(crate) program: &'a ProgramData,
     pub(crate) out: &'a mut W,
 }
 
@@ -155,7 +154,7 @@ impl<W: Write> Sink for Host<'_, W> {
         self.heap
     }
 
-    fn program(&self) -> &Inner {
+    fn program(&self) -> &ProgramData {
         self.program
     }
 
@@ -188,13 +187,13 @@ impl<W: Write> Sink for Host<'_, W> {
 /// Into the run's own text, of which it reads as well.
 pub(crate) struct Arena<'a> {
     heap: &'a mut Heap,
-    program: &'a Inner,
+    program: &'a ProgramData,
     start: usize,
 }
 
 impl<'a> Arena<'a> {
     /// A sink for a text that begins at `start` of the arena.
-    pub(crate) fn new(heap: &'a mut Heap, program: &'a Inner, start: usize) -> Arena<'a> {
+    pub(crate) fn new(heap: &'a mut Heap, program: &'a ProgramData, start: usize) -> Arena<'a> {
         Arena { heap, program, start }
     }
 
@@ -252,7 +251,7 @@ impl Sink for Arena<'_> {
         self.heap
     }
 
-    fn program(&self) -> &Inner {
+    fn program(&self) -> &ProgramData {
         self.program
     }
 
@@ -347,7 +346,7 @@ impl Write for Capped<'_> {
 const EXCERPT: usize = 60;
 
 /// The beginning of a value as JSON, for a message.
-pub(crate) fn excerpt(heap: &Heap, program: &Inner, value: Value, out: &mut String) {
+pub(crate) fn excerpt(heap: &Heap, program: &ProgramData, value: Value, out: &mut String) {
     let mut capped = Capped { out, left: EXCERPT };
     // The error says that there is more, and so does the ellipsis.
     let _ = json(&mut Host { heap, program, out: &mut capped }, value);
@@ -359,7 +358,7 @@ pub(crate) fn clip(text: &str, out: &mut String) {
 }
 
 /// A failure as a message, at most `limit` bytes of it.
-pub(crate) fn message(heap: &Heap, program: &Inner, value: Value, limit: usize) -> String {
+pub(crate) fn message(heap: &Heap, program: &ProgramData, value: Value, limit: usize) -> String {
     let mut out = String::new();
     let mut capped = Capped { out: &mut out, left: limit };
     let _ = plain(&mut Host { heap, program, out: &mut capped }, value);

@@ -9,16 +9,16 @@
 //! run can still read.
 
 use crate::budget::Limits;
-use crate::call::Call;
-use crate::datum::Datum;
 use crate::fault::Trap;
 use crate::frame::window;
 use crate::heap::Heap;
-use crate::interp::{self, Stop, Waiting};
+use crate::host_value::Datum;
+use crate::interp;
+use crate::machine::{PendingCall, Stop};
 use crate::ops::set;
-use crate::program::{Inner, Program};
-use crate::run::Run;
-use crate::small::SmallStack;
+use crate::program::{Program, ProgramData};
+use crate::run::{Call, Run};
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
 use alloc::vec::Vec;
@@ -153,7 +153,7 @@ impl Run {
     /// Whether the arguments of the call that waits hold nothing unknown.
     fn call_is_known(&self) -> bool {
         let machine = &self.machine;
-        let Waiting { call, first, .. } = machine.waiting;
+        let PendingCall { call, first, .. } = machine.pending_call;
         let program = machine.program.inner();
         let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
         self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
@@ -195,7 +195,7 @@ fn computed(op: &Op) -> Option<Out> {
 }
 
 /// Whether nothing in a value is unknown. What leaves a run was measured, so this is bounded as well.
-fn is_known(heap: &Heap, program: &Inner, value: Value) -> bool {
+fn is_known(heap: &Heap, program: &ProgramData, value: Value) -> bool {
     let mut open = SmallStack::new((Value::NIL, 0));
     open.push((value, 0));
     let mut known = value.tag != Tag::Unknown;

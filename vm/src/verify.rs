@@ -11,57 +11,23 @@
 //! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
 
 mod flow;
-mod look;
+mod operands;
 mod rules;
 
 pub use rules::{Rule, VerifyError};
 
-use crate::index::Index;
-use crate::program::{FEW_CASES, Inner, Rank};
+use rules::{Result, index};
+
+use crate::facts::{COLUMNS, FEW_CASES, Facts, Rank, rank};
+use crate::hash_index::HashIndex;
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::limits;
 use ilo_spec::operand::{FieldId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Parameter, Program};
 
-/// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
-const COLUMNS: usize = 128;
 /// Parameters that are compared each with each.
 const FEW_PARAMETERS: usize = 8;
-
-/// What verifying finds out for running.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// The number of a string.
-    pub(crate) strings: Index,
-    /// One past the highest field that is read, at most [`COLUMNS`].
-    pub(crate) stride: usize,
-    /// Fuel of one pass through a loop, at the instruction that begins it.
-    pub(crate) loops: Vec<u32>,
-    /// What a call of each function needs.
-    pub(crate) entries: Vec<Entry>,
-    /// Whether each function leaves its parameters as they were.
-    pub(crate) keeps: Vec<bool>,
-    /// Whether another function calls it.
-    pub(crate) called: Vec<bool>,
-    /// For each map of many cases, its keys in order with their targets.
-    pub(crate) orders: Vec<Vec<(Rank, u16)>>,
-}
-
-/// What a call of a function needs to know of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Entry {
-    /// Its first instruction.
-    pub(crate) start: u32,
-    /// Fuel of one pass through it without its loops.
-    pub(crate) cost: u32,
-    /// Registers that it and all that it calls take.
-    pub(crate) extent: u32,
-    /// Calls that are under way at once below it.
-    pub(crate) depth: u32,
-}
-
-type Result<T> = core::result::Result<T, VerifyError>;
 
 /// Checks everything.
 pub(crate) fn verify(program: &Program) -> Result<Facts> {
@@ -125,14 +91,10 @@ fn tables(program: &Program, facts: &mut Facts) -> Result<()> {
     Ok(())
 }
 
-fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
-    if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
-}
-
 /// All strings are different, so that a text has one number.
-fn strings(program: &Program, table: &mut Index) -> Result<()> {
+fn strings(program: &Program, table: &mut HashIndex) -> Result<()> {
     let get = |id| program.strings.get(StringId(id)).unwrap_or_default();
-    *table = Index::with_room(program.strings.len());
+    *table = HashIndex::with_room(program.strings.len());
     let all_new = (0..).zip(program.strings.iter()).all(|(id, text)| {
         table.insert_new(id, |other| get(other) == text, |table, id| table.hash_text(get(id)))
     });
@@ -161,7 +123,7 @@ fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, 
             Key::Nil | Key::Bool(_) => {}
         }
     }
-    let ranked = map.cases.iter().map(|&(key, target)| (Inner::rank(program, key), target));
+    let ranked = map.cases.iter().map(|&(key, target)| (rank(program, key), target));
     let mut order = Vec::new();
     let twice = if map.cases.len() <= FEW_CASES {
         // Few are compared in place.

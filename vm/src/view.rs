@@ -1,7 +1,7 @@
 //! Values as a host reads them: borrowed, without copying.
 
 use crate::heap::Heap;
-use crate::program::Inner;
+use crate::program::ProgramData;
 use crate::render;
 use crate::value::{Tag, Value, at};
 use core::fmt;
@@ -30,7 +30,7 @@ pub enum Kind {
 #[derive(Clone, Copy)]
 pub struct View<'v> {
     pub(crate) heap: &'v Heap,
-    pub(crate) program: &'v Inner,
+    pub(crate) program: &'v ProgramData,
     pub(crate) value: &'v Value,
 }
 

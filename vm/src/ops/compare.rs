@@ -1,12 +1,14 @@
 //! Equality of any two values, order of two numbers or two texts, and logic.
 
-use crate::fault::Trap;
+use crate::facts::{FEW_CASES, number_rank};
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::{self, Mul, compare_exactly};
-use crate::ops::{get, mismatch, set, truth};
-use crate::program::{Constant, FEW_CASES, Inner, number_rank};
-use crate::small::SmallStack;
+use crate::number::compare_exactly;
+use crate::ops::arith::{self, Mul};
+use crate::ops::{get, set, truth};
+use crate::program::{Constant, ProgramData};
+use crate::small_stack::SmallStack;
 use crate::value::{Pair, Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
@@ -48,7 +50,7 @@ relations! {
 #[inline(always)]
 pub(crate) fn related<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Value,
 ) -> Result<bool, Trap> {
@@ -66,7 +68,7 @@ pub(crate) fn related<R: Relation>(
 #[inline(always)]
 pub(crate) fn related_constant<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Constant,
 ) -> Result<bool, Trap> {
@@ -82,7 +84,7 @@ pub(crate) fn related_constant<R: Relation>(
 #[inline(always)]
 pub(crate) fn product_at_least(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
 ) -> Result<bool, Trap> {
@@ -102,7 +104,7 @@ pub(crate) fn product_at_least(
 #[inline(never)]
 pub(crate) fn product_at_least_slowly(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
 ) -> Result<bool, Trap> {
@@ -121,7 +123,7 @@ pub(crate) fn product_at_least_slowly(
 }
 
 #[inline(never)]
-fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Ordering, Trap> {
+fn order(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<Ordering, Trap> {
     match (a.tag, b.tag) {
         (Tag::Int, Tag::Double) => Ok(compare_exactly(a.as_int(), b.payload)),
         (Tag::Double, Tag::Int) => Ok(compare_exactly(b.as_int(), a.payload).reverse()),
@@ -141,7 +143,7 @@ fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Order
 #[inline(always)]
 pub(crate) fn relate<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (a, b): (In, In),
@@ -153,7 +155,7 @@ pub(crate) fn relate<R: Relation>(
 
 /// Whether two values are equal.
 #[inline(always)]
-pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+pub(crate) fn equal(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<bool, Trap> {
     if a.both_double(b) {
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
         return Ok(a.payload == b.payload);
@@ -165,7 +167,7 @@ pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> R
 #[inline(always)]
 pub(crate) fn equal_constant(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Constant,
 ) -> Result<bool, Trap> {
@@ -177,7 +179,7 @@ pub(crate) fn equal_constant(
 }
 
 #[inline(never)]
-fn equal_any(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+fn equal_any(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<bool, Trap> {
     match equal_leaf(heap, program, *a, *b)? {
         Some(equal) => Ok(equal),
         None => equal_deep(heap, program, *a, *b),
@@ -185,7 +187,7 @@ fn equal_any(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<b
 }
 
 /// Whether two values are equal, where that shows without looking into both; `None` for two containers of one length.
-fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Option<bool>, Trap> {
+fn equal_leaf(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<Option<bool>, Trap> {
     let equal = match (a.tag, b.tag) {
         (Tag::Int, Tag::Int) => a.as_int() == b.as_int(),
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
@@ -225,7 +227,7 @@ struct Compared {
     next: usize,
 }
 
-fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
+fn equal_deep(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<bool, Trap> {
     let mut open = SmallStack::new(Compared { a, b, next: 0 });
     open.push(Compared { a, b, next: 0 });
     while let Some(pair) = open.last() {
@@ -252,7 +254,7 @@ fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bo
 /// Where `b` keeps what `a` keeps at `place`.
 fn partner(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: Value,
     b: Value,
     place: usize,
@@ -275,7 +277,7 @@ fn partner(
 #[inline(always)]
 pub(crate) fn equate(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (a, b): (In, In),
@@ -298,7 +300,7 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
 #[inline(always)]
 pub(crate) fn select(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
     (dst, src, map): (Out, In, ChoiceId),
@@ -318,7 +320,7 @@ pub(crate) fn select(
 
 #[cold]
 #[inline(never)]
-fn select_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+fn select_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Select { dst, src, map } = *op else { return Ok(()) };
     let number = case(heap, program, get(w, src), MapId(map.0))?;
     set(w, dst, program.number(NumberId(number)).value);
@@ -327,7 +329,7 @@ fn select_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> R
 
 /// How far a switch jumps. A constant text is found by where it lies.
 #[inline(always)]
-pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
+pub(crate) fn switch(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<usize, Trap> {
     if src.tag == Tag::Text {
         for case in program.text_cases(map) {
             if case.key == src.payload.to_bits() {
@@ -341,7 +343,7 @@ pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) 
 
 /// What a map has for a value.
 #[inline(never)]
-fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16, Trap> {
+fn case(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<u16, Trap> {
     let target = match program.map(map.0) {
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
@@ -355,7 +357,7 @@ fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16
 
 fn few_cases(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     src: &Value,
     cases: &[(Key, u16)],
 ) -> Result<Option<u16>, Trap> {
@@ -374,7 +376,7 @@ fn few_cases(
     Ok(None)
 }
 
-fn key_value(program: &Inner, key: Key) -> Value {
+fn key_value(program: &ProgramData, key: Key) -> Value {
     match key {
         Key::Nil => Value::NIL,
         Key::Bool(value) => Value::bool(value),
@@ -383,7 +385,7 @@ fn key_value(program: &Inner, key: Key) -> Value {
     }
 }
 
-fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
+fn many_cases(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
     let rank = match src.tag {
         Tag::Nil => Some((0, 0)),
         Tag::False => Some((1, 0)),
@@ -404,7 +406,7 @@ fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Resu
 }
 
 #[cold]
-fn no_case(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Trap {
+fn no_case(heap: &Heap, program: &ProgramData, src: &Value, map: MapId) -> Trap {
     let mut message = alloc::string::String::from("no case for ");
     crate::render::excerpt(heap, program, *src, &mut message);
     let cases = program.map(map.0).map_or(&[][..], |map| &map.cases);

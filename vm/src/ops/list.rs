@@ -1,11 +1,11 @@
 //! Lists: making, appending, indexing, length.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::integral;
-use crate::ops::{get, mismatch, set, span};
-use crate::program::Inner;
+use crate::number::integral;
+use crate::ops::{get, set, span};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use ilo_spec::error::Code;
 use ilo_spec::operand::{Count, First, In, Out};
@@ -69,7 +69,7 @@ fn out_of_range(list: Value, index: Value) -> Trap {
 #[inline(never)]
 pub(crate) fn length(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     src: In,

@@ -1,10 +1,10 @@
 //! Loops: three registers hold the list, the index with the fuel of a pass, and what is collected.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, mismatch, set, span};
-use crate::program::Inner;
+use crate::ops::{get, set, span};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
@@ -20,7 +20,7 @@ fn slot(base: LoopBase, distance: usize) -> usize {
 #[inline(never)]
 pub(crate) fn begin(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     (base, list): (LoopBase, In),
     after: usize,
@@ -104,7 +104,7 @@ fn add_container(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) 
 #[inline(never)]
 pub(crate) fn add_record(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     base: LoopBase,
     (first, shape): (First, ShapeId),

@@ -52,10 +52,3 @@ fn no_condition(tag: Tag) -> Trap {
         format_args!("expected a bool or nil as condition, found {}", tag.name()),
     )
 }
-
-/// The fault of an operand of the wrong type.
-#[cold]
-#[inline(never)]
-pub(crate) fn mismatch(expected: &str, found: Tag) -> Trap {
-    Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {}", found.name()))
-}

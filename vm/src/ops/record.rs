@@ -1,11 +1,11 @@
 //! Records: making, merging, reading fields.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
+use crate::field_matrix::FAR;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, mismatch, set, span, truth};
-use crate::program::Inner;
-use crate::shapes::FAR;
+use crate::ops::{get, set, span, truth};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::hint::cold_path;
@@ -20,7 +20,7 @@ const NAMED: usize = 8;
 #[inline(never)]
 pub(crate) fn make(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (first, shape): (First, ShapeId),
@@ -47,7 +47,12 @@ fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value
 }
 
 /// Where a record keeps a field. Where the matrix does not say it, all its fields are looked through, which costs.
-fn place_of(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Option<usize>, Trap> {
+fn place_of(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: &Value,
+    field: FieldId,
+) -> Result<Option<usize>, Trap> {
     let name = field.0.into();
     if !heap.shapes.is_told(record.aux, name) {
         heap.budget.burn_bulk(heap.len(program, *record), 0)?;
@@ -58,7 +63,7 @@ fn place_of(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) ->
 /// As [`quick`], wherever it lies; a fault where it does not.
 #[cold]
 #[inline(never)]
-fn find(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Value, Trap> {
+fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
         return Err(mismatch("a record to read a field of", record.tag));
     }
@@ -72,7 +77,7 @@ fn find(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Res
 #[inline(always)]
 pub(crate) fn field(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
     (dst, src, field): (Out, In, FieldId),
@@ -88,7 +93,7 @@ pub(crate) fn field(
 /// Apart from [`field`], so that its paths do not meet again with a value between them.
 #[cold]
 #[inline(never)]
-fn field_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+fn field_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Field { dst, src, field } = *op else { return Ok(()) };
     let value = find(heap, program, get(w, src), field)?;
     set(w, dst, value);
@@ -97,7 +102,12 @@ fn field_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Re
 
 /// Whether the field of a record holds as a condition.
 #[inline(always)]
-pub(crate) fn flag(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<bool, Trap> {
+pub(crate) fn flag(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: &Value,
+    field: FieldId,
+) -> Result<bool, Trap> {
     match quick(heap, record, field) {
         Some(value) => truth(value),
         None => truth(&find(heap, program, record, field)?),
@@ -106,7 +116,7 @@ pub(crate) fn flag(heap: &mut Heap, program: &Inner, record: &Value, field: Fiel
 
 #[cold]
 #[inline(never)]
-fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap {
+fn missing(heap: &Heap, program: &ProgramData, record: &Value, field: FieldId) -> Trap {
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {
@@ -126,7 +136,7 @@ fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap
 #[inline(never)]
 pub(crate) fn has(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (src, field): (In, FieldId),
@@ -144,7 +154,7 @@ pub(crate) fn has(
 #[inline(never)]
 pub(crate) fn has_name(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (src, name): (In, In),
@@ -167,7 +177,7 @@ pub(crate) fn has_name(
 #[inline(never)]
 pub(crate) fn merge(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     (dst, src): (Out, In),
     (first, shape): (First, ShapeId),
@@ -204,7 +214,7 @@ pub(crate) fn merge(
 }
 
 /// The shape of a record of one shape with the fields of another set.
-fn merged_shape(heap: &mut Heap, program: &Inner, old: u32, new: u32) -> Result<u32, Trap> {
+fn merged_shape(heap: &mut Heap, program: &ProgramData, old: u32, new: u32) -> Result<u32, Trap> {
     if let Some(shape) = heap.shapes.merged(old, new) {
         return Ok(shape);
     }

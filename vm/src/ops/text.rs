@@ -4,7 +4,7 @@ use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::{set, span};
-use crate::program::Inner;
+use crate::program::ProgramData;
 use crate::render;
 use crate::value::Tag;
 use ilo_spec::operand::{Count, First, Out};
@@ -13,7 +13,7 @@ use ilo_spec::operand::{Count, First, Out};
 #[inline(never)]
 pub(crate) fn concat(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (first, count): (First, Count),

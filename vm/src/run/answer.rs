@@ -1,30 +1,28 @@
 //! The answer to the call that waits: taken, charged, put where the program has it.
 
-use super::{GUESS_STEP, Run, State};
-use crate::build::{BuildError, Builder, Purpose, Refusal};
-use crate::datum::{self, Copying, Datum, Meter};
-use crate::interp::{self, Machine};
-use crate::shape::Shaped;
+use crate::copy_in::{self, Meter, Refusal};
+use crate::host_value::{Datum, Shaped};
+use crate::interp;
+use crate::run::build_error::BuildError;
+use crate::run::state::{Run, State};
 use crate::value::{Value, at};
 use ilo_spec::error::Code;
 
+/// Where the shapes of arguments are guessed from; calls use multiples of the same.
+const GUESS_STEP: usize = 8;
+
 impl Run {
-    fn meter(&self) -> Meter {
+    pub(super) fn meter(&self) -> Meter {
         let limits = &self.machine.heap.budget.limits;
         Meter::new(limits.result_bytes, limits.result_nodes)
     }
 
     /// Where the shapes of the pending call's answer are guessed from.
-    fn place(&self) -> usize {
+    pub(super) fn place(&self) -> usize {
         match self.state {
-            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.waiting.call.0)),
+            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.pending_call.call.0)),
             _ => 0,
         }
-    }
-
-    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
-        let (meter, place) = (self.meter(), self.place());
-        Builder::new(self, Purpose::Answer, meter, place)
     }
 
     #[inline]
@@ -41,21 +39,21 @@ impl Run {
     #[inline(never)]
     fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
-        let value = datum::shaped(&mut self.machine.heap, place, record);
+        let value = copy_in::shaped(&mut self.machine.heap, place, record);
         self.take(value)
     }
 
     #[inline(never)]
     fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
         let place = self.place() + 1;
-        let value = datum::flat(&mut self.machine.heap, place, fields);
+        let value = copy_in::flat(&mut self.machine.heap, place, fields);
         self.take(value)
     }
 
     #[inline(always)]
     fn take(&mut self, value: Option<Value>) -> bool {
         let Some(value) = value else { return false };
-        let place = at(self.machine.base) + usize::from(self.machine.waiting.dst.0);
+        let place = at(self.machine.base) + usize::from(self.machine.pending_call.dst.0);
         let Some(place) = self.machine.stack.get_mut(place) else { return false };
         *place = value;
         self.state = State::Ready;
@@ -123,12 +121,5 @@ impl Run {
         if !interp::resume(&mut self.machine, value, failed) {
             self.failed();
         }
-    }
-
-    #[inline]
-    pub(super) fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
-        let Machine { program, heap, .. } = &mut self.machine;
-        let names = &mut self.scratch.names;
-        Copying { heap, program: program.inner(), meter, names, place }
     }
 }

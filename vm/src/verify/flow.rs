@@ -1,8 +1,9 @@
 //! The pass over the code: operands, registers that are set, loops and jumps.
 
-use super::look::Look;
-use super::{Entry, Facts, Result, Rule, VerifyError, index};
-use crate::set::Set;
+use super::operands::{NOWHERE, OperandCheck};
+use super::rules::{Result, Rule, VerifyError, index};
+use crate::facts::{Entry, Facts};
+use crate::register_set::RegisterSet;
 use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -85,9 +86,6 @@ pub(super) struct Flow<'p, S> {
     overwritten: u8,
 }
 
-/// No `next`, no jump: there are fewer instructions.
-pub(super) const NOWHERE: u32 = u32::MAX;
-
 /// What the pass returns; an error is large and rare.
 type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 
@@ -115,7 +113,7 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     }
 }
 
-impl<'p, S: Set> Flow<'p, S> {
+impl<'p, S: RegisterSet> Flow<'p, S> {
     fn new(
         program: &'p Program,
         facts: &'p mut Facts,
@@ -148,6 +146,19 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
+    /// Gives the check of operands what something else may have changed.
+    #[inline(always)]
+    fn lend(&self, check: &mut OperandCheck<'p, S>) {
+        check.free = self.all.without(&self.locked);
+        (check.state, check.live, check.cost) = (self.state, self.live, self.cost);
+    }
+
+    /// Takes back what the check of operands has changed.
+    #[inline(always)]
+    fn take_back(&mut self, check: &OperandCheck<'p, S>) {
+        (self.state, self.live, self.cost) = (check.state, check.live, check.cost);
+    }
+
     #[cold]
     fn error<T>(&self, rule: Rule) -> Checked<T> {
         Err(Box::new(VerifyError::at(self.pc, rule)))
@@ -161,48 +172,48 @@ impl<'p, S: Set> Flow<'p, S> {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
         // What every instruction changes stays out of `self`, and so in registers of the machine.
-        let mut look = Look::new(self.program, function, self.place.caller);
-        look.take(self);
+        let mut check = OperandCheck::new(self.program, function, self.place.caller);
+        self.lend(&mut check);
         for (pc, op) in (function.start..).zip(code) {
             self.pc = pc;
             let place = at(pc - function.start);
             if self.areas.merges[place].from != NOWHERE {
-                look.give(self);
+                self.take_back(&check);
                 self.arrive(place)?;
-                look.take(self);
+                self.lend(&mut check);
             }
             if pc == self.next {
-                look.give(self);
+                self.take_back(&check);
                 self.end_loop(op)?;
-                look.take(self);
+                self.lend(&mut check);
                 continue;
             }
-            if !look.live {
+            if !check.live {
                 return self.error(Rule::Unreachable);
             }
-            look.begin();
-            op.visit(&mut look);
-            if !look.is_right() {
-                self.state = look.before;
+            check.begin();
+            op.visit(&mut check);
+            if !check.is_right() {
+                self.state = check.before;
                 self.explain(op)?;
-                look.window.map_or(Ok(()), |first| self.window(first, look.length))?;
+                check.window.map_or(Ok(()), |first| self.window(first, check.length))?;
             }
-            if look.apart {
-                look.give(self);
+            if check.apart {
+                self.take_back(&check);
                 self.apart(op)?;
-                look.take(self);
-            } else if look.jump != NOWHERE {
-                self.jump(look.jump, &look.state)?;
+                self.lend(&mut check);
+            } else if check.jump != NOWHERE {
+                self.jump(check.jump, &check.state)?;
             }
         }
-        look.give(self);
+        self.take_back(&check);
         if self.live || self.next != NOWHERE {
             return self.error(Rule::RunsOff);
         }
-        self.place.fields = self.place.fields.max(look.fields);
+        self.place.fields = self.place.fields.max(check.fields);
         let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
         let parameters = function.parameters.len();
-        let written = look.written.with(&S::first(parameters), |a, b| a & b);
+        let written = check.written.with(&S::first(parameters), |a, b| a & b);
         self.facts.keeps.push(written == S::default() && parameters <= usize::from(self.overwritten));
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())

@@ -195,3 +195,11 @@ impl fmt::Display for VerifyError {
 }
 
 impl core::error::Error for VerifyError {}
+
+/// What checking comes to.
+pub(super) type Result<T> = core::result::Result<T, VerifyError>;
+
+/// Checks that an index lies within its table.
+pub(super) fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
+    if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
+}

@@ -1,11 +1,11 @@
-//! What a host sees of a run: the call that it is to answer, and how the run ended.
+//! A tool call that the host is to answer.
 
-use crate::build::{BuildError, Builder};
-use crate::datum::Datum;
-use crate::fault::Fault;
-use crate::interp::Waiting;
+use crate::host_value::Datum;
+use crate::machine::PendingCall;
 use crate::render::quote;
-use crate::run::Run;
+use crate::run::build_error::BuildError;
+use crate::run::builder::Builder;
+use crate::run::state::Run;
 use crate::value::at;
 use crate::view::View;
 use core::fmt;
@@ -19,13 +19,13 @@ pub struct Call<'r> {
 impl<'r> Call<'r> {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
-        self.run.machine.program.inner().tool_name(self.run.machine.waiting.call)
+        self.run.machine.program.inner().tool_name(self.run.machine.pending_call.call)
     }
 
     /// The place of the tool in [`Program::tools`](crate::Program::tools): a host that has looked its tools up there
     /// finds each by an index.
     pub fn tool_index(&self) -> usize {
-        at(self.run.machine.program.inner().call(self.run.machine.waiting.call).tool)
+        at(self.run.machine.program.inner().call(self.run.machine.pending_call.call).tool)
     }
 
     /// Which of the run's calls it is, from 1; the same after a restore, and so a key for a tool that is not to do a
@@ -37,7 +37,7 @@ impl<'r> Call<'r> {
     /// Names and values of the arguments, in the order of the program.
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.machine.program.inner();
-        let Waiting { call, first, .. } = self.run.machine.waiting;
+        let PendingCall { call, first, .. } = self.run.machine.pending_call;
         let call = program.spec.calls[usize::from(call.0)];
         let heap = &self.run.machine.heap;
         let names = &program.spec.shapes[usize::from(call.shape.0)];
@@ -109,92 +109,5 @@ impl<'r> Call<'r> {
     /// As [`Call::fail`].
     pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
         self.run.answer(failure.into(), true)
-    }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug)]
-pub enum Status<'r> {
-    /// With a value.
-    Ok(View<'r>),
-    /// With a failure, in a function whose type is a result.
-    Err(View<'r>),
-    /// With a fault.
-    Fault(&'r Fault),
-}
-
-/// The end of a run (specification: outcomes).
-#[derive(Clone, Copy, Debug)]
-pub struct Outcome<'r> {
-    pub(crate) run: &'r Run,
-}
-
-impl<'r> Outcome<'r> {
-    /// How it ended.
-    pub fn status(&self) -> Status<'r> {
-        self.run.status()
-    }
-
-    /// The value, where it ended well.
-    pub fn ok(&self) -> Option<View<'r>> {
-        match self.status() {
-            Status::Ok(value) => Some(value),
-            Status::Err(_) | Status::Fault(_) => None,
-        }
-    }
-
-    /// The compensations that failed, in order: the tool and its failure.
-    pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
-        let program = self.run.machine.program.inner();
-        let heap = &self.run.machine.heap;
-        self.run
-            .machine
-            .notes
-            .iter()
-            .map(move |(tool, value)| (program.string(tool.0), View { heap, program, value }))
-    }
-
-    /// Writes the outcome as one JSON object.
-    ///
-    /// # Errors
-    /// Those of the sink.
-    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        match self.status() {
-            Status::Ok(value) => {
-                out.write_str(r#"{"status":"ok","value":"#)?;
-                value.write_json(out)?;
-            }
-            Status::Err(failure) => {
-                out.write_str(r#"{"status":"err","error":"#)?;
-                failure.write_json(out)?;
-            }
-            Status::Fault(fault) => write_fault(fault, out)?,
-        }
-        for (place, (tool, failure)) in self.compensation_failures().enumerate() {
-            out.write_str(if place == 0 { r#","compensation_failures":[{"tool":"# } else { r#",{"tool":"# })?;
-            quote(tool, |text| out.write_str(text))?;
-            out.write_str(r#","error":"#)?;
-            failure.write_json(out)?;
-            out.write_char('}')?;
-        }
-        out.write_str(if self.run.machine.notes.is_empty() { "}" } else { "]}" })
-    }
-}
-
-/// The outcome as one JSON object.
-impl fmt::Display for Outcome<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_json(f)
-    }
-}
-
-fn write_fault(fault: &Fault, out: &mut impl fmt::Write) -> fmt::Result {
-    write!(out, r#"{{"status":"fault","code":"{}","message":"#, fault.code)?;
-    quote(&fault.message, |text| out.write_str(text))?;
-    out.write_str(r#","at":{"function":"#)?;
-    quote(&fault.function, |text| out.write_str(text))?;
-    match fault.position {
-        Some((line, column)) => write!(out, r#","line":{line},"column":{column}}}"#),
-        None => write!(out, r#","instruction":{}}}"#, fault.pc),
     }
 }

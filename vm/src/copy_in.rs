@@ -1,64 +1,52 @@
-//! Values as a host gives them: borrowed, copied into the run once.
+//! Copies values of a host into the heap.
 //!
 //! Sizes are known from the slices, so a container takes its place first and is filled in order. A record whose fields
 //! are those of the record that came here the last time needs no hashing.
 
-use crate::build::Refusal;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
-use crate::program::Inner;
-use crate::shape::Shaped;
-use crate::shapes::NONE;
-use crate::small::SmallStack;
+use crate::host_value::{Datum, Shaped};
+use crate::program::ProgramData;
+use crate::render;
+use crate::shape_table::{Duplicate, NONE};
+use crate::small_stack::SmallStack;
 use crate::value::{Value, at};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 
-/// A value from a host.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Datum<'a> {
-    /// nil.
-    Nil,
-    /// A bool.
-    Bool(bool),
-    /// An exact integer.
-    Int(i64),
-    /// A double, which must be finite.
-    Double(f64),
-    /// Text.
-    Text(&'a str),
-    /// A list.
-    List(&'a [Datum<'a>]),
-    /// A record, whose names must all be different.
-    Record(&'a [(&'a str, Datum<'a>)]),
-    /// A record whose names were given before.
-    Shaped(&'a Shaped<'a>),
+/// Why a value from outside is not taken, or what it costs the run.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// A limit: the run ends.
+    Trap(Trap),
+    /// A field given twice: the call fails.
+    Duplicate(Duplicate),
+    /// A number that is not finite: the call fails.
+    NotFinite,
 }
 
-macro_rules! from {
-    ($($source:ty => $variant:ident;)*) => {$(
-        impl<'a> From<$source> for Datum<'a> {
-            fn from(value: $source) -> Datum<'a> {
-                Datum::$variant(value.into())
+impl From<Trap> for Refusal {
+    fn from(trap: Trap) -> Refusal {
+        Refusal::Trap(trap)
+    }
+}
+
+impl Refusal {
+    /// What to say of it where it is no limit.
+    pub(crate) fn message(&self, heap: &Heap, program: &ProgramData) -> String {
+        let mut message = String::new();
+        match self {
+            Refusal::Duplicate(Duplicate(name)) => {
+                message.push_str("the field ");
+                render::clip(heap.shapes.name(program, *name), &mut message);
+                message.push_str(" is given twice");
             }
+            Refusal::NotFinite => message.push_str("a number that is not finite"),
+            Refusal::Trap(_) => {}
         }
-    )*};
-}
-
-from! {
-    bool => Bool;
-    i64 => Int;
-    i32 => Int;
-    f64 => Double;
-    &'a str => Text;
-    &'a [Datum<'a>] => List;
-    &'a [(&'a str, Datum<'a>)] => Record;
-}
-
-impl From<()> for Datum<'_> {
-    fn from((): ()) -> Self {
-        Datum::Nil
+        message
     }
 }
 
@@ -187,7 +175,7 @@ impl Meter {
 /// A copy of data being made.
 pub(crate) struct Copying<'h> {
     pub(crate) heap: &'h mut Heap,
-    pub(crate) program: &'h Inner,
+    pub(crate) program: &'h ProgramData,
     pub(crate) meter: &'h mut Meter,
     /// Room for the names of a record.
     pub(crate) names: &'h mut Vec<u32>,

@@ -9,23 +9,20 @@
 
 use crate::budget::Budget;
 use crate::fault::Trap;
-use crate::index::Index;
-use crate::program::Inner;
-use crate::shape::Names;
+use crate::field_matrix::{ABSENT, FAR, push_row};
+use crate::hash_index::HashIndex;
+use crate::host_value::Names;
+use crate::program::ProgramData;
 use crate::value::at;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// In the matrix: the shape does not have the field.
-pub(crate) const ABSENT: u8 = 255;
-/// In the matrix: the place is too far for a byte and must be looked up.
-pub(crate) const FAR: u8 = 254;
 /// No shape.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Bytes that a name or shape takes beside its text or fields, tables and spare room counted.
 const ENTRY: usize = 64;
-/// Shapes and names, and bytes of these, that a reused run keeps at most.
+/// ShapeTable and names, and bytes of these, that a reused run keeps at most.
 const KEPT: usize = 1_024;
 const KEPT_BYTES: usize = 64 << 10;
 const GUESSES: usize = 64;
@@ -77,7 +74,7 @@ impl OwnName {
 
 /// The tables.
 #[derive(Debug)]
-pub(crate) struct Shapes {
+pub(crate) struct ShapeTable {
     /// Where each field that is read lies, `stride` bytes a shape, those of the program first.
     pub(crate) matrix: Vec<u8>,
     pub(crate) stride: usize,
@@ -91,10 +88,10 @@ pub(crate) struct Shapes {
     own: Vec<Own>,
     /// The names that are no program's, of one shape after the other.
     brought: Vec<u32>,
-    index: Index,
+    index: HashIndex,
     names: String,
     own_names: Vec<OwnName>,
-    name_index: Index,
+    name_index: HashIndex,
     /// Whether there may be more than is kept for a next run.
     many: bool,
     /// The stamps of what was charged by the start and since.
@@ -107,10 +104,10 @@ pub(crate) struct Shapes {
     merges: Vec<(u32, u32, u32)>,
 }
 
-impl Shapes {
-    pub(crate) fn new(program: &Inner) -> Shapes {
+impl ShapeTable {
+    pub(crate) fn new(program: &ProgramData) -> ShapeTable {
         // In place: a fresh run is made as often as not.
-        Shapes {
+        ShapeTable {
             matrix: program.matrix.clone(),
             stride: program.stride,
             first_shape: program.shape_count(),
@@ -120,10 +117,10 @@ impl Shapes {
             laid: String::new(),
             own: Vec::new(),
             brought: Vec::new(),
-            index: Index::default(),
+            index: HashIndex::default(),
             names: String::new(),
             own_names: Vec::new(),
-            name_index: Index::default(),
+            name_index: HashIndex::default(),
             many: false,
             start: 1,
             run: 1,
@@ -133,7 +130,7 @@ impl Shapes {
     }
 
     /// Takes the shapes of a program and forgets all others.
-    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+    pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.forget(0, 0);
         self.stride = program.stride;
         self.first_shape = program.shape_count();
@@ -210,7 +207,7 @@ impl Shapes {
 
     /// The fields of a shape.
     #[inline]
-    pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
+    pub(crate) fn fields<'a>(&'a self, program: &'a ProgramData, shape: u32) -> &'a [u32] {
         match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
             Some(own) => slice(&self.fields, &self.own, own),
@@ -219,7 +216,7 @@ impl Shapes {
 
     /// The text of a name.
     #[inline]
-    pub(crate) fn name<'a>(&'a self, program: &'a Inner, name: u32) -> &'a str {
+    pub(crate) fn name<'a>(&'a self, program: &'a ProgramData, name: u32) -> &'a str {
         match name.checked_sub(self.first_name) {
             None => program.string(name),
             Some(own) => self.own_name(own),
@@ -232,7 +229,7 @@ impl Shapes {
     }
 
     /// Where a record of the shape keeps a field.
-    pub(crate) fn position(&self, program: &Inner, shape: u32, name: u32) -> Option<usize> {
+    pub(crate) fn position(&self, program: &ProgramData, shape: u32, name: u32) -> Option<usize> {
         if at(name) < self.stride {
             match self.matrix[at(shape) * self.stride + at(name)] {
                 ABSENT => return None,
@@ -249,7 +246,7 @@ impl Shapes {
     }
 
     /// The number of a name that is known.
-    pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
+    pub(crate) fn find_name(&self, program: &ProgramData, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
     }
 
@@ -260,7 +257,7 @@ impl Shapes {
     /// The number of a name, new or known.
     pub(crate) fn intern_name(
         &mut self,
-        program: &Inner,
+        program: &ProgramData,
         budget: &mut Budget,
         text: &str,
     ) -> Result<u32, Trap> {
@@ -354,7 +351,7 @@ impl Shapes {
         Some((at(own.bytes), at(own.longest)))
     }
 
-    /// As [`Shapes::own_named`], where it was given as this shape of a host.
+    /// As [`ShapeTable::own_named`], where it was given as this shape of a host.
     #[inline(always)]
     pub(crate) fn own_given(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
         let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
@@ -377,7 +374,7 @@ impl Shapes {
     /// The shape of a list of names.
     pub(crate) fn intern(
         &mut self,
-        program: &Inner,
+        program: &ProgramData,
         budget: &mut Budget,
         list: &[u32],
     ) -> Result<Result<u32, Duplicate>, Trap> {
@@ -514,15 +511,4 @@ pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     let mut sorted = list.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-}
-
-/// Adds the matrix row of a shape.
-pub(crate) fn push_row(matrix: &mut Vec<u8>, stride: usize, fields: &[u32]) {
-    let start = matrix.len();
-    matrix.resize(start + stride, ABSENT);
-    for (place, &field) in fields.iter().enumerate() {
-        if at(field) < stride {
-            matrix[start + at(field)] = u8::try_from(place).unwrap_or(FAR).min(FAR);
-        }
-    }
 }

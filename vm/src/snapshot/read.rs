@@ -5,151 +5,33 @@
 //! is named again only once it is whole, so nothing is circular; sizes, depth and memory keep to the limits. Nothing
 //! recurses, and no room is taken that the bytes or the limits do not pay for.
 
-use crate::fault::{StartError, Trap};
+use super::error::{RestoreError, Result};
+use super::format::{HEAD, MAGIC, SUM, VERSION, checksum, tag};
+use super::tables::{ENTRY, Object, Open, Tables};
+use crate::frame::Frame;
 use crate::heap::{Heap, narrow};
-use crate::interp::{self, Machine, Waiting};
-use crate::live::Use;
-use crate::program::{Inner, Program};
-use crate::run::Run;
-use crate::set;
-use crate::snapshot::{HEAD, MAGIC, SUM, VERSION, tag};
+use crate::liveness::RegisterUse;
+use crate::machine::{self, Machine, PendingCall};
+use crate::program::{Program, ProgramData};
+use crate::register_set::registers;
 use crate::value::{Tag, Value, at};
-use crate::{Limits, frame::Frame};
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
 use ilo_spec::decode::Reader;
-use ilo_spec::error::{Code, DecodeError};
+use ilo_spec::error::DecodeError;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FunctionId, StringId};
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Why bytes are not a snapshot that a run may go on from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RestoreError {
-    /// They do not begin as a snapshot does.
-    Magic,
-    /// A version that this build does not read.
-    Version {
-        /// The version found.
-        found: u8,
-    },
-    /// The sum does not fit: bytes were changed or lost.
-    Damaged,
-    /// The snapshot is of another program.
-    OtherProgram {
-        /// The hash of the program at hand.
-        expected: u64,
-        /// The hash that the snapshot names.
-        found: u64,
-    },
-    /// Something in it is not of the form.
-    Form(DecodeError),
-    /// Something in it breaks a rule.
-    Rule {
-        /// The byte at which reading stopped.
-        offset: usize,
-        /// What should be there.
-        expected: &'static str,
-        /// What is.
-        found: u64,
-    },
-    /// It passes a limit of the run.
-    Limit {
-        /// The limit's code.
-        code: Code,
-        /// What was found and the limit.
-        message: String,
-    },
+/// The beginning of a snapshot, and the rest to be read once the function that it names is prepared.
+pub(crate) struct Header<'b> {
+    pub(crate) function: FunctionId,
+    nested: bool,
+    fuel: u64,
+    calls: u64,
+    reader: Reader<'b>,
 }
 
-impl RestoreError {
-    /// The stable code.
-    pub fn code(&self) -> Code {
-        match self {
-            RestoreError::Limit { code, .. } => *code,
-            _ => Code::BadSnapshot,
-        }
-    }
-}
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RestoreError::Magic => f.write_str("expected the magic bytes of an ilo snapshot"),
-            RestoreError::Version { found } => {
-                write!(f, "expected a snapshot of version {VERSION}, found {found}")
-            }
-            RestoreError::Damaged => {
-                f.write_str("the sum at the end does not fit: bytes were changed or lost")
-            }
-            RestoreError::OtherProgram { expected, found } => {
-                write!(f, "expected a snapshot of program {expected:016x}, found one of {found:016x}")
-            }
-            RestoreError::Form(error) => error.fmt(f),
-            RestoreError::Rule { offset, expected, found } => {
-                write!(f, "at byte {offset}: expected {expected}, found {found}")
-            }
-            RestoreError::Limit { message, .. } => f.write_str(message),
-        }
-    }
-}
-
-impl core::error::Error for RestoreError {}
-
-impl From<DecodeError> for RestoreError {
-    fn from(error: DecodeError) -> RestoreError {
-        RestoreError::Form(error)
-    }
-}
-
-impl From<Trap> for RestoreError {
-    fn from(trap: Trap) -> RestoreError {
-        let (code, message) = trap.into_parts();
-        RestoreError::Limit { code, message }
-    }
-}
-
-impl From<StartError> for RestoreError {
-    fn from(error: StartError) -> RestoreError {
-        // The function is there, so it is the memory of its frames.
-        RestoreError::Limit { code: error.code(), message: alloc::format!("{error}") }
-    }
-}
-
-type Result<T> = core::result::Result<T, RestoreError>;
-
-impl Run {
-    /// A run that goes on from a snapshot of this program.
-    ///
-    /// # Errors
-    /// As [`Run::restore`].
-    pub fn from_snapshot(program: &Program, snapshot: &[u8], limits: Limits) -> Result<Run> {
-        let mut run = Run::new(program, limits);
-        run.restore(snapshot)?;
-        Ok(run)
-    }
-
-    /// Drops whatever was under way and goes on from a snapshot: the call that it was taken at waits for its answer.
-    ///
-    /// Fuel and calls that were used stay used; memory is counted anew. There are no arguments to rewind to.
-    ///
-    /// # Errors
-    /// Bytes that are no snapshot of this program, or that pass a limit of this run; then nothing is under way.
-    pub fn restore(&mut self, snapshot: &[u8]) -> Result<()> {
-        self.clear();
-        let mut tables = self.tables.take().unwrap_or_default();
-        let restored = self.read(snapshot, &mut tables);
-        tables.clear();
-        self.tables = Some(tables);
-        if restored.is_err() {
-            self.clear();
-        }
-        restored
-    }
-
-    fn read(&mut self, snapshot: &[u8], tables: &mut Tables) -> Result<()> {
-        let program = self.machine.program.clone();
+impl<'b> Header<'b> {
+    /// Checks the snapshot's frame and reads its beginning.
+    pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Result<Header<'b>> {
         let mut reader = open(snapshot, program.inner().lazy().id)?;
         let nested = flag(&mut reader)?;
         let (fuel, calls) = (reader.varint()?, reader.varint()?);
@@ -157,19 +39,25 @@ impl Run {
         if program.inner().function(function).is_none() {
             return rule(&reader, "the number of a function", function.0.into());
         }
-        self.prepare(function)?;
+        Ok(Header { function, nested, fuel, calls, reader })
+    }
+
+    /// Reads the rest into a machine that is prepared for the function.
+    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Result<()> {
+        let Header { function, nested, fuel, calls, mut reader } = self;
+        let program = machine.program.clone();
         let inner = program.inner();
         let lazy = inner.lazy();
-        self.machine.heap.budget.use_up(fuel, calls);
-        self.machine.heap.nested = nested;
-        windows(&mut self.machine, &mut reader, inner, function)?;
-        let Machine { heap, stack, frames, notes, pc, base, .. } = &mut self.machine;
+        machine.heap.budget.use_up(fuel, calls);
+        machine.heap.nested = nested;
+        windows(machine, &mut reader, inner, function)?;
+        let Machine { heap, stack, frames, notes, pc, base, .. } = &mut *machine;
         let windows = frames.iter().map(|frame| (frame.pc, frame.base));
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
             let Some(site) = lazy.live.site(pc - 1) else { continue };
             let base = at(base);
-            for register in set::registers(site.set) {
+            for register in registers(site.set) {
                 let of = lazy.live.use_of(site, register);
                 let value = values.register(of, &stack[base..])?;
                 stack[base + usize::from(register)] = value;
@@ -182,15 +70,15 @@ impl Run {
                 return values.rule("the number of a tool's name", tool.into());
             }
             let value = values.value(None)?;
-            interp::note(values.heap, notes, StringId(tool), value)?;
+            machine::note(values.heap, notes, StringId(tool), value)?;
         }
         if values.reader.left() > 0 {
             let left = values.reader.left() as u64;
             return values.rule("the end", left);
         }
         let charged = values.charged;
-        self.machine.heap.budget.give_back(charged);
-        Ok(self.wait()?)
+        machine.heap.budget.give_back(charged);
+        Ok(())
     }
 }
 
@@ -198,7 +86,7 @@ impl Run {
 fn windows(
     machine: &mut Machine,
     reader: &mut Reader<'_>,
-    program: &Inner,
+    program: &ProgramData,
     function: FunctionId,
 ) -> Result<()> {
     let count = reader.count("frames", program.spec.functions.len(), 1)?;
@@ -216,7 +104,7 @@ fn windows(
             }
             Some(&Op::Tool { dst, first, call, .. }) if left == 0 => {
                 (machine.pc, machine.base) = (pc, base);
-                machine.waiting = Waiting { call, first, dst };
+                machine.pending_call = PendingCall { call, first, dst };
             }
             _ => {
                 let expected = if left > 0 { "a call of a function" } else { "a tool call" };
@@ -236,7 +124,7 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
         None => return Err(RestoreError::Damaged),
     }
     let Some((content, sum)) = snapshot.split_last_chunk::<SUM>() else { return Err(RestoreError::Damaged) };
-    if content.len() < HEAD || xxh3_64(content).to_le_bytes() != *sum {
+    if content.len() < HEAD || checksum(content) != *sum {
         return Err(RestoreError::Damaged);
     }
     let mut reader = Reader::new(content);
@@ -259,63 +147,11 @@ fn flag(reader: &mut Reader<'_>) -> Result<bool> {
     }
 }
 
-/// What was read before, kept by the run for the next time.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    texts: Vec<Value>,
-    objects: Vec<Object>,
-    open: Vec<Open>,
-    shapes: Vec<u32>,
-    names: Vec<u32>,
-    list: Vec<u32>,
-}
-
-/// A list or record that has a number.
-#[derive(Clone, Copy, Debug)]
-struct Object {
-    /// The value, as deep as what is there of it.
-    value: Value,
-    /// Items that are there.
-    filled: u32,
-    whole: bool,
-    /// Whether a container holds it.
-    held: bool,
-}
-
-/// A container whose items are being read.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    object: u32,
-    next: u32,
-    count: u32,
-    depth: u32,
-}
-
-/// Entries of a table that are kept.
-const KEPT: usize = 1_024;
-/// Bytes of an entry of a table, which may have twice the room.
-const ENTRY: u64 = 2 * size_of::<Object>() as u64;
-
-impl Tables {
-    fn clear(&mut self) {
-        fn clear<T>(list: &mut Vec<T>) {
-            list.clear();
-            list.shrink_to(KEPT);
-        }
-        clear(&mut self.texts);
-        clear(&mut self.objects);
-        clear(&mut self.open);
-        clear(&mut self.shapes);
-        clear(&mut self.names);
-        clear(&mut self.list);
-    }
-}
-
 /// Reads values.
 struct Values<'r, 'b> {
     reader: Reader<'b>,
     heap: &'r mut Heap,
-    program: &'r Inner,
+    program: &'r ProgramData,
     tables: &'r mut Tables,
     /// What the tables were charged.
     charged: u64,
@@ -336,14 +172,14 @@ impl Values<'_, '_> {
 
     /// Reads a register; those of its window that are lower are there.
     #[inline]
-    fn register(&mut self, of: Use, window: &[Value]) -> Result<Value> {
+    fn register(&mut self, of: RegisterUse, window: &[Value]) -> Result<Value> {
         match of {
-            Use::Value => self.value(None),
-            Use::List => match self.value(None)? {
+            RegisterUse::Value => self.value(None),
+            RegisterUse::List => match self.value(None)? {
                 list if list.tag == Tag::List => Ok(list),
                 _ => self.rule("a list to loop over", 0),
             },
-            Use::Index(open) => {
+            RegisterUse::Index(open) => {
                 let index = self.reader.varint32()?;
                 if index > window[usize::from(open.base)].aux {
                     return self.rule("an index within the list of the loop", index.into());
@@ -351,7 +187,7 @@ impl Values<'_, '_> {
                 let cost = self.program.facts.loops.get(at(open.pc)).copied().unwrap_or(1);
                 Ok(Value::state(cost, index, open.pc + 1))
             }
-            Use::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
+            RegisterUse::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
         }
     }
 

@@ -2,20 +2,22 @@
 //!
 //! It only says whether all of them are right. Which is wrong, and how, is found by a second, slower look.
 
-use super::flow::{Flow, NOWHERE};
-use crate::set::Set;
+use crate::register_set::RegisterSet;
 use crate::value::at;
 use ilo_spec::isa::Visitor;
 use ilo_spec::operand::Role;
 use ilo_spec::program::{Function, Program};
 
+/// No `next`, no jump: there are fewer instructions.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
 /// What changes from instruction to instruction, and what the operands of the last one ask for.
-pub(super) struct Look<'p, S> {
+pub(super) struct OperandCheck<'p, S> {
     program: &'p Program,
     caller: usize,
     registers: u16,
     /// Registers that may be written.
-    free: S,
+    pub(super) free: S,
     /// Registers that an instruction itself writes, so far.
     pub(super) written: S,
     /// Registers that are set before the instruction, and behind it.
@@ -24,7 +26,7 @@ pub(super) struct Look<'p, S> {
     /// Whether anything comes from the instruction before.
     pub(super) live: bool,
     /// Fuel so far of the innermost open loop, else of the function.
-    cost: u64,
+    pub(super) cost: u64,
     /// One past the highest field that was read.
     pub(super) fields: u16,
     /// The bits of all registers but windows and those of loops.
@@ -40,9 +42,9 @@ pub(super) struct Look<'p, S> {
     pub(super) apart: bool,
 }
 
-impl<'p, S: Set> Look<'p, S> {
-    pub(super) fn new(program: &'p Program, function: &Function, caller: usize) -> Look<'p, S> {
-        Look {
+impl<'p, S: RegisterSet> OperandCheck<'p, S> {
+    pub(super) fn new(program: &'p Program, function: &Function, caller: usize) -> OperandCheck<'p, S> {
+        OperandCheck {
             program,
             caller,
             registers: function.registers,
@@ -62,19 +64,6 @@ impl<'p, S: Set> Look<'p, S> {
         }
     }
 
-    /// Takes what something else may have changed.
-    #[inline(always)]
-    pub(super) fn take(&mut self, flow: &Flow<'p, S>) {
-        self.free = flow.all.without(&flow.locked);
-        (self.state, self.live, self.cost) = (flow.state, flow.live, flow.cost);
-    }
-
-    /// Hands on what the looks have changed.
-    #[inline(always)]
-    pub(super) fn give(&self, flow: &mut Flow<'p, S>) {
-        (flow.state, flow.live, flow.cost) = (self.state, self.live, self.cost);
-    }
-
     /// The next instruction.
     #[inline(always)]
     pub(super) fn begin(&mut self) {
@@ -91,7 +80,7 @@ impl<'p, S: Set> Look<'p, S> {
     }
 }
 
-impl<S: Set> Visitor for Look<'_, S> {
+impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
     #[inline(always)]
     fn instruction(&mut self, cost: u8, ends: bool) {
         self.cost += u64::from(cost);

@@ -1,7 +1,7 @@
 //! A set of registers.
 
 /// A set of registers: one word where a function has no more than 64, as nearly all, else four.
-pub(crate) trait Set: Copy + Default + PartialEq {
+pub(crate) trait RegisterSet: Copy + Default + PartialEq {
     fn has(&self, register: u8) -> bool;
     /// Whether it has a register that a set of this width can have.
     fn has_low(&self, register: u8) -> bool;
@@ -35,7 +35,7 @@ pub(crate) trait Set: Copy + Default + PartialEq {
 }
 
 /// A register that a function of 64 does not have is in no set of it.
-impl Set for u64 {
+impl RegisterSet for u64 {
     #[inline(always)]
     fn has(&self, register: u8) -> bool {
         u64::can_have(register) && self.has_low(register)
@@ -91,7 +91,7 @@ impl Set for u64 {
     }
 }
 
-impl Set for [u64; 4] {
+impl RegisterSet for [u64; 4] {
     fn has(&self, register: u8) -> bool {
         self[usize::from(register >> 6)] >> (register & 63) & 1 != 0
     }
@@ -138,11 +138,11 @@ impl Set for [u64; 4] {
 }
 
 /// A set for a function of any size.
-pub(crate) type Wide = [u64; 4];
+pub(crate) type WideSet = [u64; 4];
 
 /// The registers of a set, from the lowest.
 #[inline]
-pub(crate) fn registers(mut words: Wide) -> impl Iterator<Item = u8> {
+pub(crate) fn registers(mut words: WideSet) -> impl Iterator<Item = u8> {
     core::iter::from_fn(move || {
         for (high, word) in (0_u8..).zip(&mut words) {
             if *word != 0 {

@@ -4,7 +4,7 @@
 //! for jumps go forward but for `next`. A live register is one that some path reads before it is set again, so
 //! verification has shown that it is set.
 
-use crate::set::{Set, Wide};
+use crate::register_set::{RegisterSet, WideSet};
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
@@ -13,7 +13,7 @@ use ilo_spec::program::{Function, Program};
 
 /// What is known of every place of a program where a run can stop or need room.
 #[derive(Debug, Default)]
-pub(crate) struct Live {
+pub(crate) struct Liveness {
     /// For each instruction one more than the number of its site, or 0.
     sites: Vec<u32>,
     sets: Vec<Site>,
@@ -24,7 +24,7 @@ pub(crate) struct Live {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// The registers that are live.
-    pub(crate) set: Wide,
+    pub(crate) set: WideSet,
     /// One more than the number of the innermost loop that is open.
     innermost: u32,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Loop {
 
 /// What a live register is for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Use {
+pub(crate) enum RegisterUse {
     Value,
     /// The list that the loop goes over.
     List,
@@ -54,10 +54,10 @@ pub(crate) enum Use {
     Collected(Loop),
 }
 
-impl Live {
+impl Liveness {
     /// Goes over a verified program.
-    pub(crate) fn new(program: &Program) -> Live {
-        let mut live = Live { sites: alloc::vec![0; program.code.len()], ..Live::default() };
+    pub(crate) fn new(program: &Program) -> Liveness {
+        let mut live = Liveness { sites: alloc::vec![0; program.code.len()], ..Liveness::default() };
         let mut sets = Vec::new();
         for function in &program.functions {
             let code = &program.code[at(function.start)..at(function.end)];
@@ -75,21 +75,21 @@ impl Live {
 
     /// What a live register of a site is for.
     #[inline]
-    pub(crate) fn use_of(&self, site: &Site, register: u8) -> Use {
+    pub(crate) fn use_of(&self, site: &Site, register: u8) -> RegisterUse {
         let mut next = site.innermost;
         while let Some(open) = next.checked_sub(1).and_then(|number| self.loops.get(at(number))) {
             match register.wrapping_sub(open.base) {
-                0 => return Use::List,
-                1 => return Use::Index(*open),
-                2 if open.collects => return Use::Collected(*open),
+                0 => return RegisterUse::List,
+                1 => return RegisterUse::Index(*open),
+                2 if open.collects => return RegisterUse::Collected(*open),
                 _ => next = open.outer,
             }
         }
-        Use::Value
+        RegisterUse::Value
     }
 
     /// Keeps what is live at the sites of a function, and its loops.
-    fn record(&mut self, function: &Function, code: &[Op], sets: &[Wide]) {
+    fn record(&mut self, function: &Function, code: &[Op], sets: &[WideSet]) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         for (pc, &op) in code.iter().enumerate() {
             while open.last().is_some_and(|&(next, _)| next < pc) {
@@ -134,7 +134,7 @@ fn is_site(op: Op) -> bool {
 }
 
 /// What is live at a site: before its instruction, but for an `invoke` while the callee runs.
-fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
+fn across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
     let Op::Invoke { dst, fail, .. } = op else { return before };
     let mut set = sets[pc + 1];
     if fail.0 != 0 {
@@ -145,9 +145,9 @@ fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
 }
 
 /// What is live before each instruction of a function.
-fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
+fn settle(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
     sets.clear();
-    sets.resize(code.len(), Wide::default());
+    sets.resize(code.len(), WideSet::default());
     loop {
         let mut changed = false;
         for (pc, &op) in code.iter().enumerate().rev() {
@@ -163,8 +163,8 @@ fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
 }
 
 /// What is live behind an instruction, whichever way it goes on.
-fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
-    let mut set = if op.ends() { Wide::default() } else { sets[pc + 1] };
+fn after(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
+    let mut set = if op.ends() { WideSet::default() } else { sets[pc + 1] };
     let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
     match op {
         Op::Switch { map, .. } => {
@@ -188,9 +188,9 @@ fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
 }
 
 /// What is live before an instruction, from what is live behind it.
-fn transfer(program: &Program, op: Op, mut set: Wide) -> Wide {
+fn transfer(program: &Program, op: Op, mut set: WideSet) -> WideSet {
     let (mut first, mut length) = (0, 0);
-    let mut reads = Wide::default();
+    let mut reads = WideSet::default();
     let item = matches!(op, Op::Next { .. });
     op.roles(|_, role| match role {
         Role::Write(register) if !item => set.remove(register),

@@ -14,14 +14,14 @@ const SEEDS: u64 = 8;
 
 /// The table.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Index {
+pub(crate) struct HashIndex {
     /// Hash in the upper half, number + 1 in the lower; 0 is empty. The length is a power of two or 0.
     slots: Vec<u64>,
     used: usize,
     seed: u64,
 }
 
-impl Index {
+impl HashIndex {
     pub(crate) fn hash_text(&self, text: &str) -> u64 {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(text)
     }
@@ -48,17 +48,17 @@ impl Index {
     }
 
     /// Makes room for so many at once.
-    pub(crate) fn with_room(count: usize) -> Index {
-        Index { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
+    pub(crate) fn with_room(count: usize) -> HashIndex {
+        HashIndex { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
     }
 
     /// Adds a number unless one is there for which `same` holds; says whether it did. `hash_of` is as in
-    /// [`Index::insert`].
+    /// [`HashIndex::insert`].
     pub(crate) fn insert_new(
         &mut self,
         new: u32,
         mut same: impl FnMut(u32) -> bool,
-        hash_of: impl Fn(&Index, u32) -> u64,
+        hash_of: impl Fn(&HashIndex, u32) -> u64,
     ) -> bool {
         if (self.used + 1) * 2 > self.slots.len() {
             self.refill((self.slots.len() * 2).max(16), &hash_of);
@@ -85,7 +85,7 @@ impl Index {
     }
 
     /// Adds a number that is not there; `hash_of` hashes what any number stands for under the table's seed.
-    pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&Index, u32) -> u64) {
+    pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&HashIndex, u32) -> u64) {
         if (self.used + 1) * 2 > self.slots.len() {
             let room = (self.slots.len() * 2).max(16);
             self.refill(room, &hash_of);
@@ -110,7 +110,7 @@ impl Index {
         probe
     }
 
-    fn refill(&mut self, room: usize, hash_of: &impl Fn(&Index, u32) -> u64) {
+    fn refill(&mut self, room: usize, hash_of: &impl Fn(&HashIndex, u32) -> u64) {
         let old = core::mem::replace(&mut self.slots, alloc::vec![0; room]);
         self.used = 0;
         for slot in old.into_iter().filter(|&slot| slot != 0) {
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn finds_what_was_put_in_and_nothing_else() {
-        let mut index = Index::default();
+        let mut index = HashIndex::default();
         let names: Vec<alloc::string::String> = (0..5_000).map(|n| alloc::format!("name {n}")).collect();
-        let hash_of = |index: &Index, n: u32| index.hash_text(&names[n as usize]);
+        let hash_of = |index: &HashIndex, n: u32| index.hash_text(&names[n as usize]);
         for n in 0..4_000 {
             index.insert(n, hash_of);
         }
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn keys_that_all_meet_are_parted_by_another_seed() {
-        let mut index = Index::default();
+        let mut index = HashIndex::default();
         let hash_of =
-            |index: &Index, n: u32| if index.seed == 0 { 7 } else { u64::from(n) << 33 | u64::from(n) };
+            |index: &HashIndex, n: u32| if index.seed == 0 { 7 } else { u64::from(n) << 33 | u64::from(n) };
         for n in 0..1_000 {
             index.insert(n, hash_of);
         }

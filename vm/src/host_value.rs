@@ -1,8 +1,62 @@
-//! Records that look alike: a host names their fields once and gives values from then on.
+//! Values as a host gives them: borrowed, copied into the run once.
+//!
+//! Records that look alike share a [`Shape`]: the host names their fields once and gives values from then on.
 
-use crate::datum::Datum;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+
+/// A value from a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Datum<'a> {
+    /// nil.
+    Nil,
+    /// A bool.
+    Bool(bool),
+    /// An exact integer.
+    Int(i64),
+    /// A double, which must be finite.
+    Double(f64),
+    /// Text.
+    Text(&'a str),
+    /// A list.
+    List(&'a [Datum<'a>]),
+    /// A record, whose names must all be different.
+    Record(&'a [(&'a str, Datum<'a>)]),
+    /// A record whose names were given before.
+    Shaped(&'a Shaped<'a>),
+}
+
+macro_rules! from {
+    ($($source:ty => $variant:ident;)*) => {$(
+        impl<'a> From<$source> for Datum<'a> {
+            fn from(value: $source) -> Datum<'a> {
+                Datum::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! {
+    bool => Bool;
+    i64 => Int;
+    i32 => Int;
+    f64 => Double;
+    &'a str => Text;
+    &'a [Datum<'a>] => List;
+    &'a [(&'a str, Datum<'a>)] => Record;
+}
+
+impl From<()> for Datum<'_> {
+    fn from((): ()) -> Self {
+        Datum::Nil
+    }
+}
+
+impl<'a> From<&'a Shaped<'a>> for Datum<'a> {
+    fn from(record: &'a Shaped<'a>) -> Datum<'a> {
+        Datum::Shaped(record)
+    }
+}
 
 /// Names of fields, shared by all records that were made of one shape. Two are the same where they lie at one place.
 pub(crate) type Names = Arc<[Box<str>]>;
@@ -51,11 +105,5 @@ impl<'a> Shaped<'a> {
     /// As many as there are names.
     pub(crate) fn values(&self) -> &'a [Datum<'a>] {
         self.values
-    }
-}
-
-impl<'a> From<&'a Shaped<'a>> for Datum<'a> {
-    fn from(record: &'a Shaped<'a>) -> Datum<'a> {
-        Datum::Shaped(record)
     }
 }

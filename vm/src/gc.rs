@@ -1,0 +1,50 @@
+//! Garbage collection: which values a stopped run can still read, for the heap to keep and move together.
+
+use crate::fault::Trap;
+use crate::heap::Heap;
+use crate::liveness::RegisterUse;
+use crate::machine::Machine;
+use crate::program::ProgramData;
+use crate::register_set::registers;
+use crate::value::{Value, at};
+
+/// Clears the heap of a run that is under way. `scratch` are values of an answer that is being built.
+///
+/// Burns fuel by what is kept and by the size of the maps; without that much fuel everything stays as it is.
+pub(crate) fn collect(
+    program: &ProgramData,
+    machine: &mut Machine,
+    scratch: &mut [Value],
+) -> Result<(), Trap> {
+    machine.heap.begin_marking()?;
+    roots(program, machine, scratch, |heap, value, room| heap.reach(program, *value, room));
+    machine.heap.finish_marking()?;
+    roots(program, machine, scratch, |heap, value, _| *value = heap.moved(*value));
+    machine.heap.slide_together();
+    Ok(())
+}
+
+/// Hands over every value that the run can still read; with a list that a loop collects, the places that it has.
+fn roots(
+    program: &ProgramData,
+    machine: &mut Machine,
+    scratch: &mut [Value],
+    mut each: impl FnMut(&mut Heap, &mut Value, usize),
+) {
+    let Machine { heap, stack, frames, notes, pc, base, .. } = machine;
+    let live = &program.lazy().live;
+    let windows = frames.iter().map(|frame| (frame.pc, frame.base)).chain([(*pc, *base)]);
+    for (pc, base) in windows {
+        let Some(site) = live.site(pc - 1) else { continue };
+        let base = at(base);
+        for register in registers(site.set) {
+            let room = match live.use_of(site, register) {
+                RegisterUse::Collected(open) => at(stack[base + usize::from(open.base)].aux),
+                _ => 0,
+            };
+            each(heap, &mut stack[base + usize::from(register)], room);
+        }
+    }
+    let notes = notes.iter_mut().map(|(_, value)| value);
+    notes.chain(scratch).for_each(|value| each(heap, value, 0));
+}

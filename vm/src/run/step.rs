@@ -1,0 +1,113 @@
+//! Running: step by step, from one tool call to the next.
+
+use crate::fault::Trap;
+use crate::interp;
+use crate::machine::{Machine, Stop};
+use crate::run::call::Call;
+use crate::run::outcome::Outcome;
+use crate::run::state::{Run, State};
+use crate::value::at;
+use alloc::string::ToString;
+use core::hint::cold_path;
+use ilo_spec::error::Code;
+
+/// What a step came to.
+#[derive(Debug)]
+pub enum Step<'r> {
+    /// A tool call that the host is to answer.
+    Call(Call<'r>),
+    /// The end.
+    Done(Outcome<'r>),
+}
+
+impl Run {
+    /// Runs up to the next tool call or the end. A call that waits for its answer is returned again, and so is the end.
+    #[inline]
+    pub fn step(&mut self) -> Step<'_> {
+        let waits = match self.state {
+            State::Ready => {
+                let (stop, trap) = interp::execute(&mut self.machine);
+                match (stop, &trap) {
+                    (Stop::Returned, None) if !self.machine.result.is_container() => {
+                        self.state = State::Ok;
+                        false
+                    }
+                    (Stop::Call, None) => {
+                        self.state = State::Pending;
+                        true
+                    }
+                    _ => self.stopped(stop, trap),
+                }
+            }
+            _ => self.stood(),
+        };
+        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+    }
+
+    /// A step of what does not run; says whether a call waits.
+    #[cold]
+    #[inline(never)]
+    fn stood(&mut self) -> bool {
+        if let State::Idle = self.state {
+            self.end(Code::BadUsage, "no function was started".to_string());
+        }
+        matches!(self.state, State::Pending)
+    }
+
+    /// The call that waits for its answer.
+    pub fn pending(&mut self) -> Option<Call<'_>> {
+        matches!(self.state, State::Pending).then_some(Call { run: self })
+    }
+
+    /// The machine stopped with what is to be looked at; says whether a call waits for its answer.
+    #[inline(never)]
+    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
+        while let Some(found) = trap {
+            cold_path();
+            if let Err(found) = self.make_room(found) {
+                self.trap(found);
+                return false;
+            }
+            // The instruction that found no room is carried out again.
+            self.machine.pc -= 1;
+            (stop, trap) = interp::execute(&mut self.machine);
+        }
+        let leaves = match stop {
+            Stop::Call | Stop::LargeCall => self.pause(),
+            Stop::Returned => {
+                self.state = State::Ok;
+                let Machine { program, heap, result, .. } = &mut self.machine;
+                heap.check_leaving(program.inner(), core::slice::from_ref(result))
+            }
+            Stop::Failed => {
+                self.failed();
+                return false;
+            }
+        };
+        if let Err(trap) = leaves {
+            self.trap(trap);
+        }
+        matches!(self.state, State::Pending)
+    }
+
+    /// The machine stands at a tool call, whose arguments leave the run.
+    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
+        let Machine { program, heap, stack, base, pending_call, .. } = &mut self.machine;
+        let inner = program.inner();
+        let first = at(*base) + usize::from(pending_call.first.0);
+        let count = at(inner.call(pending_call.call).arguments);
+        self.state = State::Pending;
+        heap.check_leaving(inner, &stack[first..first + count])
+    }
+
+    /// The machine was put at a tool call, whose arguments are there.
+    pub(crate) fn wait(&mut self) -> Result<(), Trap> {
+        // The fuel of looking at what leaves was burnt when it left, and may be more than what is left now.
+        let budget = &mut self.machine.heap.budget;
+        let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
+        self.pause()?;
+        self.machine.heap.budget.fuel = fuel;
+        self.machine.heap.budget.hold();
+        Ok(())
+    }
+}
