@@ -241,7 +241,7 @@ impl fmt::Display for DecodeError {
         match self.kind {
             DecodeErrorKind::Magic => f.write_str("expected the magic bytes of ilo bytecode"),
             DecodeErrorKind::Version { found } => {
-                write!(f, "expected format version {}, found {found}", crate::encode::VERSION)
+                write!(f, "expected format version {}, found {found}", crate::format::VERSION)
             }
             DecodeErrorKind::Truncated => f.write_str("the bytes end too early"),
             DecodeErrorKind::Varint => f.write_str("a number that is too long or out of range"),

@@ -6,7 +6,7 @@
 //!
 //! Numbers are append-only: a test freezes them.
 
-use crate::encode::Sink;
+use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
     Back, CallId, ChoiceId, Count, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
@@ -84,7 +84,7 @@ macro_rules! instructions {
             }
 
             /// Writes the packed form: the number, then each operand.
-            pub fn encode(&self, sink: &mut Sink) {
+            pub fn encode(&self, sink: &mut ByteSink) {
                 match *self { $(Op::$name { $($field),* } => {
                     sink.byte($number);
                     $($field.encode(sink);)*
@@ -109,7 +109,7 @@ macro_rules! instructions {
 
             /// Reads the packed form.
             #[inline(never)]
-            pub fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Op, DecodeError> {
+            pub fn decode(reader: &mut ByteReader<'_>) -> Result<Op, DecodeError> {
                 match reader.byte()? {
                     $($number => Ok(Op::$name { $($field: Operand::decode(reader)?),* }),)*
                     number => Err(reader.unknown_instruction(number)),
@@ -255,11 +255,11 @@ impl Operand for NumberByte {
         NumberByte(byte)
     }
     #[inline]
-    fn encode(self, sink: &mut Sink) {
+    fn encode(self, sink: &mut ByteSink) {
         sink.byte(self.0);
     }
     #[inline]
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.byte().map(NumberByte)
     }
     #[inline]
@@ -280,11 +280,11 @@ impl Operand for Small {
         Small(byte.cast_signed())
     }
     #[inline]
-    fn encode(self, sink: &mut Sink) {
+    fn encode(self, sink: &mut ByteSink) {
         sink.byte(self.0.cast_unsigned());
     }
     #[inline]
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.byte().map(Self::short)
     }
     #[inline]

@@ -10,9 +10,11 @@
 
 extern crate alloc;
 
+pub mod bytes;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod format;
 pub mod isa;
 pub mod limits;
 pub mod node;

@@ -3,7 +3,7 @@
 //! A kind says how it is packed ([`Operand::encode`], [`Operand::decode`]) and what the verifier must show of it
 //! ([`Operand::role`]). Instructions are built of these in [`crate::isa`].
 
-use crate::encode::Sink;
+use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use core::fmt;
 
@@ -56,9 +56,9 @@ pub trait Operand: Copy + fmt::Debug + PartialEq {
     /// The operand that is packed in one byte, none of [`Operand::LONG`] in it.
     fn short(byte: u8) -> Self;
     /// Writes the packed form.
-    fn encode(self, sink: &mut Sink);
+    fn encode(self, sink: &mut ByteSink);
     /// Reads the packed form.
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError>;
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError>;
     /// What the verifier must show.
     fn role(self) -> Role;
 }
@@ -93,11 +93,11 @@ macro_rules! operands {
                 $name(short!($write byte))
             }
             #[inline]
-            fn encode(self, sink: &mut Sink) {
+            fn encode(self, sink: &mut ByteSink) {
                 sink.$write(self.0.into());
             }
             #[inline]
-            fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+            fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
                 reader.$read().map($name)
             }
             #[inline]

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_spec::decode::{Reader, decode, instruction_offsets};
+use ilo_spec::bytes::ByteReader;
+use ilo_spec::decode::{decode, instruction_offsets};
 use ilo_spec::encode::{MAGIC, Section, VERSION};
 use ilo_spec::error::{DecodeError, DecodeErrorKind as Kind};
 use ilo_spec::isa::Op;
@@ -15,7 +16,7 @@ const CONTENT: usize = 7;
 
 /// A file of one section.
 fn file(section: Section, content: &[u8]) -> Vec<u8> {
-    let mut sink = ilo_spec::encode::Sink::default();
+    let mut sink = ilo_spec::bytes::ByteSink::default();
     sink.size(content.len());
     [&MAGIC[..], &[VERSION, section as u8], &sink.into_bytes(), content].concat()
 }
@@ -61,7 +62,7 @@ fn sections_rise_and_fill_their_length() {
 
 #[test]
 fn numbers_are_as_short_as_can_be_and_in_range() {
-    let varint = |bytes: &[u8]| Reader::new(bytes).varint().map_err(|error| error.kind);
+    let varint = |bytes: &[u8]| ByteReader::new(bytes).varint().map_err(|error| error.kind);
     for (bytes, value) in [
         (&[0][..], 0),
         (&[0x7f], 127),
@@ -81,21 +82,21 @@ fn numbers_are_as_short_as_can_be_and_in_range() {
     ] {
         assert_eq!(varint(bytes), Err(Kind::Varint), "{bytes:?}");
     }
-    assert_eq!(Reader::new(&[0xff, 0xff, 3]).varint16().unwrap(), u16::MAX);
-    assert_eq!(Reader::new(&[0x80, 0x80, 4]).varint16().unwrap_err().kind, Kind::Varint);
-    assert_eq!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 15]).varint32().unwrap(), u32::MAX);
-    assert_eq!(Reader::new(&[0x80, 0x80, 0x80, 0x80, 16]).varint32().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 3]).varint16().unwrap(), u16::MAX);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 4]).varint16().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 15]).varint32().unwrap(), u32::MAX);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 0x80, 0x80, 16]).varint32().unwrap_err().kind, Kind::Varint);
     // Zigzag: 0, -1, 1, -2, and the ends of 32 bits.
     for (byte, value) in [(0, 0), (1, -1), (2, 1), (3, -2)] {
-        assert_eq!(Reader::new(&[byte]).zigzag64().unwrap(), value);
+        assert_eq!(ByteReader::new(&[byte]).zigzag64().unwrap(), value);
     }
-    assert_eq!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 15]).zigzag32().unwrap(), i32::MIN);
-    assert_eq!(Reader::new(&[0x80, 0x80, 0x80, 0x80, 16]).zigzag32().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 15]).zigzag32().unwrap(), i32::MIN);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 0x80, 0x80, 16]).zigzag32().unwrap_err().kind, Kind::Varint);
 }
 
 #[test]
 fn a_reader_tells_where_it_is() {
-    let mut reader = Reader::new(&[1, 0x80, 1, 9]);
+    let mut reader = ByteReader::new(&[1, 0x80, 1, 9]);
     assert_eq!((reader.offset(), reader.left()), (0, 4));
     assert_eq!(reader.byte().unwrap(), 1);
     assert_eq!((reader.offset(), reader.left()), (1, 3));

@@ -6,7 +6,7 @@ mod common;
 
 use Operands::{AnsweredList, AnsweredText, Lists, OwnTexts, Records, Rendered, Texts};
 use common::*;
-use ilo_spec::decode::Reader;
+use ilo_spec::bytes::ByteReader;
 use ilo_spec::isa::{Op, Row, TABLE};
 use ilo_spec::program::Key;
 use ilo_vm::{Datum, FunctionId, Limits, Run, Step};
@@ -109,7 +109,7 @@ fn instruction(row: &Row) -> Op {
             _ => 0,
         });
     }
-    Op::decode(&mut Reader::new(&bytes)).unwrap()
+    Op::decode(&mut ByteReader::new(&bytes)).unwrap()
 }
 
 /// The code that carries out the instruction once, where it is no loop's.

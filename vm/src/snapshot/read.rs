@@ -15,7 +15,7 @@ use crate::machine::{self, Machine, PendingCall};
 use crate::program::{Program, ProgramData};
 use crate::register_set::registers;
 use crate::value::{Tag, Value, at};
-use ilo_spec::decode::Reader;
+use ilo_spec::bytes::ByteReader;
 use ilo_spec::error::DecodeError;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FunctionId, StringId};
@@ -26,7 +26,7 @@ pub(crate) struct Header<'b> {
     nested: bool,
     fuel: u64,
     calls: u64,
-    reader: Reader<'b>,
+    reader: ByteReader<'b>,
 }
 
 impl<'b> Header<'b> {
@@ -85,7 +85,7 @@ impl<'b> Header<'b> {
 /// Reads where the run is: the calls that are under way, each of the function that the one before called.
 fn windows(
     machine: &mut Machine,
-    reader: &mut Reader<'_>,
+    reader: &mut ByteReader<'_>,
     program: &ProgramData,
     function: FunctionId,
 ) -> Result<()> {
@@ -116,7 +116,7 @@ fn windows(
 }
 
 /// Checks what stands around the content, which is left to be read.
-fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
+fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
     let Some(rest) = snapshot.strip_prefix(&MAGIC) else { return Err(RestoreError::Magic) };
     match rest.first() {
         Some(&VERSION) => {}
@@ -127,7 +127,7 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
     if content.len() < HEAD || checksum(content) != *sum {
         return Err(RestoreError::Damaged);
     }
-    let mut reader = Reader::new(content);
+    let mut reader = ByteReader::new(content);
     let mut found = [0; size_of::<u64>()];
     reader.raw(MAGIC.len() + 1)?;
     found.copy_from_slice(reader.raw(size_of::<u64>())?);
@@ -135,11 +135,11 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
     if found == id { Ok(reader) } else { Err(RestoreError::OtherProgram { expected: id, found }) }
 }
 
-fn rule<T>(reader: &Reader<'_>, expected: &'static str, found: u64) -> Result<T> {
+fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Result<T> {
     Err(RestoreError::Rule { offset: reader.offset(), expected, found })
 }
 
-fn flag(reader: &mut Reader<'_>) -> Result<bool> {
+fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
     match reader.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -149,7 +149,7 @@ fn flag(reader: &mut Reader<'_>) -> Result<bool> {
 
 /// Reads values.
 struct Values<'r, 'b> {
-    reader: Reader<'b>,
+    reader: ByteReader<'b>,
     heap: &'r mut Heap,
     program: &'r ProgramData,
     tables: &'r mut Tables,

@@ -14,7 +14,7 @@ use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use ilo_spec::encode::Sink;
+use ilo_spec::bytes::ByteSink;
 use ilo_spec::operand::FunctionId;
 
 /// Writes a machine that stands at a tool call, started with a function, in place of what `out` holds.
@@ -22,7 +22,7 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) 
     out.clear();
     let program = machine.program.inner();
     let lazy = program.lazy();
-    let mut sink = Sink::from(core::mem::take(out));
+    let mut sink = ByteSink::from(core::mem::take(out));
     let mut head = [0; HEAD + 1];
     head[..MAGIC.len()].copy_from_slice(&MAGIC);
     head[MAGIC.len()] = VERSION;
@@ -125,7 +125,7 @@ impl Many {
 
 /// Writes values.
 struct Writer<'h> {
-    out: Sink,
+    out: ByteSink,
     heap: &'h Heap,
     program: &'h ProgramData,
     texts: Seen,
@@ -135,7 +135,7 @@ struct Writer<'h> {
 }
 
 impl<'h> Writer<'h> {
-    fn new(out: Sink, heap: &'h Heap, program: &'h ProgramData) -> Writer<'h> {
+    fn new(out: ByteSink, heap: &'h Heap, program: &'h ProgramData) -> Writer<'h> {
         let (texts, objects, shapes, names) = Default::default();
         Writer { out, heap, program, texts, objects, shapes, names }
     }
