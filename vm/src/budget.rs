@@ -52,20 +52,20 @@ const WIDEST: usize = u32::MAX as usize;
 const MAPPED: u64 = 3;
 
 /// Bytes of so many items of an arena, and of the map that clearing it needs.
-pub(crate) const fn room(items: usize, size: usize) -> u64 {
+pub(crate) const fn arena_bytes(items: usize, size: usize) -> u64 {
     let items = items as u64;
     items.saturating_mul(size as u64).saturating_add(items.div_ceil(16).saturating_mul(MAPPED))
 }
 
 /// Items that there is room for in so many bytes.
-fn most(bytes: u64, size: usize) -> usize {
+fn arena_capacity(bytes: u64, size: usize) -> usize {
     let bytes = u128::from(bytes.saturating_sub(MAPPED));
     usize::try_from(bytes * 16 / (16 * size as u128 + u128::from(MAPPED))).unwrap_or(usize::MAX)
 }
 
 /// What was left at some time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct Remaining {
     fuel: u64,
     memory: u64,
     held: u64,
@@ -103,13 +103,13 @@ impl Budget {
     }
 
     /// What is left now.
-    pub(crate) fn mark(&self) -> Left {
-        Left { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
+    pub(crate) fn mark(&self) -> Remaining {
+        Remaining { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
     }
 
     /// As much is left as was then.
     #[inline]
-    pub(crate) fn rewind(&mut self, left: Left) {
+    pub(crate) fn rewind(&mut self, left: Remaining) {
         self.fuel = left.fuel;
         self.memory = left.memory;
         self.held = left.held;
@@ -159,7 +159,7 @@ impl Budget {
     }
 
     /// Holds memory back: the heap is cleared when twice what it has now is taken, at least a part of the limit.
-    pub(crate) fn hold(&mut self) {
+    pub(crate) fn hold_back(&mut self) {
         let left = self.left();
         let limit = self.limits.memory;
         let used = limit - left;
@@ -175,13 +175,13 @@ impl Budget {
     }
 
     /// Whether anything is held back.
-    pub(crate) fn holds(&self) -> bool {
+    pub(crate) fn is_holding_back(&self) -> bool {
         self.held > 0
     }
 
     /// Gives back what an arena was charged for going from one capacity to another.
     pub(crate) fn shrink(&mut self, granted: usize, next: usize, size: usize) {
-        self.memory += room(granted, size) - room(next, size);
+        self.memory += arena_bytes(granted, size) - arena_bytes(next, size);
     }
 
     /// Takes memory.
@@ -217,7 +217,7 @@ impl Budget {
         size: usize,
     ) -> Result<usize, Trap> {
         let next = granted.saturating_mul(2).max(least).max(need);
-        match self.memory.checked_sub(room(next, size) - room(granted, size)) {
+        match self.memory.checked_sub(arena_bytes(next, size) - arena_bytes(granted, size)) {
             Some(left) => {
                 self.memory = left;
                 Ok(next)
@@ -230,17 +230,17 @@ impl Budget {
     #[cold]
     #[inline(never)]
     fn grow_less(&mut self, granted: usize, need: usize, size: usize) -> Result<usize, Trap> {
-        let most = granted.saturating_add(most(self.memory, size));
+        let most = granted.saturating_add(arena_capacity(self.memory, size));
         if need > most {
-            return Err(self.no_memory(room(need, size) - room(granted, size)));
+            return Err(self.no_memory(arena_bytes(need, size) - arena_bytes(granted, size)));
         }
-        self.charge(room(most, size) - room(granted, size))?;
+        self.charge(arena_bytes(most, size) - arena_bytes(granted, size))?;
         Ok(most)
     }
 
     /// Takes one tool call.
     #[inline(always)]
-    pub(crate) fn call(&mut self) -> Result<(), Trap> {
+    pub(crate) fn take_call(&mut self) -> Result<(), Trap> {
         match self.calls.checked_sub(1) {
             Some(left) => {
                 self.calls = left;

@@ -52,26 +52,26 @@ impl Refusal {
 
 /// The value of a record without containers whose names are those that came here the last time.
 ///
-/// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copying::copy`] does
+/// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copier::copy`] does
 /// it and says what is wrong. It charges what that charges, in the same order.
 #[inline(always)]
-pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
+pub(crate) fn flat_record(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
     let shape = heap.shapes.guess(place);
-    let names = heap.shapes.own_named(shape, fields.iter().map(|&(name, _)| name))?;
-    put(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
+    let names = heap.shapes.match_names(shape, fields.iter().map(|&(name, _)| name))?;
+    put_record(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
 }
 
-/// As [`flat`], of a record whose shape is the one that came here the last time: no name is looked at.
+/// As [`flat_record`], of a record whose shape is the one that came here the last time: no name is looked at.
 #[inline(always)]
-pub(crate) fn shaped(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
+pub(crate) fn shaped_record(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
     let shape = heap.shapes.guess(place);
-    let names = heap.shapes.own_given(shape, record.names())?;
-    put(heap, (shape, names), record.values().iter())
+    let names = heap.shapes.match_host_shape(shape, record.names())?;
+    put_record(heap, (shape, names), record.values().iter())
 }
 
 /// Puts a record of a known shape, with the bytes of its names and of the longest, into the heap.
 #[inline(always)]
-fn put<'d>(
+fn put_record<'d>(
     heap: &mut Heap,
     (shape, (names, longest_name)): (u32, (usize, usize)),
     data: impl ExactSizeIterator<Item = &'d Datum<'d>>,
@@ -81,9 +81,9 @@ fn put<'d>(
     if count > limits.items || count >= limits.result_nodes || names > limits.result_bytes {
         return None;
     }
-    heap.shapes.charge_whole(&mut heap.budget, shape).ok()?;
+    heap.shapes.charge_shape_and_names(&mut heap.budget, shape).ok()?;
     let start = heap.take(count).ok()?;
-    if let Some(longest) = fill(heap, start, names, data) {
+    if let Some(longest) = fill_fields(heap, start, names, data) {
         let bytes = names + heap.text.len() - text;
         if let Some(left) = heap.budget.fuel.checked_sub(((1 + count) / 4 + bytes / 64) as u64) {
             heap.budget.fuel = left;
@@ -99,7 +99,7 @@ fn put<'d>(
 
 /// Copies values to their places, beside so many bytes that came with them; gives the length of the longest text.
 #[inline(always)]
-fn fill<'d>(
+fn fill_fields<'d>(
     heap: &mut Heap,
     start: usize,
     names: usize,
@@ -173,7 +173,7 @@ impl Meter {
 }
 
 /// A copy of data being made.
-pub(crate) struct Copying<'h> {
+pub(crate) struct Copier<'h> {
     pub(crate) heap: &'h mut Heap,
     pub(crate) program: &'h ProgramData,
     pub(crate) meter: &'h mut Meter,
@@ -220,7 +220,7 @@ impl Open<'_> {
     }
 }
 
-impl Copying<'_> {
+impl Copier<'_> {
     /// The value of a datum.
     #[inline]
     pub(crate) fn copy(&mut self, datum: Datum<'_>) -> Result<Value, Refusal> {
@@ -293,7 +293,7 @@ impl Copying<'_> {
                 self.heap.budget.check_items(values.len())?;
                 let names = record.names().iter().map(|name| &**name);
                 let shape = self.shape(names, at(depth))?;
-                self.heap.shapes.give(shape, record.names());
+                self.heap.shapes.set_host_shape(shape, record.names());
                 (Items::Shaped(values), values.len(), shape)
             }
             Datum::List(items) => {
@@ -338,7 +338,7 @@ impl Copying<'_> {
         }
         self.meter.take(0, bytes)?;
         if alike {
-            shapes.charge_whole(budget, guess)?;
+            shapes.charge_shape_and_names(budget, guess)?;
             return Ok(guess);
         }
         self.names.clear();

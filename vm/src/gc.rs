@@ -35,10 +35,10 @@ fn roots(
     let live = &program.lazy().live;
     let windows = frames.iter().map(|frame| (frame.pc, frame.base)).chain([(*pc, *base)]);
     for (pc, base) in windows {
-        let Some(site) = live.site(pc - 1) else { continue };
+        let Some(safepoint) = live.safepoint(pc - 1) else { continue };
         let base = at(base);
-        for register in registers(site.set) {
-            let room = match live.use_of(site, register) {
+        for register in registers(safepoint.set) {
+            let room = match live.use_of(safepoint, register) {
                 RegisterUse::Collected(open) => at(stack[base + usize::from(open.base)].aux),
                 _ => 0,
             };

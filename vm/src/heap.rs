@@ -8,7 +8,7 @@
 mod compact;
 mod marks;
 
-use crate::budget::{Budget, Left, Limits, room};
+use crate::budget::{Budget, Limits, Remaining, arena_bytes};
 use crate::fault::Trap;
 use crate::program::ProgramData;
 use crate::shape_table::ShapeTable;
@@ -34,9 +34,9 @@ pub(crate) struct Heap {
     /// Bytes of the program's strings, where the arena's offsets begin.
     pub(crate) base: usize,
     /// Values and bytes that a rewind goes back to; they stay where they are.
-    pub(crate) kept: (usize, usize),
+    pub(crate) pinned: (usize, usize),
     /// What was granted when the arguments were there.
-    pub(crate) least: (usize, usize),
+    pub(crate) least_granted: (usize, usize),
     marks: HeapMarks,
     pub(crate) budget: Budget,
     pub(crate) shapes: ShapeTable,
@@ -54,7 +54,7 @@ pub(crate) struct Mark {
     granted: usize,
     text: usize,
     granted_text: usize,
-    left: Left,
+    left: Remaining,
     nested: bool,
     longest: usize,
     shapes: (usize, usize),
@@ -69,8 +69,8 @@ impl Heap {
             text: String::new(),
             granted_text: 0,
             base: program.text_len(),
-            kept: (0, 0),
-            least: (0, 0),
+            pinned: (0, 0),
+            least_granted: (0, 0),
             marks: HeapMarks::default(),
             budget: Budget::new(limits),
             shapes: ShapeTable::new(program),
@@ -82,17 +82,17 @@ impl Heap {
     pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.base = program.text_len();
         self.shapes.adopt_program(program);
-        self.begin(program);
+        self.reset(program);
     }
 
     /// Empties it for a start.
-    pub(crate) fn begin(&mut self, program: &ProgramData) {
+    pub(crate) fn reset(&mut self, program: &ProgramData) {
         self.top = 0;
         self.granted = 0;
         self.text.clear();
         self.granted_text = 0;
-        self.kept = (0, 0);
-        self.least = (0, 0);
+        self.pinned = (0, 0);
+        self.least_granted = (0, 0);
         self.budget.reset();
         self.shapes.begin();
         self.nested = false;
@@ -100,10 +100,10 @@ impl Heap {
     }
 
     /// The arguments are there.
-    pub(crate) fn begun(&mut self) -> Mark {
-        self.kept = (self.top, self.text.len());
-        self.least = (self.granted, self.granted_text);
-        self.budget.hold();
+    pub(crate) fn mark_start(&mut self) -> Mark {
+        self.pinned = (self.top, self.text.len());
+        self.least_granted = (self.granted, self.granted_text);
+        self.budget.hold_back();
         Mark {
             top: self.top,
             granted: self.granted,
@@ -112,7 +112,7 @@ impl Heap {
             left: self.budget.mark(),
             nested: self.nested,
             longest: self.longest,
-            shapes: self.shapes.begun(),
+            shapes: self.shapes.mark_start(),
         }
     }
 
@@ -148,7 +148,7 @@ impl Heap {
     fn grow(&mut self, need: usize) -> Result<(), Trap> {
         if self.granted == 0 && need <= FIRST_VALUES && self.values.len() >= FIRST_VALUES {
             // As below, worked out beforehand: most runs that are used again need no more.
-            if self.budget.charge(const { room(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
+            if self.budget.charge(const { arena_bytes(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
                 self.granted = FIRST_VALUES;
                 return Ok(());
             }
@@ -316,7 +316,7 @@ impl Heap {
     /// Checks that values which leave the run are no larger, written out, than a run's memory: parts may be shared, so
     /// a small heap can hold what would fill a disk.
     #[inline]
-    pub(crate) fn check_leaving(&mut self, program: &ProgramData, values: &[Value]) -> Result<(), Trap> {
+    pub(crate) fn check_output_size(&mut self, program: &ProgramData, values: &[Value]) -> Result<(), Trap> {
         if !values.iter().any(|value| value.is_container()) {
             return Ok(());
         }
@@ -326,12 +326,12 @@ impl Heap {
         if !self.nested && bound as u64 <= self.budget.limits.memory {
             return Ok(());
         }
-        values.iter().try_for_each(|&value| self.measure(program, value))
+        values.iter().try_for_each(|&value| self.measure_output(program, value))
     }
 
     #[cold]
     #[inline(never)]
-    fn measure(&mut self, program: &ProgramData, value: Value) -> Result<(), Trap> {
+    fn measure_output(&mut self, program: &ProgramData, value: Value) -> Result<(), Trap> {
         let mut left = self.budget.limits.memory;
         let mut open = SmallStack::new((value, 0));
         if value.is_container() {

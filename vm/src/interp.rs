@@ -240,7 +240,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
                 Op::Tool { dst, first, call, .. } => {
-                    fallible!(heap.budget.call());
+                    fallible!(heap.budget.take_call());
                     fallible!(heap.budget.burn(1));
                     *pending_call = PendingCall { call, first, dst };
                     let arguments = span(w, first, at(program.call(call).arguments));

@@ -14,15 +14,15 @@ use ilo_spec::program::{Function, Program};
 /// What is known of every place of a program where a run can stop or need room.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
-    /// For each instruction one more than the number of its site, or 0.
-    sites: Vec<u32>,
-    sets: Vec<Site>,
+    /// For each instruction one more than the number of its safepoint, or 0.
+    safepoints: Vec<u32>,
+    sets: Vec<Safepoint>,
     loops: Vec<Loop>,
 }
 
 /// A place: an instruction that has not been carried out yet, or an `invoke` that has not come back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
+pub(crate) struct Safepoint {
     /// The registers that are live.
     pub(crate) set: WideSet,
     /// One more than the number of the innermost loop that is open.
@@ -57,26 +57,26 @@ pub(crate) enum RegisterUse {
 impl Liveness {
     /// Goes over a verified program.
     pub(crate) fn new(program: &Program) -> Liveness {
-        let mut live = Liveness { sites: alloc::vec![0; program.code.len()], ..Liveness::default() };
+        let mut live = Liveness { safepoints: alloc::vec![0; program.code.len()], ..Liveness::default() };
         let mut sets = Vec::new();
         for function in &program.functions {
             let code = &program.code[at(function.start)..at(function.end)];
-            settle(program, code, &mut sets);
+            solve(program, code, &mut sets);
             live.record(function, code, &sets);
         }
         live
     }
 
-    /// What is known of an instruction that is a site.
-    pub(crate) fn site(&self, pc: usize) -> Option<&Site> {
-        let site = self.sites.get(pc)?.checked_sub(1)?;
-        self.sets.get(at(site))
+    /// What is known of an instruction that is a safepoint.
+    pub(crate) fn safepoint(&self, pc: usize) -> Option<&Safepoint> {
+        let safepoint = self.safepoints.get(pc)?.checked_sub(1)?;
+        self.sets.get(at(safepoint))
     }
 
-    /// What a live register of a site is for.
+    /// What a live register of a safepoint is for.
     #[inline]
-    pub(crate) fn use_of(&self, site: &Site, register: u8) -> RegisterUse {
-        let mut next = site.innermost;
+    pub(crate) fn use_of(&self, safepoint: &Safepoint, register: u8) -> RegisterUse {
+        let mut next = safepoint.innermost;
         while let Some(open) = next.checked_sub(1).and_then(|number| self.loops.get(at(number))) {
             match register.wrapping_sub(open.base) {
                 0 => return RegisterUse::List,
@@ -88,7 +88,7 @@ impl Liveness {
         RegisterUse::Value
     }
 
-    /// Keeps what is live at the sites of a function, and its loops.
+    /// Keeps what is live at the safepoints of a function, and its loops.
     fn record(&mut self, function: &Function, code: &[Op], sets: &[WideSet]) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         for (pc, &op) in code.iter().enumerate() {
@@ -96,10 +96,10 @@ impl Liveness {
                 open.pop();
             }
             let innermost = open.last().map_or(0, |&(_, number)| number);
-            if is_site(op) {
-                self.sets.push(Site { set: across(op, sets[pc], pc, sets), innermost });
+            if is_safepoint(op) {
+                self.sets.push(Safepoint { set: live_across(op, sets[pc], pc, sets), innermost });
                 // No more than there are instructions.
-                self.sites[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+                self.safepoints[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
             }
             if let Op::For { base, to, .. } | Op::Each { base, to, .. } = op {
                 let collects = matches!(op, Op::For { .. });
@@ -113,7 +113,7 @@ impl Liveness {
 }
 
 /// Whether a run can stop or need room at an instruction.
-fn is_site(op: Op) -> bool {
+fn is_safepoint(op: Op) -> bool {
     matches!(
         op,
         Op::Concat { .. }
@@ -133,8 +133,8 @@ fn is_site(op: Op) -> bool {
     )
 }
 
-/// What is live at a site: before its instruction, but for an `invoke` while the callee runs.
-fn across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
+/// What is live at a safepoint: before its instruction, but for an `invoke` while the callee runs.
+fn live_across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
     let Op::Invoke { dst, fail, .. } = op else { return before };
     let mut set = sets[pc + 1];
     if fail.0 != 0 {
@@ -145,13 +145,13 @@ fn across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
 }
 
 /// What is live before each instruction of a function.
-fn settle(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
+fn solve(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
     sets.clear();
     sets.resize(code.len(), WideSet::default());
     loop {
         let mut changed = false;
         for (pc, &op) in code.iter().enumerate().rev() {
-            let set = transfer(program, op, after(program, op, pc, sets));
+            let set = transfer(program, op, live_out(program, op, pc, sets));
             // What a pass back changed is seen where a loop's body begins.
             changed |= sets[pc] != set;
             sets[pc] = set;
@@ -163,7 +163,7 @@ fn settle(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
 }
 
 /// What is live behind an instruction, whichever way it goes on.
-fn after(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
+fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
     let mut set = if op.ends() { WideSet::default() } else { sets[pc + 1] };
     let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
     match op {

@@ -83,7 +83,7 @@ impl Scout {
     /// Goes on to the next call, the one before answered by what is not known unless it was answered. Nothing where the way
     /// depends on that, at the end, and past a limit; then the scout is at its end.
     pub fn ahead(&mut self) -> Option<Ahead<'_>> {
-        self.going = self.going && self.run.go_blindly();
+        self.going = self.going && self.run.resume_with_unknown();
         if !self.going {
             return None;
         }
@@ -119,7 +119,7 @@ impl Ahead<'_> {
 
 impl Run {
     /// Answers the call that waits with what is not known, and goes on to the next; says whether there is one.
-    fn go_blindly(&mut self) -> bool {
+    fn resume_with_unknown(&mut self) -> bool {
         let goes_on = if self.pending().is_some() {
             interp::resume(&mut self.machine, Value::UNKNOWN, false)
         } else {
@@ -131,7 +131,7 @@ impl Run {
         loop {
             match interp::execute(&mut self.machine) {
                 (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
-                (_, Some(trap)) if self.passes_on(&trap) => {}
+                (_, Some(trap)) if self.propagate_unknown(&trap) => {}
                 _ => return false,
             }
         }
@@ -140,11 +140,11 @@ impl Run {
     /// Whether an instruction that found something it cannot work with only computes; then its value is not known.
     ///
     /// Where it was no unknown operand but a wrong one, the run faults there, and nothing that is found behind it is used.
-    fn passes_on(&mut self, trap: &Trap) -> bool {
+    fn propagate_unknown(&mut self, trap: &Trap) -> bool {
         let machine = &mut self.machine;
         let mistyped = matches!(trap.code(), Code::FaultTypeMismatch | Code::FaultConditionType);
         let op = machine.pc.checked_sub(1).and_then(|pc| machine.program.inner().spec.code.get(pc));
-        let dst = op.filter(|_| mistyped).and_then(computed);
+        let dst = op.filter(|_| mistyped).and_then(pure_destination);
         let (Some(dst), Some(w)) = (dst, window(&mut machine.stack, machine.base)) else { return false };
         set(w, dst, Value::UNKNOWN);
         true
@@ -161,7 +161,7 @@ impl Run {
 }
 
 /// The register that an instruction sets which does nothing else.
-fn computed(op: &Op) -> Option<Out> {
+fn pure_destination(op: &Op) -> Option<Out> {
     match *op {
         Op::Add { dst, .. }
         | Op::Sub { dst, .. }

@@ -34,17 +34,17 @@ pub(crate) struct Duplicate(pub(crate) u32);
 
 /// A shape that is no program's.
 #[derive(Debug)]
-struct Own {
+struct RunShape {
     /// The host's shape that it was given as last.
     given: Option<Names>,
     /// Where its names begin in `fields`, and how many they are.
     first: u32,
     count: u32,
-    /// Where its names begin in `laid`, the bytes of all, and of the longest.
-    laid: u32,
+    /// Where its names begin in `joined`, the bytes of all, and of the longest.
+    joined: u32,
     bytes: u32,
     longest: u32,
-    /// Which of its names are no program's, as places in `brought`.
+    /// Which of its names are no program's, as places in `run_names`.
     names: (u32, u32),
     /// What it is charged, beside such names.
     price: u64,
@@ -54,13 +54,13 @@ struct Own {
 
 /// A name that is no program's: where its text is, and when it was charged last.
 #[derive(Clone, Copy, Debug)]
-struct OwnName {
+struct RunName {
     start: u32,
     end: u32,
     stamp: u64,
 }
 
-impl OwnName {
+impl RunName {
     /// Charges it where neither of these was its stamp; then the first is.
     #[inline(always)]
     fn charge(&mut self, budget: &mut Budget, (run, start): (u64, u64)) -> Result<(), Trap> {
@@ -84,16 +84,16 @@ pub(crate) struct ShapeTable {
     fields: Vec<u32>,
     /// The length of each of these, and their bytes one after the other: what is compared lies in one piece.
     lengths: Vec<u32>,
-    laid: String,
-    own: Vec<Own>,
+    joined: String,
+    own: Vec<RunShape>,
     /// The names that are no program's, of one shape after the other.
-    brought: Vec<u32>,
+    run_names: Vec<u32>,
     index: HashIndex,
     names: String,
-    own_names: Vec<OwnName>,
+    own_names: Vec<RunName>,
     name_index: HashIndex,
     /// Whether there may be more than is kept for a next run.
-    many: bool,
+    oversized: bool,
     /// The stamps of what was charged by the start and since.
     start: u64,
     run: u64,
@@ -114,14 +114,14 @@ impl ShapeTable {
             first_name: program.string_count(),
             fields: Vec::new(),
             lengths: Vec::new(),
-            laid: String::new(),
+            joined: String::new(),
             own: Vec::new(),
-            brought: Vec::new(),
+            run_names: Vec::new(),
             index: HashIndex::default(),
             names: String::new(),
             own_names: Vec::new(),
             name_index: HashIndex::default(),
-            many: false,
+            oversized: false,
             start: 1,
             run: 1,
             guesses: Vec::new(),
@@ -140,15 +140,15 @@ impl ShapeTable {
 
     /// A run starts: nothing is charged yet.
     pub(crate) fn begin(&mut self) {
-        if self.many {
-            self.keep_few(0, 0);
+        if self.oversized {
+            self.trim(0, 0);
         }
         self.run += 1;
         self.start = self.run;
     }
 
     /// The arguments are there, and how much there is of shapes and names.
-    pub(crate) fn begun(&mut self) -> (usize, usize) {
+    pub(crate) fn mark_start(&mut self) -> (usize, usize) {
         self.run += 1;
         (self.own.len(), self.own_names.len())
     }
@@ -156,15 +156,15 @@ impl ShapeTable {
     /// The run goes back to its start.
     #[inline]
     pub(crate) fn rewind(&mut self, (shapes, names): (usize, usize)) {
-        if self.many {
-            self.keep_few(shapes, names);
+        if self.oversized {
+            self.trim(shapes, names);
         }
         self.run += 1;
     }
 
     #[cold]
     #[inline(never)]
-    fn keep_few(&mut self, shapes: usize, names: usize) {
+    fn trim(&mut self, shapes: usize, names: usize) {
         let many = self.own.len() > shapes + KEPT || self.own_names.len() > names + KEPT;
         if many || (self.is_large() && (self.own.len() > shapes || self.own_names.len() > names)) {
             self.forget(shapes, names);
@@ -172,11 +172,11 @@ impl ShapeTable {
     }
 
     fn is_large(&self) -> bool {
-        self.names.len().max(self.laid.len()) > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
+        self.names.len().max(self.joined.len()) > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
     }
 
-    fn count(&mut self) {
-        self.many = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
+    fn check_size(&mut self) {
+        self.oversized = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
     }
 
     /// Forgets all but the first so many.
@@ -186,21 +186,21 @@ impl ShapeTable {
             let last = self.own.last();
             self.fields.truncate(last.map_or(0, |own| at(own.first) + at(own.count)));
             self.lengths.truncate(self.fields.len());
-            self.brought.truncate(last.map_or(0, |own| at(own.names.1)));
-            self.laid.truncate(last.map_or(0, |own| at(own.laid) + at(own.bytes)));
+            self.run_names.truncate(last.map_or(0, |own| at(own.names.1)));
+            self.joined.truncate(last.map_or(0, |own| at(own.joined) + at(own.bytes)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
             self.own_names.truncate(names);
             self.names.truncate(self.own_names.last().map_or(0, |name| at(name.end)));
             self.name_index.clear();
             for name in 0..names {
-                self.index_name(small(name));
+                self.index_name(index32(name));
             }
             for shape in 0..shapes {
-                self.index_shape(small(shape));
+                self.index_shape(index32(shape));
             }
         }
-        self.count();
+        self.check_size();
         self.guesses.clear();
         self.merges.clear();
     }
@@ -210,7 +210,7 @@ impl ShapeTable {
     pub(crate) fn fields<'a>(&'a self, program: &'a ProgramData, shape: u32) -> &'a [u32] {
         match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
-            Some(own) => slice(&self.fields, &self.own, own),
+            Some(own) => run_shape_fields(&self.fields, &self.own, own),
         }
     }
 
@@ -224,7 +224,7 @@ impl ShapeTable {
     }
 
     fn own_name(&self, own: u32) -> &str {
-        let OwnName { start, end, .. } = self.own_names[at(own)];
+        let RunName { start, end, .. } = self.own_names[at(own)];
         &self.names[at(start)..at(end)]
     }
 
@@ -241,7 +241,7 @@ impl ShapeTable {
     }
 
     /// Whether the matrix says where a field is, or that it is not there; else all fields are looked through.
-    pub(crate) fn is_told(&self, shape: u32, name: u32) -> bool {
+    pub(crate) fn matrix_decides(&self, shape: u32, name: u32) -> bool {
         at(name) < self.stride && self.matrix[at(shape) * self.stride + at(name)] != FAR
     }
 
@@ -265,7 +265,7 @@ impl ShapeTable {
             self.charge_name(budget, name)?;
             return Ok(name);
         }
-        let own = small(self.own_names.len());
+        let own = index32(self.own_names.len());
         let name = own.checked_add(self.first_name).filter(|&name| name != NONE);
         let ends = (u32::try_from(self.names.len()), u32::try_from(self.names.len() + text.len()));
         let (Some(name), (Ok(start), Ok(end))) = (name, ends) else {
@@ -273,7 +273,7 @@ impl ShapeTable {
         };
         budget.charge(name_size(text.len()))?;
         self.names.push_str(text);
-        self.own_names.push(OwnName { start, end, stamp: self.run });
+        self.own_names.push(RunName { start, end, stamp: self.run });
         self.index_name(own);
         Ok(name)
     }
@@ -282,7 +282,7 @@ impl ShapeTable {
         let mut index = core::mem::take(&mut self.name_index);
         index.insert(own, |index, own| index.hash_text(self.own_name(own)));
         self.name_index = index;
-        self.count();
+        self.check_size();
     }
 
     /// Charges a name where the run has not met it yet.
@@ -306,7 +306,7 @@ impl ShapeTable {
 
     /// Charges a shape and its names where the run has not met them yet.
     #[inline(always)]
-    pub(crate) fn charge_whole(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
+    pub(crate) fn charge_shape_and_names(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
         match self.own.get(place) {
             Some(own) if own.stamp == self.run || own.stamp == self.start => Ok(()),
@@ -317,7 +317,7 @@ impl ShapeTable {
     #[inline(always)]
     fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
         let Some(own) = self.own.get_mut(place) else { return Ok(()) };
-        for &name in self.brought.get(at(own.names.0)..at(own.names.1)).unwrap_or_default() {
+        for &name in self.run_names.get(at(own.names.0)..at(own.names.1)).unwrap_or_default() {
             if let Some(name) = self.own_names.get_mut(at(name)) {
                 name.charge(budget, (self.run, self.start))?;
             }
@@ -329,7 +329,7 @@ impl ShapeTable {
 
     /// The bytes of all names of a shape that is no program's and of the longest, where these are its names.
     #[inline(always)]
-    pub(crate) fn own_named<'n>(
+    pub(crate) fn match_names<'n>(
         &self,
         shape: u32,
         names: impl ExactSizeIterator<Item = &'n str>,
@@ -339,28 +339,28 @@ impl ShapeTable {
             return None;
         }
         let lengths = self.lengths.get(at(own.first)..)?;
-        let mut laid = self.laid.as_bytes().get(at(own.laid)..)?;
+        let mut joined = self.joined.as_bytes().get(at(own.joined)..)?;
         for (name, &length) in names.zip(lengths) {
             // As bytes, which need no look at where characters begin.
-            let (known, rest) = laid.split_at_checked(name.len())?;
-            if name.len() != at(length) || !alike(known, name.as_bytes()) {
+            let (known, rest) = joined.split_at_checked(name.len())?;
+            if name.len() != at(length) || !same_bytes(known, name.as_bytes()) {
                 return None;
             }
-            laid = rest;
+            joined = rest;
         }
         Some((at(own.bytes), at(own.longest)))
     }
 
-    /// As [`ShapeTable::own_named`], where it was given as this shape of a host.
+    /// As [`ShapeTable::match_names`], where it was given as this shape of a host.
     #[inline(always)]
-    pub(crate) fn own_given(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
+    pub(crate) fn match_host_shape(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
         let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
         let given = own.given.as_ref()?;
         Arc::ptr_eq(given, names).then(|| (at(own.bytes), at(own.longest)))
     }
 
     /// A shape was given as one of a host.
-    pub(crate) fn give(&mut self, shape: u32, names: &Names) {
+    pub(crate) fn set_host_shape(&mut self, shape: u32, names: &Names) {
         let own = shape.checked_sub(self.first_shape).and_then(|own| self.own.get_mut(at(own)));
         if let Some(own) = own {
             own.given = Some(names.clone());
@@ -379,7 +379,8 @@ impl ShapeTable {
         list: &[u32],
     ) -> Result<Result<u32, Duplicate>, Trap> {
         let hash = self.index.hash_list(list);
-        if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.own, own) == list) {
+        if let Some(own) = self.index.find(hash, |own| run_shape_fields(&self.fields, &self.own, own) == list)
+        {
             let shape = own + self.first_shape;
             self.charge_shape(budget, shape)?;
             return Ok(Ok(shape));
@@ -391,32 +392,42 @@ impl ShapeTable {
         if let Some(name) = duplicate(list) {
             return Ok(Err(Duplicate(name)));
         }
-        let own = small(self.own.len());
+        let own = index32(self.own.len());
         let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
         let ends = (
             u32::try_from(self.fields.len() + list.len()),
-            u32::try_from(self.laid.len().saturating_add(bytes)),
+            u32::try_from(self.joined.len().saturating_add(bytes)),
         );
         let (Some(shape), (Ok(_), Ok(_))) = (shape, ends) else {
             return Err(budget.no_memory(list.len() as u64));
         };
-        let longest = small(sizes().max().unwrap_or(0));
-        let brought = small(self.brought.len());
-        self.brought.extend(list.iter().filter_map(|name| name.checked_sub(self.first_name)));
-        let names = (brought, small(self.brought.len()));
-        let (first, count) = (small(self.fields.len()), small(list.len()));
-        let (laid, bytes) = (small(self.laid.len()), small(bytes));
+        let longest = index32(sizes().max().unwrap_or(0));
+        let run_names = index32(self.run_names.len());
+        self.run_names.extend(list.iter().filter_map(|name| name.checked_sub(self.first_name)));
+        let names = (run_names, index32(self.run_names.len()));
+        let (first, count) = (index32(self.fields.len()), index32(list.len()));
+        let (joined, bytes) = (index32(self.joined.len()), index32(bytes));
         self.fields.extend_from_slice(list);
         for &name in list {
             // Apart meanwhile, since the text may be one of the run's own names.
-            let mut laid = core::mem::take(&mut self.laid);
+            let mut joined = core::mem::take(&mut self.joined);
             let text = self.name(program, name);
-            let length = small(text.len());
-            laid.push_str(text);
-            self.laid = laid;
+            let length = index32(text.len());
+            joined.push_str(text);
+            self.joined = joined;
             self.lengths.push(length);
         }
-        self.own.push(Own { given: None, first, count, laid, bytes, longest, names, price, stamp: self.run });
+        self.own.push(RunShape {
+            given: None,
+            first,
+            count,
+            joined,
+            bytes,
+            longest,
+            names,
+            price,
+            stamp: self.run,
+        });
         push_row(&mut self.matrix, self.stride, list);
         self.index_shape(own);
         debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
@@ -425,9 +436,9 @@ impl ShapeTable {
 
     fn index_shape(&mut self, own: u32) {
         let mut index = core::mem::take(&mut self.index);
-        index.insert(own, |index, own| index.hash_list(slice(&self.fields, &self.own, own)));
+        index.insert(own, |index, own| index.hash_list(run_shape_fields(&self.fields, &self.own, own)));
         self.index = index;
-        self.count();
+        self.check_size();
     }
 
     /// The shape that a record at this place had the last time, or [`NONE`].
@@ -461,7 +472,7 @@ impl ShapeTable {
 
 /// Whether two names are equal. Names are short: two words that may overlap settle it without a call.
 #[inline(always)]
-fn alike(a: &[u8], b: &[u8]) -> bool {
+fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -494,12 +505,12 @@ fn name_size(text: usize) -> u64 {
 
 /// A count of entries each of which was charged many bytes: it fits as long as memory does, and is checked where one is
 /// added.
-fn small(count: usize) -> u32 {
+fn index32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
 
-fn slice<'a>(fields: &'a [u32], shapes: &[Own], own: u32) -> &'a [u32] {
-    let &Own { first, count, .. } = &shapes[at(own)];
+fn run_shape_fields<'a>(fields: &'a [u32], shapes: &[RunShape], own: u32) -> &'a [u32] {
+    let &RunShape { first, count, .. } = &shapes[at(own)];
     &fields[at(first)..at(first) + at(count)]
 }
 

@@ -13,7 +13,7 @@ use alloc::string::String;
 
 impl Heap {
     pub(crate) fn begin_marking(&mut self) -> Result<(), Trap> {
-        let (values, bytes) = self.kept;
+        let (values, bytes) = self.pinned;
         self.budget.burn_bulk((self.top - values) / 128, (self.text.len() - bytes) / 8)?;
         self.budget.burn(1)?;
         self.marks.values.clear(values, self.top);
@@ -48,13 +48,13 @@ impl Heap {
     /// Marks what a value has in the arenas; gives the items that are reached for the first time.
     fn reach_one(&mut self, program: &ProgramData, value: Value) -> Option<core::ops::Range<usize>> {
         if value.tag == Tag::Text {
-            if let Some(range) = self.arena_range(value).filter(|range| range.start >= self.kept.1) {
+            if let Some(range) = self.arena_range(value).filter(|range| range.start >= self.pinned.1) {
                 self.marks.text.set(range);
             }
             return None;
         }
         let start = at(value.low());
-        if !value.is_container() || start < self.kept.0 {
+        if !value.is_container() || start < self.pinned.0 {
             return None;
         }
         let len = self.len(program, value);
@@ -96,14 +96,14 @@ impl Heap {
         if value.tag == Tag::Text {
             return match self.arena_range(value) {
                 Some(range) if range.is_empty() => Value::text(narrow(self.base), 0),
-                Some(range) if range.start >= self.kept.1 => {
+                Some(range) if range.start >= self.pinned.1 => {
                     Value::text(narrow(self.base + self.marks.text.to(range.start)), value.high())
                 }
                 _ => value,
             };
         }
         let start = at(value.low());
-        if !value.is_container() || start < self.kept.0 {
+        if !value.is_container() || start < self.pinned.0 {
             return value;
         }
         // What is empty is nowhere, and so is not marked.
@@ -113,7 +113,7 @@ impl Heap {
 
     /// Moves what is marked together and gives back the rest.
     pub(crate) fn slide_together(&mut self) {
-        let mut top = self.kept.0;
+        let mut top = self.pinned.0;
         let mut from = top;
         while let Some(run) = self.marks.values.run(from) {
             from = run.end;
@@ -124,7 +124,7 @@ impl Heap {
             }
         }
         self.top = top;
-        let granted = (2 * top).max(FIRST_VALUES).max(self.least.0).min(self.granted);
+        let granted = (2 * top).max(FIRST_VALUES).max(self.least_granted.0).min(self.granted);
         self.budget.shrink(self.granted, granted, size_of::<Value>());
         self.granted = granted;
         self.values.truncate(granted);
@@ -134,7 +134,7 @@ impl Heap {
 
     fn slide_text(&mut self) {
         let mut bytes = core::mem::take(&mut self.text).into_bytes();
-        let mut top = self.kept.1;
+        let mut top = self.pinned.1;
         let mut from = top;
         while let Some(run) = self.marks.text.run(from) {
             from = run.end;
@@ -143,7 +143,7 @@ impl Heap {
             top += count;
         }
         bytes.truncate(top);
-        let granted = (2 * top).max(FIRST_BYTES).max(self.least.1).min(self.granted_text);
+        let granted = (2 * top).max(FIRST_BYTES).max(self.least_granted.1).min(self.granted_text);
         self.budget.shrink(self.granted_text, granted, 1);
         self.granted_text = granted;
         bytes.shrink_to(granted);

@@ -54,7 +54,7 @@ fn place_of(
     field: FieldId,
 ) -> Result<Option<usize>, Trap> {
     let name = field.0.into();
-    if !heap.shapes.is_told(record.aux, name) {
+    if !heap.shapes.matrix_decides(record.aux, name) {
         heap.budget.burn_bulk(heap.len(program, *record), 0)?;
     }
     Ok(heap.shapes.position(program, record.aux, name))

@@ -39,14 +39,14 @@ impl Run {
     #[inline(never)]
     fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
-        let value = copy_in::shaped(&mut self.machine.heap, place, record);
+        let value = copy_in::shaped_record(&mut self.machine.heap, place, record);
         self.take(value)
     }
 
     #[inline(never)]
     fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
         let place = self.place() + 1;
-        let value = copy_in::flat(&mut self.machine.heap, place, fields);
+        let value = copy_in::flat_record(&mut self.machine.heap, place, fields);
         self.take(value)
     }
 
@@ -64,17 +64,17 @@ impl Run {
     fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
         let mut meter = self.meter();
         let place = self.place();
-        let mut result = self.copying(&mut meter, place).copy(datum);
+        let mut result = self.copier(&mut meter, place).copy(datum);
         while let Err(Refusal::Trap(trap)) = result {
             if let Err(trap) = self.make_room(trap) {
                 result = Err(Refusal::Trap(trap));
                 break;
             }
             meter = self.meter();
-            result = self.copying(&mut meter, place).copy(datum);
+            result = self.copier(&mut meter, place).copy(datum);
         }
         if failed && let Ok(value) = result {
-            return self.charged(meter, |run| run.resume(value, true));
+            return self.charge_answer(meter, |run| run.resume(value, true));
         }
         self.answered(result, meter)
     }
@@ -86,7 +86,7 @@ impl Run {
         meter: Meter,
     ) -> Result<(), BuildError> {
         match result {
-            Ok(value) => self.charged(meter, |run| run.resume(value, false)),
+            Ok(value) => self.charge_answer(meter, |run| run.resume(value, false)),
             Err(Refusal::Trap(trap)) => {
                 let code = trap.code();
                 self.trap(trap);
@@ -101,7 +101,7 @@ impl Run {
 
     /// Takes the fuel of an answer, then goes on.
     #[inline]
-    fn charged(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
+    fn charge_answer(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
         let (nodes, bytes) = meter.used();
         match self.machine.heap.budget.burn_bulk(nodes, bytes) {
             Ok(()) => {

@@ -50,7 +50,7 @@ type Built = Result<(), BuildError>;
 
 impl<'r> Builder<'r> {
     pub(crate) fn new(run: &'r mut Run, purpose: Purpose, meter: Meter, place: usize) -> Builder<'r> {
-        run.touched();
+        run.require_full_rewind();
         run.scratch.clear();
         Builder { run, purpose, meter, place }
     }

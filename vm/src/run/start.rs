@@ -1,12 +1,12 @@
 //! Starting a run: its arguments taken and held against the parameters; and starting it again.
 
-use crate::copy_in::{Copying, Meter, Refusal};
+use crate::copy_in::{Copier, Meter, Refusal};
 use crate::fault::{StartError, Trap};
 use crate::frame;
 use crate::heap::Heap;
 use crate::host_value::Datum;
 use crate::machine::Machine;
-use crate::run::state::{Again, Run, State};
+use crate::run::state::{RewindScope, Run, State};
 use crate::value::{Tag, Value, at};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -25,9 +25,9 @@ impl Run {
             let argument = (arguments.len() - extra).to_string();
             return Err(self.unknown(argument));
         }
-        for place in self.plain(arguments)..parameters {
+        for place in self.take_scalars(arguments)..parameters {
             let Some(&datum) = arguments.get(place) else { return Err(self.missing(place)) };
-            self.argument(place, datum)?;
+            self.take_argument(place, datum)?;
         }
         self.launch();
         Ok(())
@@ -57,7 +57,7 @@ impl Run {
             let Some(&(_, datum)) = arguments.iter().find(|&&(known, _)| known == name) else {
                 return Err(self.missing(place));
             };
-            self.argument(place, datum)?;
+            self.take_argument(place, datum)?;
         }
         self.launch();
         Ok(())
@@ -76,7 +76,7 @@ impl Run {
             let found = shapes.find_name(inner, name).and_then(|id| shapes.position(inner, record.aux, id));
             let Some(found) = found else { return Err(self.missing(place)) };
             let argument = values[at(record.low()) + found];
-            keep_argument(&mut self.machine.stack, &mut self.arguments, argument);
+            push_argument(&mut self.machine.stack, &mut self.arguments, argument);
         }
         let known = |name: &str| program.parameters(self.function).any(|(known, _)| known == name);
         let names = shapes.fields(inner, record.aux).iter().map(|&name| shapes.name(inner, name));
@@ -97,7 +97,7 @@ impl Run {
         let inner = program.inner();
         let Some(found) = inner.function(function) else { return Err(StartError::UnknownFunction) };
         self.function = function;
-        heap.begin(inner);
+        heap.reset(inner);
         self.entry = inner.facts.entries[usize::from(function.0)];
         let (extent, depth) = (at(self.entry.extent), at(self.entry.depth));
         let behind = frame::prepare(stack, frames, &mut heap.budget, (extent, depth, found.parameters.len()))
@@ -111,24 +111,24 @@ impl Run {
     fn launch(&mut self) {
         // Part of what a rewind goes back to.
         let entered = self.machine.heap.budget.burn(self.entry.cost.into());
-        self.mark = self.machine.heap.begun();
-        self.again = Again::All;
+        self.mark = self.machine.heap.mark_start();
+        self.rewind_scope = RewindScope::All;
         self.enter();
         match entered {
-            Ok(()) => self.tidied(),
-            Err(trap) => self.faulted(trap),
+            Ok(()) => self.allow_quick_rewind(),
+            Err(trap) => self.fault_at_start(trap),
         }
     }
 
-    fn tidied(&mut self) {
+    fn allow_quick_rewind(&mut self) {
         if self.arguments.start == 0 {
-            self.again = Again::Counts;
+            self.rewind_scope = RewindScope::Counts;
         }
     }
 
     #[cold]
-    fn faulted(&mut self, trap: Trap) {
-        self.again = Again::Fault;
+    fn fault_at_start(&mut self, trap: Trap) {
+        self.rewind_scope = RewindScope::Fault;
         self.machine.pc += 1;
         self.trap(trap);
     }
@@ -146,7 +146,7 @@ impl Run {
 
     /// Starts again with the same arguments; allocates nothing. Does nothing where nothing was started.
     pub fn rewind(&mut self) {
-        let Again::Counts = self.again else { return self.rewind_all() };
+        let RewindScope::Counts = self.rewind_scope else { return self.rewind_all() };
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.machine.heap.rewind(&self.mark);
@@ -158,28 +158,28 @@ impl Run {
     #[cold]
     #[inline(never)]
     fn rewind_all(&mut self) {
-        if let Again::Nothing = self.again {
+        if let RewindScope::Nothing = self.rewind_scope {
             return;
         }
         self.machine.frames.clear();
         self.machine.notes.clear();
         self.scratch.begin();
-        self.cleared = (0, 0);
+        self.last_collection = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
-        if let Again::Fault = self.again {
+        if let RewindScope::Fault = self.rewind_scope {
             // Nothing was left then, and every function costs something.
             if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
-                self.faulted(trap);
+                self.fault_at_start(trap);
             }
         } else {
-            self.tidied();
+            self.allow_quick_rewind();
         }
     }
 
     /// Takes the arguments up to the first that is more than bits, or that does not fit; says how many they are.
     #[inline]
-    fn plain(&mut self, arguments: &[Datum<'_>]) -> usize {
+    fn take_scalars(&mut self, arguments: &[Datum<'_>]) -> usize {
         let Machine { program, stack, .. } = &mut self.machine;
         let parameters = program.inner().function(self.function).map_or(&[][..], |found| &found.parameters);
         let places = stack.get_mut(self.arguments.start..).unwrap_or_default();
@@ -202,11 +202,11 @@ impl Run {
     }
 
     /// Takes the next argument, of any kind.
-    fn argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
+    fn take_argument(&mut self, place: usize, datum: Datum<'_>) -> Result<(), StartError> {
         let mut meter = Meter::UNLIMITED;
-        let copied = self.copying(&mut meter, 0).copy(datum);
+        let copied = self.copier(&mut meter, 0).copy(datum);
         let value = copied.map_err(|refusal| self.refused(refusal))?;
-        keep_argument(&mut self.machine.stack, &mut self.arguments, value);
+        push_argument(&mut self.machine.stack, &mut self.arguments, value);
         self.check_type(place)
     }
 
@@ -249,16 +249,16 @@ impl Run {
         StartError::UnknownInput { argument, parameters: self.machine.program.parameter_names(self.function) }
     }
     #[inline]
-    pub(super) fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
+    pub(super) fn copier<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copier<'r> {
         let Machine { program, heap, .. } = &mut self.machine;
         let names = &mut self.scratch.names;
-        Copying { heap, program: program.inner(), meter, names, place }
+        Copier { heap, program: program.inner(), meter, names, place }
     }
 }
 
 /// Keeps one more argument.
 #[inline(always)]
-fn keep_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Value) {
+fn push_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Value) {
     if let Some(place) = stack.get_mut(arguments.end) {
         *place = argument;
         arguments.end += 1;

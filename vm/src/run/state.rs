@@ -36,12 +36,12 @@ pub(super) enum State {
 
 /// What a rewind has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum RewindScope {
     /// Nothing was started.
     Nothing,
     /// Counts go back; everything else is as it was.
     Counts,
-    /// The arguments were moved, an answer was built piece by piece or the heap was cleared.
+    /// The arguments were moved, an answer was built piece by piece or the heap was last_collection.
     All,
     /// The start alone takes more fuel than there is.
     Fault,
@@ -60,9 +60,9 @@ pub struct Run {
     pub(super) arguments: Range<usize>,
     pub(super) mark: Mark,
     pub(super) entry: Entry,
-    pub(super) again: Again,
+    pub(super) rewind_scope: RewindScope,
     /// The instruction that went on after clearing the heap last, and the fuel that was left.
-    pub(super) cleared: (usize, u64),
+    pub(super) last_collection: (usize, u64),
     /// What restoring keeps for the next time.
     pub(crate) tables: Option<Box<Tables>>,
 }
@@ -89,8 +89,8 @@ impl Run {
             arguments: 0..0,
             mark: Mark::default(),
             entry: Entry::default(),
-            again: Again::Nothing,
-            cleared: (0, 0),
+            rewind_scope: RewindScope::Nothing,
+            last_collection: (0, 0),
             tables: None,
         }
     }
@@ -112,8 +112,8 @@ impl Run {
         self.machine.notes.clear();
         self.scratch.begin();
         self.state = State::Idle;
-        self.again = Again::Nothing;
-        self.cleared = (0, 0);
+        self.rewind_scope = RewindScope::Nothing;
+        self.last_collection = (0, 0);
     }
 
     /// Whether it can go on.
@@ -127,9 +127,9 @@ impl Run {
     }
 
     /// More than counts is changed.
-    pub(crate) fn touched(&mut self) {
-        if let Again::Counts = self.again {
-            self.again = Again::All;
+    pub(crate) fn require_full_rewind(&mut self) {
+        if let RewindScope::Counts = self.rewind_scope {
+            self.rewind_scope = RewindScope::All;
         }
     }
 
@@ -144,13 +144,13 @@ impl Run {
         }
         let budget = &self.machine.heap.budget;
         // Whoever goes on burns fuel before it comes here again.
-        let stuck = self.cleared == (self.machine.pc, budget.fuel);
-        let all = !budget.holds();
+        let stuck = self.last_collection == (self.machine.pc, budget.fuel);
+        let all = !budget.is_holding_back();
         if stuck && all {
             return Err(trap);
         }
         let program = self.machine.program.clone();
-        self.touched();
+        self.require_full_rewind();
         gc::collect(program.inner(), &mut self.machine, self.scratch.values())?;
         let budget = &mut self.machine.heap.budget;
         if stuck {
@@ -158,9 +158,9 @@ impl Run {
         } else if all && budget.left() < budget.limits.memory / limits::CLEARED_LEAST {
             return Err(trap);
         } else {
-            budget.hold();
+            budget.hold_back();
         }
-        self.cleared = (self.machine.pc, budget.fuel);
+        self.last_collection = (self.machine.pc, budget.fuel);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Run {
     pub(super) fn failed(&mut self) {
         let Machine { program, heap, result, .. } = &mut self.machine;
         let inner = program.inner();
-        if let Err(trap) = heap.check_leaving(inner, core::slice::from_ref(result)) {
+        if let Err(trap) = heap.check_output_size(inner, core::slice::from_ref(result)) {
             return self.trap(trap);
         }
         if self.machine.program.output(self.function).err.is_some() {

@@ -36,10 +36,10 @@ impl Run {
                         self.state = State::Pending;
                         true
                     }
-                    _ => self.stopped(stop, trap),
+                    _ => self.handle_stop(stop, trap),
                 }
             }
-            _ => self.stood(),
+            _ => self.step_stopped(),
         };
         if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
     }
@@ -47,7 +47,7 @@ impl Run {
     /// A step of what does not run; says whether a call waits.
     #[cold]
     #[inline(never)]
-    fn stood(&mut self) -> bool {
+    fn step_stopped(&mut self) -> bool {
         if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
@@ -61,7 +61,7 @@ impl Run {
 
     /// The machine stopped with what is to be looked at; says whether a call waits for its answer.
     #[inline(never)]
-    fn stopped(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
+    fn handle_stop(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
             cold_path();
             if let Err(found) = self.make_room(found) {
@@ -77,7 +77,7 @@ impl Run {
             Stop::Returned => {
                 self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                heap.check_leaving(program.inner(), core::slice::from_ref(result))
+                heap.check_output_size(program.inner(), core::slice::from_ref(result))
             }
             Stop::Failed => {
                 self.failed();
@@ -97,7 +97,7 @@ impl Run {
         let first = at(*base) + usize::from(pending_call.first.0);
         let count = at(inner.call(pending_call.call).arguments);
         self.state = State::Pending;
-        heap.check_leaving(inner, &stack[first..first + count])
+        heap.check_output_size(inner, &stack[first..first + count])
     }
 
     /// The machine was put at a tool call, whose arguments are there.
@@ -107,7 +107,7 @@ impl Run {
         let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
         self.pause()?;
         self.machine.heap.budget.fuel = fuel;
-        self.machine.heap.budget.hold();
+        self.machine.heap.budget.hold_back();
         Ok(())
     }
 }

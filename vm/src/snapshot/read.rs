@@ -55,10 +55,10 @@ impl<'b> Header<'b> {
         let windows = frames.iter().map(|frame| (frame.pc, frame.base));
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
-            let Some(site) = lazy.live.site(pc - 1) else { continue };
+            let Some(safepoint) = lazy.live.safepoint(pc - 1) else { continue };
             let base = at(base);
-            for register in registers(site.set) {
-                let of = lazy.live.use_of(site, register);
+            for register in registers(safepoint.set) {
+                let of = lazy.live.use_of(safepoint, register);
                 let value = values.register(of, &stack[base..])?;
                 stack[base + usize::from(register)] = value;
             }

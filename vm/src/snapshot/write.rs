@@ -41,10 +41,10 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) 
     }
     let mut writer = Writer::new(sink, &machine.heap, program);
     for (pc, base) in windows {
-        let Some(site) = lazy.live.site(pc - 1) else { continue };
-        for register in registers(site.set) {
+        let Some(safepoint) = lazy.live.safepoint(pc - 1) else { continue };
+        for register in registers(safepoint.set) {
             let value = machine.stack[at(base) + usize::from(register)];
-            match lazy.live.use_of(site, register) {
+            match lazy.live.use_of(safepoint, register) {
                 RegisterUse::Index(_) => writer.out.varint(value.low().into()),
                 RegisterUse::Value | RegisterUse::List | RegisterUse::Collected(_) => writer.value(value),
             }

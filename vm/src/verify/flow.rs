@@ -20,7 +20,7 @@ struct Merge<S> {
 }
 
 /// A loop that is open.
-struct Open<S> {
+struct OpenLoop<S> {
     /// Its `next`.
     next: u32,
     /// Its first instruction.
@@ -34,24 +34,24 @@ struct Open<S> {
 }
 
 /// What is kept from function to function, so that none allocates for itself.
-struct Areas<S> {
+struct Scratch<S> {
     /// The jumps to each instruction of the function that is still to come; nowhere else is anything.
     merges: Vec<Merge<S>>,
-    loops: Vec<Open<S>>,
+    loops: Vec<OpenLoop<S>>,
     /// What each loop within the outermost overwrites in passing, in the order of the code.
     clobbers: Vec<S>,
     /// While these are found out: where each open loop ends, and its place among them.
     clobbering: Vec<(usize, usize)>,
 }
 
-impl<S> Default for Areas<S> {
-    fn default() -> Areas<S> {
-        Areas { merges: Vec::new(), loops: Vec::new(), clobbers: Vec::new(), clobbering: Vec::new() }
+impl<S> Default for Scratch<S> {
+    fn default() -> Scratch<S> {
+        Scratch { merges: Vec::new(), loops: Vec::new(), clobbers: Vec::new(), clobbering: Vec::new() }
     }
 }
 
 /// Where the pass stands in the program.
-struct Place {
+struct Progress {
     caller: usize,
     next_map: u32,
     /// One past the highest field that was read.
@@ -61,8 +61,8 @@ struct Place {
 pub(super) struct Flow<'p, S> {
     program: &'p Program,
     facts: &'p mut Facts,
-    areas: &'p mut Areas<S>,
-    place: &'p mut Place,
+    scratch: &'p mut Scratch<S>,
+    progress: &'p mut Progress,
     next_clobber: usize,
     /// Registers of the function.
     pub(super) all: S,
@@ -94,20 +94,20 @@ pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
     facts.entries.reserve_exact(program.functions.len());
     facts.keeps.reserve_exact(program.functions.len());
-    let (mut few, mut many) = (Areas::<u64>::default(), Areas::<[u64; 4]>::default());
-    let mut place = Place { caller: 0, next_map: 0, fields: 0 };
+    let (mut few, mut many) = (Scratch::<u64>::default(), Scratch::<[u64; 4]>::default());
+    let mut progress = Progress { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
-        place.caller = id;
+        progress.caller = id;
         let checked = if function.registers <= 64 {
-            Flow::new(program, facts, &mut few, &mut place, function).function()
+            Flow::new(program, facts, &mut few, &mut progress, function).function()
         } else {
-            Flow::new(program, facts, &mut many, &mut place, function).function()
+            Flow::new(program, facts, &mut many, &mut progress, function).function()
         };
         checked.map_err(|error| *error)?;
     }
-    let found = at(place.next_map);
+    let found = at(progress.next_map);
     if found == program.maps.len() {
-        Ok(place.fields)
+        Ok(progress.fields)
     } else {
         Err(VerifyError::table(Rule::UnusedMap { found }))
     }
@@ -117,19 +117,19 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     fn new(
         program: &'p Program,
         facts: &'p mut Facts,
-        areas: &'p mut Areas<S>,
-        place: &'p mut Place,
+        scratch: &'p mut Scratch<S>,
+        progress: &'p mut Progress,
         function: &'p Function,
     ) -> Flow<'p, S> {
         let length = at(function.end - function.start);
-        if areas.merges.len() < length {
-            areas.merges.resize(length, Merge { set: S::default(), from: NOWHERE });
+        if scratch.merges.len() < length {
+            scratch.merges.resize(length, Merge { set: S::default(), from: NOWHERE });
         }
         Flow {
             program,
             facts,
-            areas,
-            place,
+            scratch,
+            progress,
             next_clobber: 0,
             all: S::first(function.registers.into()),
             locked: S::default(),
@@ -172,12 +172,12 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
         // What every instruction changes stays out of `self`, and so in registers of the machine.
-        let mut check = OperandCheck::new(self.program, function, self.place.caller);
+        let mut check = OperandCheck::new(self.program, function, self.progress.caller);
         self.lend(&mut check);
         for (pc, op) in (function.start..).zip(code) {
             self.pc = pc;
             let place = at(pc - function.start);
-            if self.areas.merges[place].from != NOWHERE {
+            if self.scratch.merges[place].from != NOWHERE {
                 self.take_back(&check);
                 self.arrive(place)?;
                 self.lend(&mut check);
@@ -198,9 +198,9 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
                 self.explain(op)?;
                 check.window.map_or(Ok(()), |first| self.window(first, check.length))?;
             }
-            if check.apart {
+            if check.structural {
                 self.take_back(&check);
-                self.apart(op)?;
+                self.check_structure(op)?;
                 self.lend(&mut check);
             } else if check.jump != NOWHERE {
                 self.jump(check.jump, &check.state)?;
@@ -210,7 +210,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if self.live || self.next != NOWHERE {
             return self.error(Rule::RunsOff);
         }
-        self.place.fields = self.place.fields.max(check.fields);
+        self.progress.fields = self.progress.fields.max(check.fields);
         let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
         let parameters = function.parameters.len();
         let written = check.written.with(&S::first(parameters), |a, b| a & b);
@@ -232,7 +232,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     #[inline(never)]
     fn clobbers(&mut self, code: &[Op]) {
         self.next_clobber = 0;
-        let Areas { clobbers, clobbering: open, .. } = &mut *self.areas;
+        let Scratch { clobbers, clobbering: open, .. } = &mut *self.scratch;
         clobbers.clear();
         open.clear();
         for (pc, op) in code.iter().enumerate() {
@@ -273,7 +273,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     /// Joins what comes from the instruction before with the jumps to this one.
     fn arrive(&mut self, place: usize) -> Checked {
         self.arrived = self.pc;
-        let merge = &mut self.areas.merges[place];
+        let merge = &mut self.scratch.merges[place];
         let from = core::mem::replace(&mut merge.from, NOWHERE);
         if self.live {
             self.state.meet(&merge.set);
@@ -282,7 +282,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             self.live = true;
         }
         // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
-        if self.areas.loops.last().is_some_and(|open| from < open.pc) {
+        if self.scratch.loops.last().is_some_and(|open| from < open.pc) {
             return self.error(Rule::EntersLoop { to: self.pc });
         }
         Ok(())
@@ -296,7 +296,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
             return self.error(Rule::Jump { to, end });
         };
-        let merge = &mut self.areas.merges[at(place - self.function.start)];
+        let merge = &mut self.scratch.merges[at(place - self.function.start)];
         if merge.from == NOWHERE {
             *merge = Merge { set: *set, from: self.pc };
         } else {
@@ -307,7 +307,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
 
     /// What loops, switches and calls of functions ask for beside their operands.
     #[inline(never)]
-    fn apart(&mut self, op: &Op) -> Checked {
+    fn check_structure(&mut self, op: &Op) -> Checked {
         match *op {
             Op::For { base, to, .. } => self.begin_loop(base, to.0, true),
             Op::Each { base, to, .. } => self.begin_loop(base, to.0, false),
@@ -362,8 +362,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Role::Number(id) => self.check(index("number", id.into(), p.numbers.len())),
             Role::Shape(id) | Role::Fields(id) => self.check(index("shape", id.into(), p.shapes.len())),
             Role::Call(id) => self.check(index("call", id.into(), p.calls.len())),
-            Role::Function(id) if usize::from(id) >= self.place.caller => {
-                self.error(Rule::Order { found: id, caller: self.place.caller })
+            Role::Function(id) if usize::from(id) >= self.progress.caller => {
+                self.error(Rule::Order { found: id, caller: self.progress.caller })
             }
             Role::Map(id) | Role::Choice(id) => self.check(index("map", at(id), p.maps.len())),
             _ => Ok(()),
@@ -435,13 +435,13 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });
         }
-        if self.areas.loops.is_empty() {
+        if self.scratch.loops.is_empty() {
             self.clobbers(&code[at(self.pc)..at(next)]);
         }
-        let after = self.state.without(&self.areas.clobbers[self.next_clobber]);
+        let after = self.state.without(&self.scratch.clobbers[self.next_clobber]);
         self.next_clobber += 1;
         let around = core::mem::take(&mut self.cost);
-        self.areas.loops.push(Open { next, pc: self.pc, base, collects, after, around });
+        self.scratch.loops.push(OpenLoop { next, pc: self.pc, base, collects, after, around });
         self.next = next;
         // The body comes next. An empty one falls into its `next`, which takes the state from the loop.
         self.live = true;
@@ -453,8 +453,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     fn end_loop(&mut self, op: &Op) -> Checked {
         self.cost += u64::from(op.cost());
         let pass = self.cost()?;
-        let Some(open) = self.areas.loops.pop() else { return self.error(Rule::Loop) };
-        self.next = self.areas.loops.last().map_or(NOWHERE, |around| around.next);
+        let Some(open) = self.scratch.loops.pop() else { return self.error(Rule::Loop) };
+        self.next = self.scratch.loops.last().map_or(NOWHERE, |around| around.next);
         self.cost = open.around;
         for register in (open.base..=255).take(3) {
             self.locked.remove(register);
@@ -476,7 +476,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     }
 
     fn yields(&self, base: LoopBase) -> Checked {
-        let found = self.areas.loops.iter().rev().find(|open| open.base == base.0);
+        let found = self.scratch.loops.iter().rev().find(|open| open.base == base.0);
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
@@ -501,10 +501,10 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
 
     /// Every map belongs to one instruction, in the order of the code.
     fn next_map(&mut self, map: u32) -> Checked<&'p Map> {
-        if map != self.place.next_map {
-            return self.error(Rule::MapOrder { found: map, expected: self.place.next_map });
+        if map != self.progress.next_map {
+            return self.error(Rule::MapOrder { found: map, expected: self.progress.next_map });
         }
-        self.place.next_map += 1;
+        self.progress.next_map += 1;
         Ok(&self.program.maps[at(map)])
     }
 

@@ -30,7 +30,7 @@ pub(super) struct OperandCheck<'p, S> {
     /// One past the highest field that was read.
     pub(super) fields: u16,
     /// The bits of all registers but windows and those of loops.
-    named: u8,
+    register_bits: u8,
     /// Whether every operand is right, were no register too high.
     right: bool,
     /// The first register of the window, and how many it has.
@@ -39,7 +39,7 @@ pub(super) struct OperandCheck<'p, S> {
     /// How far it may jump, or [`NOWHERE`].
     pub(super) jump: u32,
     /// Whether there is more to it than its operands.
-    pub(super) apart: bool,
+    pub(super) structural: bool,
 }
 
 impl<'p, S: RegisterSet> OperandCheck<'p, S> {
@@ -55,12 +55,12 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
             live: true,
             cost: 0,
             fields: 0,
-            named: 0,
+            register_bits: 0,
             right: true,
             window: None,
             length: 0,
             jump: NOWHERE,
-            apart: false,
+            structural: false,
         }
     }
 
@@ -68,7 +68,7 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
     #[inline(always)]
     pub(super) fn begin(&mut self) {
         self.before = self.state;
-        (self.named, self.right, self.apart) = (0, true, false);
+        (self.register_bits, self.right, self.structural) = (0, true, false);
         (self.window, self.length, self.jump) = (None, 0, NOWHERE);
     }
 
@@ -76,7 +76,7 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
     #[inline(always)]
     pub(super) fn is_right(&self) -> bool {
         let window = self.window.is_none_or(|first| self.before.has_window(first, self.length));
-        self.right && S::can_have(self.named) && window
+        self.right && S::can_have(self.register_bits) && window
     }
 }
 
@@ -92,11 +92,11 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
         let p = self.program;
         self.right &= match role {
             Role::Read(register) => {
-                self.named |= register;
+                self.register_bits |= register;
                 self.before.has_low(register)
             }
             Role::Write(register) => {
-                self.named |= register;
+                self.register_bits |= register;
                 self.state = self.state.and_low(register);
                 self.written = self.written.and_low(register);
                 self.free.has_low(register)
@@ -123,12 +123,12 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                 true
             }
             Role::Loop(base) => {
-                self.apart = true;
+                self.structural = true;
                 u16::from(base) + 3 <= self.registers
             }
             Role::Str(id) => at(id) < p.strings.len(),
             Role::Map(id) | Role::Choice(id) => {
-                self.apart = true;
+                self.structural = true;
                 at(id) < p.maps.len()
             }
             Role::Shape(id) => match p.shapes.get(usize::from(id)) {
@@ -147,7 +147,7 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                 None => false,
             },
             Role::Function(id) => {
-                self.apart = true;
+                self.structural = true;
                 match p.functions.get(usize::from(id)).filter(|_| usize::from(id) < self.caller) {
                     Some(callee) => {
                         self.length = callee.parameters.len();
