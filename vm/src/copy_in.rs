@@ -1,7 +1,7 @@
-//! Copies values of a host into the heap.
+//! Copies values from the host into the heap.
 //!
-//! Sizes are known from the slices, so a container takes its place first and is filled in order. A record whose fields
-//! are those of the record that came here the last time needs no hashing.
+//! Sizes are known from the slices, so a container reserves its place first and is filled in order. A record
+//! with the same fields as the previous record at this place needs no hashing.
 
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
@@ -16,14 +16,14 @@ use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 
-/// Why a value from outside is not taken, or what it costs the run.
+/// Why a value from outside is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// A limit: the run ends.
+    /// A limit is exceeded: the run ends.
     Trap(Trap),
-    /// A field given twice: the call fails.
+    /// A field is given twice: the call fails.
     Duplicate(Duplicate),
-    /// A number that is not finite: the call fails.
+    /// A number is not finite: the call fails.
     NotFinite,
 }
 
@@ -34,7 +34,7 @@ impl From<Trap> for Refusal {
 }
 
 impl Refusal {
-    /// What to say of it where it is no limit.
+    /// The failure message, if it is not a limit.
     pub(crate) fn message(&self, heap: &Heap, program: &ProgramData) -> String {
         let mut message = String::new();
         match self {
@@ -50,10 +50,10 @@ impl Refusal {
     }
 }
 
-/// The value of a record without containers whose names are those that came here the last time.
+/// Copies a flat record (no nested containers) that has the same names as the previous record at this place.
 ///
-/// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copier::copy`] does
-/// it and says what is wrong. It charges what that charges, in the same order.
+/// Returns `None` for any other record, and when a limit would be exceeded; only charges have been made then.
+/// [`Copier::copy`] handles those cases and reports the error. Both charge the same, in the same order.
 #[inline(always)]
 pub(crate) fn flat_record(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
     let shape = heap.shapes.guess(place);
@@ -61,7 +61,8 @@ pub(crate) fn flat_record(heap: &mut Heap, place: usize, fields: &[(&str, Datum<
     put_record(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
 }
 
-/// As [`flat_record`], of a record whose shape is the one that came here the last time: no name is looked at.
+/// Like [`flat_record`], for a record of the host shape that was used last at this place: its names are not
+/// compared.
 #[inline(always)]
 pub(crate) fn shaped_record(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
     let shape = heap.shapes.guess(place);
@@ -69,7 +70,8 @@ pub(crate) fn shaped_record(heap: &mut Heap, place: usize, record: &Shaped<'_>) 
     put_record(heap, (shape, names), record.values().iter())
 }
 
-/// Puts a record of a known shape, with the bytes of its names and of the longest, into the heap.
+/// Puts a record into the heap; its shape, the bytes of all its names and the length of the longest are
+/// known.
 #[inline(always)]
 fn put_record<'d>(
     heap: &mut Heap,
@@ -97,7 +99,8 @@ fn put_record<'d>(
     None
 }
 
-/// Copies values to their places, beside so many bytes that came with them; gives the length of the longest text.
+/// Copies field values to their places. `names` bytes were already counted. Returns the length of the longest
+/// text.
 #[inline(always)]
 fn fill_fields<'d>(
     heap: &mut Heap,
@@ -131,7 +134,7 @@ fn fill_fields<'d>(
     Some(longest)
 }
 
-/// What may still come in.
+/// Counts an incoming value against the limits on its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
     pub(crate) bytes: usize,
@@ -146,7 +149,7 @@ impl Meter {
         Meter { bytes, nodes, limits: (bytes, nodes) }
     }
 
-    /// Values and bytes that came in.
+    /// Values and bytes counted so far.
     pub(crate) fn used(&self) -> (usize, usize) {
         (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
     }
@@ -172,14 +175,14 @@ impl Meter {
     }
 }
 
-/// A copy of data being made.
+/// Copies one value of any kind.
 pub(crate) struct Copier<'h> {
     pub(crate) heap: &'h mut Heap,
     pub(crate) program: &'h ProgramData,
     pub(crate) meter: &'h mut Meter,
-    /// Room for the names of a record.
+    /// Scratch space for the names of a record.
     pub(crate) names: &'h mut Vec<u32>,
-    /// Where the data come from, for guessing shapes.
+    /// Identifies where the values come from, for guessing shapes.
     pub(crate) place: usize,
 }
 
@@ -200,7 +203,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// A container being filled.
+/// A container that is being filled.
 #[derive(Clone, Copy)]
 struct Open<'a> {
     items: Items<'a>,
@@ -221,7 +224,7 @@ impl Open<'_> {
 }
 
 impl Copier<'_> {
-    /// The value of a datum.
+    /// Copies a value.
     #[inline]
     pub(crate) fn copy(&mut self, datum: Datum<'_>) -> Result<Value, Refusal> {
         if let Some(value) = self.leaf(datum)? {
@@ -258,7 +261,7 @@ impl Copier<'_> {
         }
     }
 
-    /// The value of what is no container.
+    /// The value, unless it is a container.
     #[inline(always)]
     fn leaf(&mut self, datum: Datum<'_>) -> Result<Option<Value>, Refusal> {
         let value = match datum {
@@ -277,7 +280,7 @@ impl Copier<'_> {
         Ok(Some(value))
     }
 
-    /// Takes the place of a container.
+    /// Reserves the place of a container.
     #[inline]
     fn open<'a>(&mut self, datum: Datum<'a>, depth: u32) -> Result<Open<'a>, Refusal> {
         self.meter.take(1, 0)?;
@@ -306,7 +309,7 @@ impl Copier<'_> {
         Ok(Open { items, next: 0, start, shape, depth: 1 })
     }
 
-    /// Fills a container up to its next container.
+    /// Fills a container until the next nested container.
     #[inline]
     fn fill<'a>(&mut self, open: &mut Open<'a>) -> Result<Option<Datum<'a>>, Refusal> {
         while let Some(datum) = open.items.get(open.next) {
@@ -317,7 +320,7 @@ impl Copier<'_> {
         Ok(None)
     }
 
-    /// The shape of a record's names.
+    /// The shape for the names of a record.
     #[inline]
     fn shape<'n>(
         &mut self,

@@ -1,51 +1,51 @@
-//! What verification finds out for running: costs, sizes, the order of map keys.
+//! What verification finds out for running: costs, sizes and the order of map keys.
 
 use crate::hash_index::HashIndex;
 use crate::number;
 use alloc::vec::Vec;
 use ilo_spec::program::{Key, Number, Program};
 
-/// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
+/// The number of fields that the field matrix covers; a field with a higher number is searched for.
 pub(crate) const COLUMNS: usize = 128;
-/// Switches of at most this many cases are searched from the front.
+/// Switches with at most this many cases are searched linearly.
 pub(crate) const FEW_CASES: usize = 8;
 
-/// A key of a switch in an order in which equal keys are neighbours.
+/// A sort key for the keys of a switch: equal keys have equal ranks.
 pub(crate) type Rank = (u8, u64);
 
-/// What verifying finds out for running.
+/// The results of verification that running needs.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// The number of a string.
+    /// Finds the number of a string.
     pub(crate) strings: HashIndex,
-    /// One past the highest field that is read, at most [`COLUMNS`].
+    /// One past the highest field that is read; at most [`COLUMNS`].
     pub(crate) stride: usize,
-    /// Fuel of one pass through a loop, at the instruction that begins it.
+    /// The fuel of one pass through each loop, indexed by the instruction that begins it.
     pub(crate) loops: Vec<u32>,
     /// What a call of each function needs.
     pub(crate) entries: Vec<Entry>,
-    /// Whether each function leaves its parameters as they were.
+    /// Whether each function leaves its parameter registers unchanged.
     pub(crate) keeps: Vec<bool>,
     /// Whether another function calls it.
     pub(crate) called: Vec<bool>,
-    /// For each map of many cases, its keys in order with their targets.
+    /// The sorted keys and targets of each map with many cases.
     pub(crate) orders: Vec<Vec<(Rank, u16)>>,
 }
 
-/// What a call of a function needs to know of it.
+/// What a call needs to know about a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Entry {
     /// Its first instruction.
     pub(crate) start: u32,
-    /// Fuel of one pass through it without its loops.
+    /// The fuel of one pass through it, without its loops.
     pub(crate) cost: u32,
-    /// Registers that it and all that it calls take.
+    /// Registers used by it and everything it calls.
     pub(crate) extent: u32,
-    /// Calls that are under way at once below it.
+    /// The greatest number of nested calls below it.
     pub(crate) depth: u32,
 }
 
-/// The order of a key.
+/// The rank of a key.
 pub(crate) fn rank(program: &Program, key: Key) -> Rank {
     match key {
         Key::Nil => (0, 0),
@@ -58,7 +58,7 @@ pub(crate) fn rank(program: &Program, key: Key) -> Rank {
     }
 }
 
-/// The order of a number, the same for equal ones: an integral double goes with its integer.
+/// The rank of a number. Equal numbers have equal ranks: an integral double has the rank of its integer.
 pub(crate) fn number_rank(number: Number) -> Rank {
     match number {
         Number::Int(int) => (2, int.cast_unsigned()),

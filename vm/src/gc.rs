@@ -1,4 +1,5 @@
-//! Garbage collection: which values a stopped run can still read, for the heap to keep and move together.
+//! Garbage collection: finds the values that a stopped run can still read; the heap keeps them and moves them
+//! together.
 
 use crate::fault::Trap;
 use crate::heap::Heap;
@@ -8,9 +9,10 @@ use crate::program::ProgramData;
 use crate::register_set::registers;
 use crate::value::{Value, at};
 
-/// Clears the heap of a run that is under way. `scratch` are values of an answer that is being built.
+/// Collects the heap of a run that is under way. `scratch` holds values of an answer that is being built.
 ///
-/// Burns fuel by what is kept and by the size of the maps; without that much fuel everything stays as it is.
+/// Burns fuel by what is kept and by the size of the mark bits. If there is too little fuel, the heap is
+/// unchanged.
 pub(crate) fn collect(
     program: &ProgramData,
     machine: &mut Machine,
@@ -24,7 +26,8 @@ pub(crate) fn collect(
     Ok(())
 }
 
-/// Hands over every value that the run can still read; with a list that a loop collects, the places that it has.
+/// Calls `each` with every value that the run can still read, and with the reserved length of a list that a
+/// loop collects.
 fn roots(
     program: &ProgramData,
     machine: &mut Machine,

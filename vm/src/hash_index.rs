@@ -1,21 +1,22 @@
-//! A table from hashes to small numbers, for names and shapes.
+//! A hash table from hashes to small numbers, for names and shapes.
 //!
-//! It keeps numbers only; what they stand for lies with the owner, who compares. Hashing is seeded with a constant, so
-//! nothing is random. Keys may be chosen by an enemy: where a probe grows longer than any chance would make it, the
-//! seed moves on and the table is filled anew, so that keys that met under one seed part under the next.
+//! It stores numbers only; the owner keeps what they refer to and compares. The seed is a constant, so
+//! nothing is random. Keys may be chosen by an attacker: if a probe becomes longer than chance allows, the
+//! table is rebuilt with the next seed, under which the colliding keys no longer collide.
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher as _;
 
-/// A probe longer than this at half load is no accident.
+/// A longer probe at half load is an attack, not chance.
 const LONGEST_PROBE: usize = 64;
-/// Seeds tried before long probes are put up with.
+/// Seeds tried before long probes are accepted.
 const SEEDS: u64 = 8;
 
 /// The table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HashIndex {
-    /// Hash in the upper half, number + 1 in the lower; 0 is empty. The length is a power of two or 0.
+    /// The hash in the upper half, the number + 1 in the lower; 0 is empty. The length is 0 or a power of
+    /// two.
     slots: Vec<u64>,
     used: usize,
     seed: u64,
@@ -30,7 +31,7 @@ impl HashIndex {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(list)
     }
 
-    /// The number under a hash for which `same` holds.
+    /// The number with this hash for which `same` holds.
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = start(hash, mask);
@@ -47,13 +48,13 @@ impl HashIndex {
         }
     }
 
-    /// Makes room for so many at once.
+    /// An empty table with room for `count` entries.
     pub(crate) fn with_room(count: usize) -> HashIndex {
         HashIndex { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
     }
 
-    /// Adds a number unless one is there for which `same` holds; says whether it did. `hash_of` is as in
-    /// [`HashIndex::insert`].
+    /// Adds a number unless the table has one for which `same` holds; returns whether it was added. For
+    /// `hash_of` see [`HashIndex::insert`].
     pub(crate) fn insert_new(
         &mut self,
         new: u32,
@@ -84,7 +85,7 @@ impl HashIndex {
         true
     }
 
-    /// Adds a number that is not there; `hash_of` hashes what any number stands for under the table's seed.
+    /// Adds a number that the table does not have. `hash_of` computes a number's hash with the table's seed.
     pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&HashIndex, u32) -> u64) {
         if (self.used + 1) * 2 > self.slots.len() {
             let room = (self.slots.len() * 2).max(16);
@@ -96,7 +97,7 @@ impl HashIndex {
         }
     }
 
-    /// Puts a number in the first free place and says how far that was.
+    /// Puts a number into the first free place; returns the length of the probe.
     fn place(&mut self, new: u32, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut place = start(hash, mask);
@@ -120,7 +121,7 @@ impl HashIndex {
         }
     }
 
-    /// Forgets everything, but keeps the room.
+    /// Removes all entries, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.used = 0;

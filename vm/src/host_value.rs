@@ -1,14 +1,15 @@
-//! Values as a host gives them: borrowed, copied into the run once.
+//! Values from the host: borrowed, copied into the run once.
 //!
-//! Records that look alike share a [`Shape`]: the host names their fields once and gives values from then on.
+//! Records with the same fields can share a [`Shape`]: the host names the fields once and then gives only
+//! values.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-/// A value from a host.
+/// A value from the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Datum<'a> {
-    /// nil.
+    /// Nil.
     Nil,
     /// A bool.
     Bool(bool),
@@ -20,9 +21,9 @@ pub enum Datum<'a> {
     Text(&'a str),
     /// A list.
     List(&'a [Datum<'a>]),
-    /// A record, whose names must all be different.
+    /// A record; its names must be distinct.
     Record(&'a [(&'a str, Datum<'a>)]),
-    /// A record whose names were given before.
+    /// A record of a [`Shape`].
     Shaped(&'a Shaped<'a>),
 }
 
@@ -58,32 +59,33 @@ impl<'a> From<&'a Shaped<'a>> for Datum<'a> {
     }
 }
 
-/// Names of fields, shared by all records that were made of one shape. Two are the same where they lie at one place.
+/// Field names shared by all records of one shape. Two are equal if they have the same address.
 pub(crate) type Names = Arc<[Box<str>]>;
 
-/// The fields of records that a host gives again and again, such as the answers of a tool or the rows of a table.
+/// The fields of records that a host creates often, such as the answers of a tool or the rows of a table.
 ///
-/// A record of a shape is what [`Datum::Record`] with the same names is, in every respect; but a run that has met the
-/// shape at that call does not look at the names again. Clones are the same shape; keep one, and make it once.
+/// A record of a shape is equivalent to [`Datum::Record`] with the same names, but a run that has seen the
+/// shape at the same call does not compare the names again. Clones are the same shape: create it once and
+/// keep it.
 ///
 /// ```
 /// use ilo_vm::{Datum, Shape};
 /// let user = Shape::new(["email", "verified"]);
 /// let values = ["a@b.c".into(), true.into()];
 /// let record = user.record(&values);
-/// let answer = Datum::Shaped(&record); // for `Call::answer`, or inside of a list
+/// let answer = Datum::Shaped(&record); // for `Call::answer`, or inside a list
 /// # let _ = answer;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shape<const N: usize>(Names);
 
 impl<const N: usize> Shape<N> {
-    /// A shape of these fields, in this order; like those of any record, they must all be different.
+    /// A shape with these fields, in this order. They must be distinct, as in any record.
     pub fn new(names: [&str; N]) -> Shape<N> {
         Shape(names.into_iter().map(Box::from).collect())
     }
 
-    /// A record of this shape, its values in the order of the names.
+    /// A record of this shape, with the values in the order of the names.
     #[inline]
     pub fn record<'a>(&'a self, values: &'a [Datum<'a>; N]) -> Shaped<'a> {
         Shaped { names: &self.0, values }
@@ -102,7 +104,7 @@ impl<'a> Shaped<'a> {
         self.names
     }
 
-    /// As many as there are names.
+    /// The values, one for each name.
     pub(crate) fn values(&self) -> &'a [Datum<'a>] {
         self.values
     }

@@ -1,11 +1,11 @@
 //! Verifies and runs ilo bytecode.
 //!
-//! [`Program::load`] decodes and verifies once; the result is shared between threads. A [`Run`] is started with
-//! arguments and driven by [`Run::step`]: each step ends with the [`Outcome`] or hands over a [`Call`] that the host
-//! answers now or later.
+//! [`Program::load`] decodes and verifies once; the result is shared between threads. A [`Run`] is started
+//! with arguments and driven by [`Run::step`]: each step ends with the [`Outcome`], or yields a [`Call`] that
+//! the host answers at once or later.
 //!
-//! What is absent on purpose: input and output, a clock, threads, randomness, the environment. The same program,
-//! arguments and answers give the same outcome, calls and fuel everywhere.
+//! The crate has no input or output, no clock, no threads, no randomness and no access to the environment, on
+//! purpose. The same program, arguments and answers give the same outcome, calls and fuel everywhere.
 #![no_std]
 #![allow(
     clippy::inline_always,

@@ -1,8 +1,8 @@
-//! Which registers are still to be read where a run can stop or need room, and which loops are open there.
+//! Liveness analysis: which registers are still read after each safepoint, and which loops are open there.
 //!
-//! Found from verified code by going backward over each function until nothing changes: once more than its loops nest,
-//! for jumps go forward but for `next`. A live register is one that some path reads before it is set again, so
-//! verification has shown that it is set.
+//! A backward dataflow analysis over verified code. It needs one pass more than loops are nested, because
+//! only `next` jumps backward. A register is live if some path reads it before setting it, and verification
+//! has shown that it is set.
 
 use crate::register_set::{RegisterSet, WideSet};
 use crate::value::at;
@@ -11,21 +11,21 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::Role;
 use ilo_spec::program::{Function, Program};
 
-/// What is known of every place of a program where a run can stop or need room.
+/// The safepoints of a program: the instructions at which a run can stop or need memory.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
-    /// For each instruction one more than the number of its safepoint, or 0.
+    /// For each instruction, the number of its safepoint plus one, or 0.
     safepoints: Vec<u32>,
     sets: Vec<Safepoint>,
     loops: Vec<Loop>,
 }
 
-/// A place: an instruction that has not been carried out yet, or an `invoke` that has not come back.
+/// A safepoint: an instruction that is about to be executed, or an `invoke` that has not returned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Safepoint {
-    /// The registers that are live.
+    /// The live registers.
     pub(crate) set: WideSet,
-    /// One more than the number of the innermost loop that is open.
+    /// The number of the innermost open loop plus one, or 0.
     innermost: u32,
 }
 
@@ -38,24 +38,24 @@ pub(crate) struct Loop {
     pub(crate) collects: bool,
     /// The instruction that begins it.
     pub(crate) pc: u32,
-    /// One more than the number of the loop around it.
+    /// The number of the enclosing loop plus one, or 0.
     outer: u32,
 }
 
-/// What a live register is for.
+/// How a live register is used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RegisterUse {
     Value,
-    /// The list that the loop goes over.
+    /// The list of a loop.
     List,
-    /// Where the loop is, and the fuel of a pass.
+    /// The position of a loop, and the fuel of a pass.
     Index(Loop),
-    /// What the loop has collected.
+    /// What a loop has collected.
     Collected(Loop),
 }
 
 impl Liveness {
-    /// Goes over a verified program.
+    /// Analyses a verified program.
     pub(crate) fn new(program: &Program) -> Liveness {
         let mut live = Liveness { safepoints: alloc::vec![0; program.code.len()], ..Liveness::default() };
         let mut sets = Vec::new();
@@ -67,13 +67,13 @@ impl Liveness {
         live
     }
 
-    /// What is known of an instruction that is a safepoint.
+    /// The safepoint at an instruction, if it is one.
     pub(crate) fn safepoint(&self, pc: usize) -> Option<&Safepoint> {
         let safepoint = self.safepoints.get(pc)?.checked_sub(1)?;
         self.sets.get(at(safepoint))
     }
 
-    /// What a live register of a safepoint is for.
+    /// How a live register is used at a safepoint.
     #[inline]
     pub(crate) fn use_of(&self, safepoint: &Safepoint, register: u8) -> RegisterUse {
         let mut next = safepoint.innermost;
@@ -88,7 +88,7 @@ impl Liveness {
         RegisterUse::Value
     }
 
-    /// Keeps what is live at the safepoints of a function, and its loops.
+    /// Records the loops of a function and the live registers at its safepoints.
     fn record(&mut self, function: &Function, code: &[Op], sets: &[WideSet]) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         for (pc, &op) in code.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Liveness {
             let innermost = open.last().map_or(0, |&(_, number)| number);
             if is_safepoint(op) {
                 self.sets.push(Safepoint { set: live_across(op, sets[pc], pc, sets), innermost });
-                // No more than there are instructions.
+                // At most the number of instructions.
                 self.safepoints[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
             }
             if let Op::For { base, to, .. } | Op::Each { base, to, .. } = op {
@@ -112,7 +112,7 @@ impl Liveness {
     }
 }
 
-/// Whether a run can stop or need room at an instruction.
+/// Whether a run can stop or need memory at an instruction.
 fn is_safepoint(op: Op) -> bool {
     matches!(
         op,
@@ -133,7 +133,7 @@ fn is_safepoint(op: Op) -> bool {
     )
 }
 
-/// What is live at a safepoint: before its instruction, but for an `invoke` while the callee runs.
+/// The registers live at a safepoint: before the instruction, or for an `invoke`, while the callee runs.
 fn live_across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
     let Op::Invoke { dst, fail, .. } = op else { return before };
     let mut set = sets[pc + 1];
@@ -144,7 +144,7 @@ fn live_across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet 
     set
 }
 
-/// What is live before each instruction of a function.
+/// The live-in set of each instruction of a function.
 fn solve(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
     sets.clear();
     sets.resize(code.len(), WideSet::default());
@@ -152,7 +152,7 @@ fn solve(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
         let mut changed = false;
         for (pc, &op) in code.iter().enumerate().rev() {
             let set = transfer(program, op, live_out(program, op, pc, sets));
-            // What a pass back changed is seen where a loop's body begins.
+            // A change carried backward over the loop shows at the first instruction of its body.
             changed |= sets[pc] != set;
             sets[pc] = set;
         }
@@ -162,7 +162,7 @@ fn solve(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
     }
 }
 
-/// What is live behind an instruction, whichever way it goes on.
+/// The live-out set of an instruction, over all its successors.
 fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
     let mut set = if op.ends() { WideSet::default() } else { sets[pc + 1] };
     let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
@@ -171,7 +171,7 @@ fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
             let map = &program.maps[at(map.0)];
             map.cases.iter().map(|&(_, by)| by).chain(map.default).for_each(forward);
         }
-        // The item is set on the way back only.
+        // Only the backward edge sets the item.
         Op::Next { item, back, .. } => {
             let mut body = sets[pc + 1 - usize::from(back.0)];
             body.remove(item.0);
@@ -187,7 +187,7 @@ fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
     set
 }
 
-/// What is live before an instruction, from what is live behind it.
+/// The live-in set of an instruction, from its live-out set.
 fn transfer(program: &Program, op: Op, mut set: WideSet) -> WideSet {
     let (mut first, mut length) = (0, 0);
     let mut reads = WideSet::default();
@@ -208,7 +208,7 @@ fn transfer(program: &Program, op: Op, mut set: WideSet) -> WideSet {
                 Op::For { .. } => registers(3).for_each(|register| set.remove(register)),
                 Op::Each { .. } => registers(2).for_each(|register| set.remove(register)),
                 Op::Next { .. } => registers(2).for_each(|register| reads.add(register)),
-                // What is yielded goes to the third, up to the length of the first.
+                // A yield writes to the third register, up to the length of the first.
                 _ => [base, base.saturating_add(2)].into_iter().for_each(|register| reads.add(register)),
             }
         }

@@ -1,4 +1,4 @@
-//! The machine: what a run consists of while it runs, and where it stopped.
+//! The machine: the state of a program that runs, and where it stopped.
 
 use crate::fault::Trap;
 use crate::frame::Frame;
@@ -8,7 +8,7 @@ use crate::value::Value;
 use alloc::vec::Vec;
 use ilo_spec::operand::{CallId, First, Out, StringId};
 
-/// What a run consists of while it runs.
+/// The state of a program that runs.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) program: Program,
@@ -16,16 +16,16 @@ pub(crate) struct Machine {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) notes: Vec<(StringId, Value)>,
-    /// The instruction that is next; where the machine stopped, the one after that at which it did.
+    /// The next instruction; when the machine has stopped, the one after the instruction that stopped it.
     pub(crate) pc: usize,
     pub(crate) base: u32,
     /// The call at which it stopped last.
     pub(crate) pending_call: PendingCall,
-    /// What the function that was started returned or failed with.
+    /// What the started function returned or failed with.
     pub(crate) result: Value,
 }
 
-/// A tool call: where its arguments are, and where its value goes.
+/// A tool call: where its arguments are, and where its result goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingCall {
     pub(crate) call: CallId,
@@ -33,16 +33,16 @@ pub(crate) struct PendingCall {
     pub(crate) dst: Out,
 }
 
-/// Why the machine stopped, where it was no fault.
+/// Why the machine stopped without a fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
-    /// At a tool call with arguments that may leave as they are.
+    /// At a tool call whose arguments contain no list or record.
     Call,
-    /// At a tool call with lists or records, which are measured before they leave.
+    /// At a tool call with lists or records, whose size must be checked before they leave the run.
     LargeCall,
-    /// The function that was started returned.
+    /// The started function returned.
     Returned,
-    /// The function that was started failed.
+    /// The started function failed.
     Failed,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn note(
     tool: StringId,
     value: Value,
 ) -> Result<(), Trap> {
-    // Twice its size: the list of notes doubles as it grows.
+    // Charge twice the size: the list doubles as it grows.
     heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
     notes.push((tool, value));
     Ok(())

@@ -1,7 +1,7 @@
 //! A run: one execution of a function, which stops at every tool call until the host answers.
 //!
-//! A run is reused by starting it again; what it has allocated stays with it, and a warm run allocates nothing. Its
-//! methods are spread over the files here by the part of its life that they belong to.
+//! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in the
+//! files of this module by the phase they belong to: start, step, answer, suspend, outcome.
 
 mod answer;
 mod build_error;

@@ -1,11 +1,11 @@
-//! Names and shapes of a run: those of the program, and those that inputs, answers and MERGE bring.
+//! The names and shapes of a run: those of the program, and those from inputs, answers and MERGE.
 //!
-//! A name is a number: a string of the program where it has that text, else one of the run's own. A shape is a list of
-//! names; equal lists that arise in a run are one shape. A byte matrix, shapes by the fields that the program reads,
-//! says where a field lies in a record, so that reading one is a load and a compare.
+//! A name is a number: a string of the program if it has that text, else a name of the run. A shape is a list
+//! of names; equal lists within a run are one shape. The field matrix says where a record keeps a field, so
+//! reading a field is a load and a compare.
 //!
-//! Names and shapes outlive a rewind, since answers look alike from run to run. What is charged does not: each is
-//! charged where a run first meets it, by a stamp.
+//! Names and shapes are kept when a run is rewound, because answers have the same shapes from run to run.
+//! Charges are not: stamps show whether the current run has been charged for an entry.
 
 use crate::budget::Budget;
 use crate::fault::Trap;
@@ -20,39 +20,39 @@ use alloc::vec::Vec;
 
 /// No shape.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Bytes that a name or shape takes beside its text or fields, tables and spare room counted.
+/// Bytes charged for a name or shape besides its text or fields: tables and spare capacity.
 const ENTRY: usize = 64;
-/// ShapeTable and names, and bytes of these, that a reused run keeps at most.
+/// How many shapes and names, and bytes of them, a reused run keeps at most.
 const KEPT: usize = 1_024;
 const KEPT_BYTES: usize = 64 << 10;
 const GUESSES: usize = 64;
 const MERGES: usize = 16;
 
-/// A field given twice in a record that came from outside.
+/// A field that a record from outside has twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate(pub(crate) u32);
 
-/// A shape that is no program's.
+/// A shape that the program does not have.
 #[derive(Debug)]
 struct RunShape {
-    /// The host's shape that it was given as last.
+    /// The host shape that was given for it last.
     given: Option<Names>,
-    /// Where its names begin in `fields`, and how many they are.
+    /// The range of its names in `fields`.
     first: u32,
     count: u32,
-    /// Where its names begin in `joined`, the bytes of all, and of the longest.
+    /// The offset of its names in `joined`, the bytes of all names, and the length of the longest.
     joined: u32,
     bytes: u32,
     longest: u32,
-    /// Which of its names are no program's, as places in `run_names`.
+    /// The range in `run_names` of those names that the program does not have.
     names: (u32, u32),
-    /// What it is charged, beside such names.
+    /// What it is charged, without such names.
     price: u64,
-    /// When it was charged last.
+    /// When it was last charged.
     stamp: u64,
 }
 
-/// A name that is no program's: where its text is, and when it was charged last.
+/// A name that the program does not have: the range of its text, and when it was last charged.
 #[derive(Clone, Copy, Debug)]
 struct RunName {
     start: u32,
@@ -61,7 +61,7 @@ struct RunName {
 }
 
 impl RunName {
-    /// Charges it where neither of these was its stamp; then the first is.
+    /// Charges the name unless its stamp is one of these; then stamps it.
     #[inline(always)]
     fn charge(&mut self, budget: &mut Budget, (run, start): (u64, u64)) -> Result<(), Trap> {
         if self.stamp != run && self.stamp != start {
@@ -72,41 +72,40 @@ impl RunName {
     }
 }
 
-/// The tables.
+/// The names and shapes of a run.
 #[derive(Debug)]
 pub(crate) struct ShapeTable {
-    /// Where each field that is read lies, `stride` bytes a shape, those of the program first.
+    /// The field matrix, `stride` bytes for each shape; the program's shapes come first.
     pub(crate) matrix: Vec<u8>,
     pub(crate) stride: usize,
-    /// The first shape and the first name that are no program's.
+    /// The first shape and the first name that the program does not have.
     first_shape: u32,
     first_name: u32,
     fields: Vec<u32>,
-    /// The length of each of these, and their bytes one after the other: what is compared lies in one piece.
+    /// The length of each name in `fields`, and their bytes joined: what is compared is contiguous in memory.
     lengths: Vec<u32>,
     joined: String,
     own: Vec<RunShape>,
-    /// The names that are no program's, of one shape after the other.
+    /// Names that the program does not have, shape after shape.
     run_names: Vec<u32>,
     index: HashIndex,
     names: String,
     own_names: Vec<RunName>,
     name_index: HashIndex,
-    /// Whether there may be more than is kept for a next run.
+    /// Whether there may be more entries than are kept for the next run.
     oversized: bool,
-    /// The stamps of what was charged by the start and since.
+    /// The stamps of charges made by the start, and since then.
     start: u64,
     run: u64,
-    /// The shape that an answer of this call had at this depth the last time.
+    /// The shape of the last answer at each call and depth.
     guesses: Vec<u32>,
-    /// The shapes of merges that were made lately. Both are empty until there is something to keep, so that a fresh run
-    /// is small.
+    /// The results of recent merges. Both caches are empty until first used, so that a fresh run is small.
     merges: Vec<(u32, u32, u32)>,
 }
 
 impl ShapeTable {
     pub(crate) fn new(program: &ProgramData) -> ShapeTable {
-        // In place: a fresh run is made as often as not.
+        // A literal without calls: fresh runs are created often.
         ShapeTable {
             matrix: program.matrix.clone(),
             stride: program.stride,
@@ -129,7 +128,7 @@ impl ShapeTable {
         }
     }
 
-    /// Takes the shapes of a program and forgets all others.
+    /// Takes over the shapes of a program and removes all others.
     pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.forget(0, 0);
         self.stride = program.stride;
@@ -138,7 +137,7 @@ impl ShapeTable {
         self.matrix.clone_from(&program.matrix);
     }
 
-    /// A run starts: nothing is charged yet.
+    /// Begins a run: nothing is charged yet.
     pub(crate) fn begin(&mut self) {
         if self.oversized {
             self.trim(0, 0);
@@ -147,13 +146,13 @@ impl ShapeTable {
         self.start = self.run;
     }
 
-    /// The arguments are there, and how much there is of shapes and names.
+    /// Marks the end of the start; returns how many shapes and names there are.
     pub(crate) fn mark_start(&mut self) -> (usize, usize) {
         self.run += 1;
         (self.own.len(), self.own_names.len())
     }
 
-    /// The run goes back to its start.
+    /// Goes back to the start.
     #[inline]
     pub(crate) fn rewind(&mut self, (shapes, names): (usize, usize)) {
         if self.oversized {
@@ -179,7 +178,7 @@ impl ShapeTable {
         self.oversized = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
     }
 
-    /// Forgets all but the first so many.
+    /// Keeps only the first `shapes` shapes and `names` names.
     fn forget(&mut self, shapes: usize, names: usize) {
         if self.own.len() > shapes || self.own_names.len() > names {
             self.own.truncate(shapes);
@@ -228,7 +227,7 @@ impl ShapeTable {
         &self.names[at(start)..at(end)]
     }
 
-    /// Where a record of the shape keeps a field.
+    /// The position of a field in records of the shape.
     pub(crate) fn position(&self, program: &ProgramData, shape: u32, name: u32) -> Option<usize> {
         if at(name) < self.stride {
             match self.matrix[at(shape) * self.stride + at(name)] {
@@ -240,12 +239,12 @@ impl ShapeTable {
         self.fields(program, shape).iter().position(|&field| field == name)
     }
 
-    /// Whether the matrix says where a field is, or that it is not there; else all fields are looked through.
+    /// Whether the matrix decides where a field is, or that there is none; if not, all fields are searched.
     pub(crate) fn matrix_decides(&self, shape: u32, name: u32) -> bool {
         at(name) < self.stride && self.matrix[at(shape) * self.stride + at(name)] != FAR
     }
 
-    /// The number of a name that is known.
+    /// The number of an existing name.
     pub(crate) fn find_name(&self, program: &ProgramData, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
     }
@@ -254,7 +253,7 @@ impl ShapeTable {
         self.name_index.find(self.name_index.hash_text(text), |own| self.own_name(own) == text)
     }
 
-    /// The number of a name, new or known.
+    /// The number of a name, which is added if it is new.
     pub(crate) fn intern_name(
         &mut self,
         program: &ProgramData,
@@ -285,14 +284,14 @@ impl ShapeTable {
         self.check_size();
     }
 
-    /// Charges a name where the run has not met it yet.
+    /// Charges a name, unless the run has been charged for it.
     #[inline(always)]
     pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
         let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
         self.own_names[at(own)].charge(budget, (self.run, self.start))
     }
 
-    /// Charges a shape where the run has not met it yet; its names are charged already.
+    /// Charges a shape, unless the run has been charged for it; its names are charged already.
     #[inline]
     pub(crate) fn charge_shape(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
@@ -304,7 +303,7 @@ impl ShapeTable {
         Ok(())
     }
 
-    /// Charges a shape and its names where the run has not met them yet.
+    /// Charges a shape and its names, unless the run has been charged for them.
     #[inline(always)]
     pub(crate) fn charge_shape_and_names(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
@@ -327,7 +326,8 @@ impl ShapeTable {
         Ok(())
     }
 
-    /// The bytes of all names of a shape that is no program's and of the longest, where these are its names.
+    /// If these are the names of a shape that the program does not have: the bytes of all names and of the
+    /// longest.
     #[inline(always)]
     pub(crate) fn match_names<'n>(
         &self,
@@ -341,7 +341,7 @@ impl ShapeTable {
         let lengths = self.lengths.get(at(own.first)..)?;
         let mut joined = self.joined.as_bytes().get(at(own.joined)..)?;
         for (name, &length) in names.zip(lengths) {
-            // As bytes, which need no look at where characters begin.
+            // Compared as bytes, which needs no check of character boundaries.
             let (known, rest) = joined.split_at_checked(name.len())?;
             if name.len() != at(length) || !same_bytes(known, name.as_bytes()) {
                 return None;
@@ -351,7 +351,7 @@ impl ShapeTable {
         Some((at(own.bytes), at(own.longest)))
     }
 
-    /// As [`ShapeTable::match_names`], where it was given as this shape of a host.
+    /// Like [`ShapeTable::match_names`], for records of a host shape.
     #[inline(always)]
     pub(crate) fn match_host_shape(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
         let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
@@ -359,7 +359,7 @@ impl ShapeTable {
         Arc::ptr_eq(given, names).then(|| (at(own.bytes), at(own.longest)))
     }
 
-    /// A shape was given as one of a host.
+    /// Remembers the host shape that was given for a shape.
     pub(crate) fn set_host_shape(&mut self, shape: u32, names: &Names) {
         let own = shape.checked_sub(self.first_shape).and_then(|own| self.own.get_mut(at(own)));
         if let Some(own) = own {
@@ -409,7 +409,7 @@ impl ShapeTable {
         let (joined, bytes) = (index32(self.joined.len()), index32(bytes));
         self.fields.extend_from_slice(list);
         for &name in list {
-            // Apart meanwhile, since the text may be one of the run's own names.
+            // Taken out meanwhile, because the text may be a name of the run.
             let mut joined = core::mem::take(&mut self.joined);
             let text = self.name(program, name);
             let length = index32(text.len());
@@ -441,7 +441,7 @@ impl ShapeTable {
         self.check_size();
     }
 
-    /// The shape that a record at this place had the last time, or [`NONE`].
+    /// The shape of the last record at this place, or [`NONE`].
     #[inline]
     pub(crate) fn guess(&self, place: usize) -> u32 {
         self.guesses.get(place % GUESSES).copied().unwrap_or(NONE)
@@ -455,7 +455,7 @@ impl ShapeTable {
         self.guesses[place % GUESSES] = shape;
     }
 
-    /// The shape of a merge of two shapes, where it was made lately.
+    /// The shape of a merge, if it was made recently.
     #[inline]
     pub(crate) fn merged(&self, old: u32, new: u32) -> Option<u32> {
         let &(a, b, shape) = self.merges.get(merge_place(old, new))?;
@@ -470,7 +470,7 @@ impl ShapeTable {
     }
 }
 
-/// Whether two names are equal. Names are short: two words that may overlap settle it without a call.
+/// Whether two names are equal. Names are short: two words that may overlap decide it without a call.
 #[inline(always)]
 fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -503,8 +503,7 @@ fn name_size(text: usize) -> u64 {
     (ENTRY + 2 * text) as u64
 }
 
-/// A count of entries each of which was charged many bytes: it fits as long as memory does, and is checked where one is
-/// added.
+/// Converts a count of entries. Each entry was charged many bytes, so it fits; adding one checks it.
 fn index32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
@@ -514,7 +513,7 @@ fn run_shape_fields<'a>(fields: &'a [u32], shapes: &[RunShape], own: u32) -> &'a
     &fields[at(first)..at(first) + at(count)]
 }
 
-/// A name that stands twice in a list, the same one for the same list.
+/// A name that occurs twice in a list; always the same one for the same list.
 pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     if list.len() <= 8 {
         return (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i]);

@@ -1,4 +1,4 @@
-//! Snapshots: a machine that waits at a tool call as bytes, and back.
+//! Snapshots: the state of a machine that waits at a tool call, written to bytes and read back.
 
 mod error;
 mod format;

@@ -1,8 +1,8 @@
-//! Compaction: what the run can still reach moves together, in place, and the rest is free again.
+//! Compaction: moves what the run can still reach together, in place, and frees the rest.
 //!
-//! A bit for each value and each byte of text marks what is reached ([`super::marks`]). Values that share parts go on
-//! sharing them, order is kept, and nothing needs a header. The bits are charged along with the arenas. Arguments stay
-//! where they are, for a rewind. Which values are the roots is the collector's to say (`gc`).
+//! One bit for each value and each byte of text marks what is reachable ([`super::marks`]). Values that share
+//! parts keep sharing them, the order is kept, and no object needs a header. The mark bits are charged with
+//! the arenas. Arguments are not moved, because a rewind needs them. `gc` finds the roots.
 
 use super::{FIRST_BYTES, FIRST_VALUES, Heap, narrow};
 use crate::fault::Trap;
@@ -21,7 +21,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Marks a value and all that it reaches; `room` is how many places a list has that a loop collects.
+    /// Marks a value and everything it reaches; `room` is the reserved length of a list that a loop collects.
     pub(crate) fn reach(&mut self, program: &ProgramData, value: Value, room: usize) {
         let mut open = SmallStack::new((0, 0));
         let mut next = Some(value);
@@ -45,7 +45,7 @@ impl Heap {
         }
     }
 
-    /// Marks what a value has in the arenas; gives the items that are reached for the first time.
+    /// Marks what a value occupies in the arenas; returns the items that are reached for the first time.
     fn reach_one(&mut self, program: &ProgramData, value: Value) -> Option<core::ops::Range<usize>> {
         if value.tag == Tag::Text {
             if let Some(range) = self.arena_range(value).filter(|range| range.start >= self.pinned.1) {
@@ -62,7 +62,7 @@ impl Heap {
         if len == 0 || marks.has(start + len - 1) {
             return None;
         }
-        // Lists that share places all begin at the first, so what is marked of one is its beginning.
+        // Lists that share items all begin at the same place, so the marked part of one is a prefix.
         let (mut known, mut unknown) = (0, len);
         while known < unknown {
             let middle = usize::midpoint(known, unknown);
@@ -79,19 +79,19 @@ impl Heap {
         Some(start + known..start + len)
     }
 
-    /// Marks places that are there to be filled.
+    /// Marks reserved places that are not filled yet.
     fn spare(&mut self, places: core::ops::Range<usize>) {
         self.values[places.clone()].fill(Value::NIL);
         self.marks.values.set(places);
     }
 
-    /// Counts what is kept, and burns the fuel of moving it.
+    /// Counts what is kept, and burns the fuel for moving it.
     pub(crate) fn finish_marking(&mut self) -> Result<(), Trap> {
         let (values, bytes) = (self.marks.values.count(), self.marks.text.count());
         self.budget.burn_bulk(values, bytes)
     }
 
-    /// A value after the move.
+    /// The value after the move.
     pub(crate) fn moved(&self, value: Value) -> Value {
         if value.tag == Tag::Text {
             return match self.arena_range(value) {
@@ -106,12 +106,12 @@ impl Heap {
         if !value.is_container() || start < self.pinned.0 {
             return value;
         }
-        // What is empty is nowhere, and so is not marked.
+        // An empty container occupies nothing, so it is not marked.
         let marked = start < self.top && self.marks.values.has(start);
         value.at_offset(if marked { narrow(self.marks.values.to(start)) } else { 0 })
     }
 
-    /// Moves what is marked together and gives back the rest.
+    /// Moves the marked places together and frees the rest.
     pub(crate) fn slide_together(&mut self) {
         let mut top = self.pinned.0;
         let mut from = top;
@@ -147,12 +147,12 @@ impl Heap {
         self.budget.shrink(self.granted_text, granted, 1);
         self.granted_text = granted;
         bytes.shrink_to(granted);
-        // What is kept are whole texts.
+        // Only whole texts are kept.
         self.text = String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     }
 
-    /// The header of a list, of which maybe not all that was used is kept.
+    /// The header of a list, adjusted if not all used places are kept.
     fn cut(&self, header: Value, place: usize) -> Value {
         let (start, used) = (place + 1, at(header.aux));
         if self.marks.values.has(start + used - 1) {

@@ -1,11 +1,11 @@
-//! Mark bits: one for each place of an arena, set where the run can still reach it.
+//! Mark bits: one for each place of an arena, set if the run can still reach it.
 //!
-//! How many bits are set below a place is where its content moves to when the heap is compacted.
+//! The number of set bits before a place is where its content moves to when the heap is compacted.
 
 use crate::value::at;
 use alloc::vec::Vec;
 
-/// The marks of a heap, kept for the next time.
+/// The mark bits of a heap, kept for the next collection.
 #[derive(Debug, Default)]
 pub(crate) struct HeapMarks {
     pub(super) values: Marks,
@@ -16,9 +16,9 @@ pub(crate) struct HeapMarks {
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     bits: Vec<u64>,
-    /// Set bits before each word.
+    /// The number of set bits before each word.
     ranks: Vec<u32>,
-    /// The first place that it has a bit for; those before stay.
+    /// The first place that has a bit; those before never move.
     from: usize,
 }
 
@@ -47,7 +47,7 @@ impl Marks {
         }
     }
 
-    /// Counts; gives how many places are marked.
+    /// Counts the marks; returns how many places are marked.
     pub(super) fn count(&mut self) -> usize {
         let mut sum = 0_u32;
         for word in &self.bits {
@@ -64,14 +64,14 @@ impl Marks {
         self.from + at(self.ranks[bit / 64]) + at(below.count_ones())
     }
 
-    /// The first marked place from one on, and the first one after it that is not.
+    /// The next range of marked places, at or after `from`.
     pub(super) fn run(&self, from: usize) -> Option<core::ops::Range<usize>> {
         let start = self.seek(from, 0)?;
         let end = self.seek(start, u64::MAX).unwrap_or(self.bits.len() * 64 + self.from);
         Some(start..end)
     }
 
-    /// The first place whose bit is set, once all are flipped as in `flip`.
+    /// The first set bit at or after `from`, after XOR with `flip`.
     fn seek(&self, from: usize, flip: u64) -> Option<usize> {
         let bit = from - self.from;
         let mut word = bit / 64;
