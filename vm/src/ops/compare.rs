@@ -1,4 +1,4 @@
-//! Equality of any two values, order of two numbers or two texts, and logic.
+//! Equality of any two values, order of two numbers or two texts, logic, and case selection.
 
 use crate::facts::{FEW_CASES, number_rank};
 use crate::fault::{Trap, mismatch};
@@ -17,7 +17,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{ChoiceId, In, MapId, NumberId, Out};
 use ilo_spec::program::Key;
 
-/// A relation of order.
+/// An order relation.
 pub(crate) trait Relation {
     fn doubles(a: f64, b: f64) -> bool;
     fn holds(order: Ordering) -> bool;
@@ -78,9 +78,9 @@ pub(crate) fn related_constant<R: Relation>(
     related::<R>(heap, program, a, &b.value)
 }
 
-/// `dst` = `a` * constant; whether it is at least another constant.
+/// `dst` = `a` * constant; returns whether it is at least another constant.
 ///
-/// The slow path takes the instruction itself: operands that only it needs would be put aside on every path.
+/// The slow path takes the instruction itself: otherwise every path would spill operands that only it needs.
 #[inline(always)]
 pub(crate) fn product_at_least(
     heap: &mut Heap,
@@ -129,7 +129,7 @@ fn order(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result
         (Tag::Double, Tag::Int) => Ok(compare_exactly(b.as_int(), a.payload).reverse()),
         (Tag::Text, Tag::Text) => {
             heap.budget.burn_bulk(0, at(a.high().min(b.high())))?;
-            // UTF-8 keeps the order of code points.
+            // UTF-8 preserves the order of code points.
             Ok(heap.text_of(program, *a).cmp(heap.text_of(program, *b)))
         }
         (a, b) => Err(Trap::new(
@@ -186,7 +186,8 @@ fn equal_any(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Re
     }
 }
 
-/// Whether two values are equal, where that shows without looking into both; `None` for two containers of one length.
+/// Whether two values are equal, if that can be decided without comparing items; `None` for two containers of
+/// equal length.
 fn equal_leaf(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<Option<bool>, Trap> {
     let equal = match (a.tag, b.tag) {
         (Tag::Int, Tag::Int) => a.as_int() == b.as_int(),
@@ -219,7 +220,7 @@ fn equal_leaf(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Res
     Ok(Some(equal))
 }
 
-/// Two containers and how many of their items were compared.
+/// Two containers, and how many of their items are compared.
 #[derive(Clone, Copy)]
 struct Compared {
     a: Value,
@@ -244,14 +245,14 @@ fn equal_deep(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Res
         match equal_leaf(heap, program, x, y)? {
             Some(true) => {}
             Some(false) => return Ok(false),
-            // Both are within the limit of depth, which was checked as they were built.
+            // The stack is bounded: depth was checked when both values were built.
             None => open.push(Compared { a: x, b: y, next: 0 }),
         }
     }
     Ok(true)
 }
 
-/// Where `b` keeps what `a` keeps at `place`.
+/// The place in `b` of the item that is at `place` in `a`.
 fn partner(
     heap: &mut Heap,
     program: &ProgramData,
@@ -273,7 +274,7 @@ fn partner(
     Ok(found)
 }
 
-/// `dst` = whether two values are equal, or with `negate` whether they differ.
+/// `dst` = whether two values are equal, or with `negate`, whether they differ.
 #[inline(always)]
 pub(crate) fn equate(
     heap: &mut Heap,
@@ -288,7 +289,7 @@ pub(crate) fn equate(
     Ok(())
 }
 
-/// `dst` = whether the condition holds, or with `negate` whether it does not.
+/// `dst` = whether the condition is true, or with `negate`, whether it is not.
 #[inline(always)]
 pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Result<(), Trap> {
     let holds = truth(get(w, src))? != negate;
@@ -296,7 +297,7 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
     Ok(())
 }
 
-/// `dst` = the number of the case of a choice.
+/// `dst` = the number that the map selects.
 #[inline(always)]
 pub(crate) fn select(
     heap: &mut Heap,
@@ -327,7 +328,7 @@ fn select_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op
     Ok(())
 }
 
-/// How far a switch jumps. A constant text is found by where it lies.
+/// The distance that a switch jumps. A constant text is found by its address.
 #[inline(always)]
 pub(crate) fn switch(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<usize, Trap> {
     if src.tag == Tag::Text {
@@ -341,7 +342,7 @@ pub(crate) fn switch(heap: &mut Heap, program: &ProgramData, src: &Value, map: M
     case(heap, program, src, map).map(usize::from)
 }
 
-/// What a map has for a value.
+/// The target of a map for a value.
 #[inline(never)]
 fn case(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<u16, Trap> {
     let target = match program.map(map.0) {
@@ -361,7 +362,8 @@ fn few_cases(
     src: &Value,
     cases: &[(Key, u16)],
 ) -> Result<Option<u16>, Trap> {
-    // A text of the program equals no other of its strings; only one that came to be in the run is compared by bytes.
+    // A text of the program equals none of its other strings; only a text made during the run is compared by
+    // bytes.
     let known = src.tag == Tag::Text && heap.arena_range(*src).is_none();
     for &(key, to) in cases {
         let key = key_value(program, key);
@@ -391,7 +393,7 @@ fn many_cases(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -
         Tag::False => Some((1, 0)),
         Tag::True => Some((1, 1)),
         Tag::Int | Tag::Double => src.as_number().map(number_rank),
-        // A text longer than every string of the program is none of them.
+        // A text longer than every string of the program equals none of them.
         Tag::Text if at(src.high()) <= program.longest => {
             heap.budget.burn_bulk(0, at(src.high()))?;
             program.find_string(heap.text_of(program, *src)).map(|id| (4, id.into()))

@@ -65,7 +65,7 @@ fn out_of_range(list: Value, index: Value) -> Trap {
     Trap::new(Code::FaultIndexOutOfRange, format_args!("{message}"))
 }
 
-/// `dst` = the length of a text in code points, of a list in items, of a record in fields.
+/// `dst` = the length of a text in code points, of a list in items, or of a record in fields.
 #[inline(never)]
 pub(crate) fn length(
     heap: &mut Heap,

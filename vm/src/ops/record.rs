@@ -13,7 +13,7 @@ use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
 
-/// Fields named in a message.
+/// The number of fields named in a message.
 const NAMED: usize = 8;
 
 /// `dst` = a record of the window.
@@ -30,12 +30,12 @@ pub(crate) fn make(
     Ok(())
 }
 
-/// The field of a record, where the matrix says where it lies.
+/// The field of a record, if the matrix says where it is.
 #[inline(always)]
 fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value> {
     let column = usize::from(field.0);
     let stride = heap.shapes.stride;
-    // A row has no more than the first names: past them it would be read into the next one.
+    // A row has columns for the first names only: a later column would be in the next row.
     if record.tag != Tag::Record || column >= stride {
         return None;
     }
@@ -46,7 +46,8 @@ fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value
     heap.values.get(at(record.low()) + usize::from(place))
 }
 
-/// Where a record keeps a field. Where the matrix does not say it, all its fields are looked through, which costs.
+/// The position of a field in a record. If the matrix does not say, all fields are searched, which costs
+/// fuel.
 fn place_of(
     heap: &mut Heap,
     program: &ProgramData,
@@ -60,7 +61,7 @@ fn place_of(
     Ok(heap.shapes.position(program, record.aux, name))
 }
 
-/// As [`quick`], wherever it lies; a fault where it does not.
+/// Like [`quick`], wherever the field is; a fault if there is none.
 #[cold]
 #[inline(never)]
 fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
@@ -90,7 +91,7 @@ pub(crate) fn field(
     field_slowly(heap, program, w, op)
 }
 
-/// Apart from [`field`], so that its paths do not meet again with a value between them.
+/// Separate from [`field`], so that its paths do not join with a value between them.
 #[cold]
 #[inline(never)]
 fn field_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
@@ -100,7 +101,7 @@ fn field_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op)
     Ok(())
 }
 
-/// Whether the field of a record holds as a condition.
+/// Whether the field of a record is true as a condition.
 #[inline(always)]
 pub(crate) fn flag(
     heap: &mut Heap,
@@ -150,7 +151,7 @@ pub(crate) fn has(
     Ok(())
 }
 
-/// `dst` = whether the record has the field of that name.
+/// `dst` = whether the record has the field with that name.
 #[inline(never)]
 pub(crate) fn has_name(
     heap: &mut Heap,
@@ -213,7 +214,7 @@ pub(crate) fn merge(
     Ok(())
 }
 
-/// The shape of a record of one shape with the fields of another set.
+/// The shape of a record of shape `old` with the fields of `new` set.
 fn merged_shape(heap: &mut Heap, program: &ProgramData, old: u32, new: u32) -> Result<u32, Trap> {
     if let Some(shape) = heap.shapes.merged(old, new) {
         return Ok(shape);
@@ -228,7 +229,7 @@ fn merged_shape(heap: &mut Heap, program: &ProgramData, old: u32, new: u32) -> R
     } else {
         match heap.shapes.intern(program, &mut heap.budget, &fields)? {
             Ok(shape) => shape,
-            // Both lists are without duplicates, and what is in both was left out of one.
+            // Neither list has duplicates, and common fields were left out of one.
             Err(_) => old,
         }
     };

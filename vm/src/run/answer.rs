@@ -1,4 +1,4 @@
-//! The answer to the call that waits: taken, charged, put where the program has it.
+//! The answer to the pending call: copied, charged, and put into its register.
 
 use crate::copy_in::{self, Meter, Refusal};
 use crate::host_value::{Datum, Shaped};
@@ -8,7 +8,7 @@ use crate::run::state::{Run, State};
 use crate::value::{Value, at};
 use ilo_spec::error::Code;
 
-/// Where the shapes of arguments are guessed from; calls use multiples of the same.
+/// Shape guesses of arguments use the first places; each call has places of its own behind them.
 const GUESS_STEP: usize = 8;
 
 impl Run {
@@ -17,7 +17,7 @@ impl Run {
         Meter::new(limits.result_bytes, limits.result_nodes)
     }
 
-    /// Where the shapes of the pending call's answer are guessed from.
+    /// The first place for shape guesses of the pending call's answer.
     pub(super) fn place(&self) -> usize {
         match self.state {
             State::Pending => GUESS_STEP * (1 + usize::from(self.machine.pending_call.call.0)),
@@ -35,7 +35,7 @@ impl Run {
         if taken { Ok(()) } else { self.answer_any(datum, failed) }
     }
 
-    /// Takes an answer that is like the last one at this call, where it is.
+    /// Takes an answer with the shape of the last one at this call.
     #[inline(never)]
     fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
@@ -79,7 +79,7 @@ impl Run {
         self.answered(result, meter)
     }
 
-    /// The answer is there, or what keeps it from being taken.
+    /// The answer was copied, or refused.
     pub(crate) fn answered(
         &mut self,
         result: Result<Value, Refusal>,
@@ -99,7 +99,7 @@ impl Run {
         }
     }
 
-    /// Takes the fuel of an answer, then goes on.
+    /// Charges the fuel of an answer, then continues.
     #[inline]
     fn charge_answer(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
         let (nodes, bytes) = meter.used();

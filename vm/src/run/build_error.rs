@@ -4,18 +4,18 @@ use crate::fault::StartError;
 use core::fmt;
 use ilo_spec::error::Code;
 
-/// A wrong order of events.
+/// Builder methods called in a wrong order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// A value in a record without its key.
+    /// A value in a record, without a key.
     ValueWithoutKey,
-    /// A key outside of a record, or after a key.
+    /// A key outside a record, or after another key.
     KeyOutOfPlace,
     /// An end without a begin, or after a key.
     EndOutOfPlace,
-    /// A second value after the whole.
+    /// A second value after the first was complete.
     SecondValue,
-    /// The end before the whole value was there.
+    /// The end before the value was complete.
     Unfinished,
 }
 
@@ -34,14 +34,14 @@ impl fmt::Display for Misuse {
 /// Why a value could not be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// The events came in a wrong order.
+    /// The methods were called in a wrong order.
     Misuse(Misuse),
-    /// The value passes a limit; where it was an answer the run has ended with this fault.
+    /// The value exceeds a limit; if it was an answer, the run has ended with this fault.
     Limit {
         /// The limit's code.
         code: Code,
     },
-    /// The value does not start the function.
+    /// The value cannot start the function.
     Start(StartError),
 }
 

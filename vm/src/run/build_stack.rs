@@ -1,18 +1,18 @@
-//! The stacks of a value that is being built, kept by the run for the next one.
+//! The stacks of a value that is being built; the run keeps them for the next one.
 
 use crate::copy_in::Refusal;
 use crate::run::build_error::BuildError;
 use crate::value::Value;
 use alloc::vec::Vec;
 
-/// A container that is open.
+/// An open container.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     pub(super) record: bool,
     /// Where its values and names begin.
     pub(super) values: usize,
     pub(super) names: usize,
-    /// The shape that it has if it goes on as the last one here did.
+    /// The shape that it will have if its names go on like the last one here.
     pub(super) guess: u32,
 }
 
@@ -22,24 +22,24 @@ pub(crate) struct BuildStack {
     pub(super) values: Vec<Value>,
     pub(super) names: Vec<u32>,
     pub(super) open: Vec<Open>,
-    /// Values for which stacks are charged in this run.
+    /// The number of values for which the stacks are charged in this run.
     pub(super) granted: usize,
-    /// What keeps the value from being taken.
+    /// Why the value will be refused.
     pub(super) refusal: Option<Refusal>,
     pub(super) stopped: Option<BuildError>,
 }
 
-/// Bytes that a value takes on the stacks: itself, a name, and what stands for an open container.
+/// Bytes that a value takes on the stacks: itself, a name, and an open container.
 pub(super) const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Open>();
 
 impl BuildStack {
-    /// A run begins: nothing is charged.
+    /// Begins a run: nothing is charged yet.
     pub(crate) fn begin(&mut self) {
         self.granted = 0;
         self.values.clear();
     }
 
-    /// Values that are whole and wait for their container.
+    /// Finished values whose container is still open.
     pub(crate) fn values(&mut self) -> &mut [Value] {
         &mut self.values
     }

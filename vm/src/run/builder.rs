@@ -1,7 +1,7 @@
-//! Values as a host gives them piece by piece, as a JSON reader meets them.
+//! Builds a value event by event, as a JSON reader produces it.
 //!
-//! Events go to a stack of finished values that the run keeps for the next time; a container that ends moves from there
-//! into the heap. Wrong orders of events are errors, never a panic.
+//! Finished values wait on a stack that the run keeps; when a container ends, its items move into the heap.
+//! Events in a wrong order are errors, never a panic.
 
 use crate::copy_in::{Meter, Refusal};
 use crate::fault::{StartError, Trap};
@@ -14,14 +14,14 @@ use crate::shape_table::NONE;
 use crate::value::Value;
 use ilo_spec::operand::FunctionId;
 
-/// What a value is built for.
+/// The purpose of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     Start,
     Answer,
 }
 
-/// Builds one value from events. Dropped before [`Builder::finish`], it leaves the run as it was.
+/// Builds one value from events. If it is dropped before [`Builder::finish`], the run is unchanged.
 #[derive(Debug)]
 pub struct Builder<'r> {
     run: &'r mut Run,
@@ -31,10 +31,10 @@ pub struct Builder<'r> {
 }
 
 impl Run {
-    /// Starts a function with its arguments as one record that is built piece by piece.
+    /// Starts a function with its arguments as one record that is built event by event.
     ///
     /// # Errors
-    /// A function that the program does not have, or too little memory for its frames.
+    /// An unknown function, or too little memory for its frames.
     pub fn start_with(&mut self, function: FunctionId) -> Result<Builder<'_>, StartError> {
         self.prepare(function)?;
         Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
@@ -55,7 +55,7 @@ impl<'r> Builder<'r> {
         Builder { run, purpose, meter, place }
     }
 
-    /// nil.
+    /// Nil.
     pub fn nil(&mut self) -> Built {
         self.leaf(Value::NIL)
     }
@@ -70,7 +70,8 @@ impl<'r> Builder<'r> {
         self.leaf(Value::int(value))
     }
 
-    /// A double; one that is not finite is refused by [`Builder::finish`] as a field given twice is.
+    /// A double. If it is not finite, [`Builder::finish`] refuses the value, as it does for a duplicate
+    /// field.
     pub fn double(&mut self, value: f64) -> Built {
         if !value.is_finite() {
             self.run.scratch.refusal.get_or_insert(Refusal::NotFinite);
@@ -83,7 +84,7 @@ impl<'r> Builder<'r> {
     pub fn text(&mut self, text: &str) -> Built {
         self.ready()?;
         let metered = self.meter.take(1, text.len());
-        // The stack has its room before the text is there, which nothing else refers to.
+        // Room on the stack first, because nothing else refers to the text yet.
         let granted = metered.and_then(|()| self.grant());
         let taken = granted.and_then(|()| self.with_room(|run| run.machine.heap.add_text(text)));
         match taken {
@@ -92,17 +93,17 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// A list begins.
+    /// Begins a list.
     pub fn begin_list(&mut self) -> Built {
         self.begin(false)
     }
 
-    /// A record begins.
+    /// Begins a record.
     pub fn begin_record(&mut self) -> Built {
         self.begin(true)
     }
 
-    /// The name of the value that follows.
+    /// The name of the next value.
     pub fn key(&mut self, name: &str) -> Built {
         let scratch = &mut self.run.scratch;
         if let Some(error) = &scratch.stopped {
@@ -145,7 +146,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// The list or record that began last ends.
+    /// Ends the innermost open list or record.
     pub fn end(&mut self) -> Built {
         if let Some(error) = &self.run.scratch.stopped {
             return Err(error.clone());
@@ -179,12 +180,13 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// The value is whole: the function starts, or the call is answered.
+    /// Completes the value: starts the function, or answers the call.
     ///
-    /// A field given twice, or a number that is not finite, turns an answer into a failure of the call that says so.
+    /// An answer with a duplicate field or a number that is not finite becomes a failure of the call with
+    /// that message.
     ///
     /// # Errors
-    /// A value that is not whole, one that passed a limit, and arguments that do not fit the function.
+    /// An incomplete value, a value that exceeds a limit, or arguments that do not fit the function.
     pub fn finish(self) -> Built {
         let scratch = &mut self.run.scratch;
         if let Some(error) = scratch.stopped.take() {
@@ -207,7 +209,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Whether a value may stand here.
+    /// Whether a value is allowed here.
     fn ready(&self) -> Built {
         let scratch = &self.run.scratch;
         if let Some(error) = &scratch.stopped {
@@ -232,7 +234,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Does what may find no room, again where clearing the heap gave some.
+    /// Does something that may need memory; tries again after a garbage collection.
     fn with_room<T>(&mut self, mut then: impl FnMut(&mut Run) -> Result<T, Trap>) -> Result<T, Trap> {
         loop {
             match then(self.run) {
@@ -286,7 +288,7 @@ impl<'r> Builder<'r> {
         Ok(())
     }
 
-    /// Moves a container that is whole into the heap.
+    /// Moves a complete container into the heap.
     fn close(&mut self, open: Open) -> Result<Value, Refusal> {
         let scratch = &self.run.scratch;
         let program = self.run.machine.program.inner();
@@ -312,7 +314,7 @@ impl<'r> Builder<'r> {
         Ok(Value::record(start, shape, depth))
     }
 
-    /// A limit ends the building, and with it the run where it was an answer.
+    /// A limit ends the building; if it was an answer, it also ends the run.
     #[cold]
     fn stop(&mut self, trap: Trap) -> Built {
         let error = match self.purpose {

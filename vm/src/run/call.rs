@@ -1,4 +1,4 @@
-//! A tool call that the host is to answer.
+//! A tool call that the host must answer.
 
 use crate::host_value::Datum;
 use crate::machine::PendingCall;
@@ -10,7 +10,7 @@ use crate::value::at;
 use crate::view::View;
 use core::fmt;
 
-/// A tool call that waits for its answer. Dropped unanswered, it goes on waiting.
+/// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.
 #[derive(Debug)]
 pub struct Call<'r> {
     pub(crate) run: &'r mut Run,
@@ -22,14 +22,14 @@ impl<'r> Call<'r> {
         self.run.machine.program.inner().tool_name(self.run.machine.pending_call.call)
     }
 
-    /// The place of the tool in [`Program::tools`](crate::Program::tools): a host that has looked its tools up there
-    /// finds each by an index.
+    /// The index of the tool in [`Program::tools`](crate::Program::tools), for hosts that look their tools up
+    /// once.
     pub fn tool_index(&self) -> usize {
         at(self.run.machine.program.inner().call(self.run.machine.pending_call.call).tool)
     }
 
-    /// Which of the run's calls it is, from 1; the same after a restore, and so a key for a tool that is not to do a
-    /// thing twice.
+    /// The number of the call within the run, from 1. It is the same after a restore, so it can serve as an
+    /// idempotency key.
     pub fn number(&self) -> u64 {
         self.run.machine.heap.budget.used().1
     }
@@ -47,7 +47,7 @@ impl<'r> Call<'r> {
             .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
     }
 
-    /// The argument of that name.
+    /// The argument with that name.
     pub fn argument(&self, name: &str) -> Option<View<'_>> {
         self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
     }
@@ -69,12 +69,12 @@ impl<'r> Call<'r> {
         out.write_char('}')
     }
 
-    /// Line and column of the call in the source, where the program still has them.
+    /// Line and column of the call in the source, if the program was not stripped.
     pub fn position(&self) -> Option<(u32, u32)> {
         self.run.position(self.run.pc())
     }
 
-    /// The function that makes the call.
+    /// The name of the function that makes the call.
     pub fn function(&self) -> &str {
         let program = self.run.machine.program.inner();
         program.function_at(self.run.pc()).map_or("", |function| program.string(function.name.0))
@@ -82,31 +82,31 @@ impl<'r> Call<'r> {
 
     /// Answers with a value.
     ///
-    /// A field given twice, or a number that is not finite, makes the call fail and says so to the program.
+    /// A duplicate field or a number that is not finite makes the call fail with that message.
     ///
     /// # Errors
-    /// [`BuildError::Limit`] where the answer passes a limit: the run has ended with that fault.
+    /// [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
     pub fn answer<'d>(self, value: impl Into<Datum<'d>>) -> Result<(), BuildError> {
         self.run.answer(value.into(), false)
     }
 
-    /// Answers with a value that is built piece by piece.
+    /// Answers with a value that is built event by event.
     pub fn answer_with(self) -> Builder<'r> {
         self.run.answer_with()
     }
 
-    /// The call failed; the program sees the message as the failure.
+    /// Fails the call; the program sees the message as the failure.
     ///
     /// # Errors
-    /// [`BuildError::Limit`] where the message passes a limit: the run has ended with that fault.
+    /// [`BuildError::Limit`] if the message exceeds a limit: the run has ended with that fault.
     pub fn fail(self, message: &str) -> Result<(), BuildError> {
         self.run.answer(Datum::Text(message), true)
     }
 
-    /// The call failed with a value.
+    /// Fails the call with a value.
     ///
     /// # Errors
-    /// As [`Call::fail`].
+    /// Those of [`Call::fail`].
     pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
         self.run.answer(failure.into(), true)
     }

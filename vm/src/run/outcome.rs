@@ -19,18 +19,18 @@ impl Run {
         match (self.state, &self.fault) {
             (State::Err, _) => Status::Err(value),
             (State::Fault, Some(fault)) => Status::Fault(fault),
-            // Asked only of a run that has ended.
+            // Only called when the run has ended.
             _ => Status::Ok(value),
         }
     }
 
-    /// How the run ended, where it has.
+    /// How the run ended, if it has.
     ///
     /// ```
     /// # use ilo_vm::{Outcome, Run, Step};
     /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
     ///     while let Step::Call(call) = run.step() {
-    ///         // A limit that an answer passes ends the run, which the next step tells.
+    /// An answer that exceeds a limit ends the run; the next step returns that outcome.
     ///         let _ = call.fail("no such tool");
     ///     }
     ///     run.outcome()
@@ -46,7 +46,7 @@ impl Run {
 pub enum Status<'r> {
     /// With a value.
     Ok(View<'r>),
-    /// With a failure, in a function whose type is a result.
+    /// With a failure, in a function whose output type is a result.
     Err(View<'r>),
     /// With a fault.
     Fault(&'r Fault),
@@ -64,7 +64,7 @@ impl<'r> Outcome<'r> {
         self.run.status()
     }
 
-    /// The value, where it ended well.
+    /// The value, if it ended with one.
     pub fn ok(&self) -> Option<View<'r>> {
         match self.status() {
             Status::Ok(value) => Some(value),
@@ -72,7 +72,7 @@ impl<'r> Outcome<'r> {
         }
     }
 
-    /// The compensations that failed, in order: the tool and its failure.
+    /// The failed compensations, in order: the tool and its failure.
     pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
         let program = self.run.machine.program.inner();
         let heap = &self.run.machine.heap;
@@ -110,7 +110,7 @@ impl<'r> Outcome<'r> {
     }
 }
 
-/// The outcome as one JSON object.
+/// Writes the outcome as one JSON object.
 impl fmt::Display for Outcome<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_json(f)

@@ -1,4 +1,4 @@
-//! Starting a run: its arguments taken and held against the parameters; and starting it again.
+//! Starting a run with arguments that fit the parameters, and starting it again.
 
 use crate::copy_in::{Copier, Meter, Refusal};
 use crate::fault::{StartError, Trap};
@@ -18,7 +18,7 @@ impl Run {
     /// Starts a function with its arguments in order.
     ///
     /// # Errors
-    /// Arguments that do not fit the parameters or pass a limit; then nothing is started.
+    /// Arguments that do not fit the parameters or exceed a limit; nothing is started then.
     pub fn start(&mut self, function: FunctionId, arguments: &[Datum<'_>]) -> Result<(), StartError> {
         let parameters = self.prepare(function)?;
         if let Some(extra) = arguments.len().checked_sub(parameters + 1) {
@@ -36,7 +36,7 @@ impl Run {
     /// Starts a function with its arguments by name.
     ///
     /// # Errors
-    /// As [`Run::start`], and names that are unknown or given twice.
+    /// Those of [`Run::start`], and names that are unknown or given twice.
     pub fn start_named(
         &mut self,
         function: FunctionId,
@@ -47,7 +47,7 @@ impl Run {
             if !self.machine.program.parameters(function).any(|(known, _)| known == name) {
                 return Err(self.unknown(name.to_string()));
             }
-            // All before it are different parameters, so there are few.
+            // The ones before it are distinct parameters, so there are few.
             if arguments[..place].iter().any(|&(known, _)| known == name) {
                 return Err(StartError::DuplicateInput { argument: name.to_string() });
             }
@@ -63,7 +63,7 @@ impl Run {
         Ok(())
     }
 
-    /// The arguments came as one record.
+    /// Starts with the arguments as one record.
     pub(crate) fn start_record(&mut self, result: Result<Value, Refusal>) -> Result<(), StartError> {
         let record = result.map_err(|refusal| self.refused(refusal))?;
         if record.tag != Tag::Record {
@@ -90,7 +90,7 @@ impl Run {
         Ok(())
     }
 
-    /// Empties the run for a start; gives how many parameters there are.
+    /// Empties the run for a start; returns the number of parameters.
     pub(crate) fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
         let Machine { program, heap, stack, frames, .. } = &mut self.machine;
@@ -107,9 +107,9 @@ impl Run {
         Ok(found.parameters.len())
     }
 
-    /// The arguments are there and fit.
+    /// Starts the function; the arguments are in place and fit.
     fn launch(&mut self) {
-        // Part of what a rewind goes back to.
+        // Burnt before the mark, so that a rewind includes it.
         let entered = self.machine.heap.budget.burn(self.entry.cost.into());
         self.mark = self.machine.heap.mark_start();
         self.rewind_scope = RewindScope::All;
@@ -133,7 +133,7 @@ impl Run {
         self.trap(trap);
     }
 
-    /// Goes to the first instruction, the arguments in their registers.
+    /// Goes to the first instruction, with the arguments in their registers.
     #[inline]
     fn enter(&mut self) {
         if self.arguments.start > 0 {
@@ -144,7 +144,7 @@ impl Run {
         self.state = State::Ready;
     }
 
-    /// Starts again with the same arguments; allocates nothing. Does nothing where nothing was started.
+    /// Starts again with the same arguments, without allocating. Does nothing if nothing was started.
     pub fn rewind(&mut self) {
         let RewindScope::Counts = self.rewind_scope else { return self.rewind_all() };
         self.machine.frames.clear();
@@ -168,7 +168,7 @@ impl Run {
         self.machine.heap.rewind(&self.mark);
         self.enter();
         if let RewindScope::Fault = self.rewind_scope {
-            // Nothing was left then, and every function costs something.
+            // The start burnt all fuel, and every function costs some.
             if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
                 self.fault_at_start(trap);
             }
@@ -177,7 +177,7 @@ impl Run {
         }
     }
 
-    /// Takes the arguments up to the first that is more than bits, or that does not fit; says how many they are.
+    /// Takes the leading arguments that are scalars of the right type; returns how many there are.
     #[inline]
     fn take_scalars(&mut self, arguments: &[Datum<'_>]) -> usize {
         let Machine { program, stack, .. } = &mut self.machine;
@@ -256,7 +256,7 @@ impl Run {
     }
 }
 
-/// Keeps one more argument.
+/// Adds an argument to the kept ones.
 #[inline(always)]
 fn push_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Value) {
     if let Some(place) = stack.get_mut(arguments.end) {
@@ -265,7 +265,7 @@ fn push_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Va
     }
 }
 
-/// Whether a type that is no list allows values of this kind.
+/// Whether a type that is not a list allows values of this kind.
 fn fits(base: Base, tag: Tag) -> bool {
     const fn of(tags: &[Tag]) -> u32 {
         let (mut set, mut at) = (0, 0);
@@ -285,9 +285,9 @@ fn fits(base: Base, tag: Tag) -> bool {
     allowed >> tag as u32 & 1 != 0
 }
 
-/// What a value has that its type does not allow; lists are looked into, level by level.
+/// The first kind of value found that the type does not allow; lists are searched level by level.
 fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
-    // How much of each open list was looked at; as many as the type has, which is bounded.
+    // How many items of each open list are checked. As deep as the type, whose depth is limited.
     let mut open: Vec<(Value, usize)> = Vec::new();
     let mut value = value;
     loop {

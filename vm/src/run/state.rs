@@ -20,34 +20,34 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 
-/// Where a run stands.
+/// The phase of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// Nothing was started.
+    /// Nothing is started.
     Idle,
     Ready,
     Pending,
-    /// The value lies in the machine.
+    /// The value is in the machine.
     Ok,
     Err,
-    /// The fault lies beside, so that a state is copied freely.
+    /// The fault is stored separately, so that the state is `Copy`.
     Fault,
 }
 
-/// What a rewind has to do.
+/// What a rewind has to restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RewindScope {
     /// Nothing was started.
     Nothing,
-    /// Counts go back; everything else is as it was.
+    /// Only counters; everything else is unchanged.
     Counts,
-    /// The arguments were moved, an answer was built piece by piece or the heap was last_collection.
+    /// Everything: arguments were moved, an answer was built event by event, or the heap was collected.
     All,
-    /// The start alone takes more fuel than there is.
+    /// The start alone needs more fuel than the limit.
     Fault,
 }
 
-/// A run, reusable.
+/// A run of a function; reusable.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) machine: Machine,
@@ -55,15 +55,15 @@ pub struct Run {
     pub(super) state: State,
     pub(super) fault: Option<Box<Fault>>,
     pub(super) function: FunctionId,
-    /// Where the stack keeps the arguments: behind the last window, or in their registers where the function leaves those
-    /// as they are; the heap once they were there; where the function begins.
+    /// Where the stack keeps the arguments: behind the last window, or in their registers if the function
+    /// leaves those unchanged. `mark` is the heap after they were copied, `entry` where the function begins.
     pub(super) arguments: Range<usize>,
     pub(super) mark: Mark,
     pub(super) entry: Entry,
     pub(super) rewind_scope: RewindScope,
-    /// The instruction that went on after clearing the heap last, and the fuel that was left.
+    /// The instruction at which the heap was last collected, and the fuel left after that.
     pub(super) last_collection: (usize, u64),
-    /// What restoring keeps for the next time.
+    /// Tables of the snapshot reader, kept for the next restore.
     pub(crate) tables: Option<Box<Tables>>,
 }
 
@@ -100,7 +100,7 @@ impl Run {
         &self.machine.program
     }
 
-    /// Drops whatever was under way and takes a program, maybe another one.
+    /// Drops whatever is under way and takes a program, which may be another one.
     pub fn reset(&mut self, program: &Program) {
         self.machine.program = program.clone();
         self.machine.heap.adopt_program(self.machine.program.inner());
@@ -116,25 +116,25 @@ impl Run {
         self.last_collection = (0, 0);
     }
 
-    /// Whether it can go on.
+    /// Whether it can continue.
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready)
     }
 
-    /// The function that was started, where a call waits for its answer.
+    /// The function that was started, if a call waits for its answer.
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
         matches!(self.state, State::Pending).then_some(self.function)
     }
 
-    /// More than counts is changed.
+    /// A rewind must restore more than counters.
     pub(crate) fn require_full_rewind(&mut self) {
         if let RewindScope::Counts = self.rewind_scope {
             self.rewind_scope = RewindScope::All;
         }
     }
 
-    /// Clears the heap of a run that is under way, where a trap says that there is no room; gives back the trap where
-    /// that does not help.
+    /// Collects the heap of a run that is under way after a trap for lack of memory. Returns the trap if that
+    /// does not help.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
@@ -143,7 +143,7 @@ impl Run {
             return Err(trap);
         }
         let budget = &self.machine.heap.budget;
-        // Whoever goes on burns fuel before it comes here again.
+        // Progress burns fuel, so the same fuel at the same instruction means there was none.
         let stuck = self.last_collection == (self.machine.pc, budget.fuel);
         let all = !budget.is_holding_back();
         if stuck && all {
@@ -164,7 +164,7 @@ impl Run {
         Ok(())
     }
 
-    /// The function that was started failed.
+    /// The started function failed.
     #[cold]
     pub(super) fn failed(&mut self) {
         let Machine { program, heap, result, .. } = &mut self.machine;
@@ -201,29 +201,29 @@ impl Run {
         self.state = State::Fault;
     }
 
-    /// Ends a run that is under way with a fault that the host chose, such as a time limit.
+    /// Ends a run that is under way with a fault chosen by the host, such as a time limit.
     pub fn stop(&mut self, code: Code) {
         self.stop_with(code, code.meaning());
     }
 
-    /// As [`Run::stop`], with a message that says what was found and what the limit is.
+    /// Like [`Run::stop`], with a message that says what was found and what the limit is.
     pub fn stop_with(&mut self, code: Code, message: &str) {
         if matches!(self.state, State::Ready | State::Pending) {
             if matches!(self.state, State::Ready) {
-                // The instruction that is next, which `pc` takes for the one after.
+                // `pc` expects the instruction after the current one.
                 self.machine.pc += 1;
             }
             self.end(code, message.to_string());
         }
     }
 
-    /// Fuel that the run has used.
+    /// The fuel that the run has used.
     pub fn fuel_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
         budget.limits.fuel - budget.fuel
     }
 
-    /// Bytes that the run was charged.
+    /// The bytes that the run has been charged.
     pub fn memory_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
         budget.limits.memory - budget.left()
@@ -233,7 +233,7 @@ impl Run {
         &self.machine.heap.budget.limits
     }
 
-    /// Takes other limits, from the next start on.
+    /// Sets other limits, from the next start on.
     pub(crate) fn set_limits(&mut self, limits: Limits) {
         self.machine.heap.budget = Budget::new(limits);
     }
@@ -254,7 +254,7 @@ impl Run {
     }
 }
 
-/// Whether the call before an instruction is a compensation: its failure is noted.
+/// Whether the call before an instruction is a compensation, whose failure is recorded.
 fn is_compensation(code: &[Op], behind: usize) -> bool {
     let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
         return false;

@@ -1,4 +1,4 @@
-//! Running: step by step, from one tool call to the next.
+//! Stepping: from one tool call to the next.
 
 use crate::fault::Trap;
 use crate::interp;
@@ -11,17 +11,18 @@ use alloc::string::ToString;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug)]
 pub enum Step<'r> {
-    /// A tool call that the host is to answer.
+    /// A tool call that the host must answer.
     Call(Call<'r>),
-    /// The end.
+    /// The end of the run.
     Done(Outcome<'r>),
 }
 
 impl Run {
-    /// Runs up to the next tool call or the end. A call that waits for its answer is returned again, and so is the end.
+    /// Runs to the next tool call or the end. If a call waits for its answer, or the run has ended, returns
+    /// that again.
     #[inline]
     pub fn step(&mut self) -> Step<'_> {
         let waits = match self.state {
@@ -44,7 +45,7 @@ impl Run {
         if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
     }
 
-    /// A step of what does not run; says whether a call waits.
+    /// A step when nothing runs; returns whether a call waits.
     #[cold]
     #[inline(never)]
     fn step_stopped(&mut self) -> bool {
@@ -54,12 +55,12 @@ impl Run {
         matches!(self.state, State::Pending)
     }
 
-    /// The call that waits for its answer.
+    /// The call that waits for its answer, if there is one.
     pub fn pending(&mut self) -> Option<Call<'_>> {
         matches!(self.state, State::Pending).then_some(Call { run: self })
     }
 
-    /// The machine stopped with what is to be looked at; says whether a call waits for its answer.
+    /// Handles a stop that is not a plain call or return; returns whether a call waits for its answer.
     #[inline(never)]
     fn handle_stop(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
         while let Some(found) = trap {
@@ -68,7 +69,7 @@ impl Run {
                 self.trap(found);
                 return false;
             }
-            // The instruction that found no room is carried out again.
+            // The instruction that needed memory is executed again.
             self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
@@ -90,7 +91,7 @@ impl Run {
         matches!(self.state, State::Pending)
     }
 
-    /// The machine stands at a tool call, whose arguments leave the run.
+    /// Stops at a tool call, whose arguments leave the run.
     pub(crate) fn pause(&mut self) -> Result<(), Trap> {
         let Machine { program, heap, stack, base, pending_call, .. } = &mut self.machine;
         let inner = program.inner();
@@ -100,9 +101,10 @@ impl Run {
         heap.check_output_size(inner, &stack[first..first + count])
     }
 
-    /// The machine was put at a tool call, whose arguments are there.
+    /// Continues a restored run at its tool call.
     pub(crate) fn wait(&mut self) -> Result<(), Trap> {
-        // The fuel of looking at what leaves was burnt when it left, and may be more than what is left now.
+        // The fuel for checking the arguments was burnt before the snapshot, and may be more than is left
+        // now.
         let budget = &mut self.machine.heap.budget;
         let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
         self.pause()?;

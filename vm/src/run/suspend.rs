@@ -1,4 +1,4 @@
-//! Suspending a run as a snapshot, and going on from one.
+//! Suspending a run as a snapshot, and resuming from one.
 
 use crate::budget::Limits;
 use crate::program::Program;
@@ -7,7 +7,7 @@ use crate::snapshot::{self, Header, RestoreError, Tables};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A run that does not wait for an answer has no snapshot.
+/// Only a run that waits for an answer has a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotWaiting;
 
@@ -20,13 +20,13 @@ impl fmt::Display for NotWaiting {
 impl core::error::Error for NotWaiting {}
 
 impl Run {
-    /// Writes the run, which waits for the answer to a call, in place of what `out` holds.
+    /// Writes a snapshot of the run, which waits for the answer to a call, to `out`, replacing its content.
     ///
-    /// [`Run::restore`] goes on from it, in any process, with the same program and whatever limits are given there.
-    /// The run itself goes on as before. Takes time and room in proportion to what the run can still read.
+    /// [`Run::restore`] resumes from it in any process, with the same program and the limits given there.
+    /// This run is unchanged. Takes time and space in proportion to what the run can still read.
     ///
     /// # Errors
-    /// [`NotWaiting`] where no call waits; `out` is empty then.
+    /// [`NotWaiting`] if no call waits; `out` is empty then.
     pub fn snapshot(&self, out: &mut Vec<u8>) -> Result<(), NotWaiting> {
         out.clear();
         let Some(function) = self.suspended() else { return Err(NotWaiting) };
@@ -34,22 +34,24 @@ impl Run {
         Ok(())
     }
 
-    /// A run that goes on from a snapshot of this program.
+    /// A run that resumes from a snapshot of this program.
     ///
     /// # Errors
-    /// As [`Run::restore`].
+    /// Those of [`Run::restore`].
     pub fn from_snapshot(program: &Program, snapshot: &[u8], limits: Limits) -> Result<Run, RestoreError> {
         let mut run = Run::new(program, limits);
         run.restore(snapshot)?;
         Ok(run)
     }
 
-    /// Drops whatever was under way and goes on from a snapshot: the call that it was taken at waits for its answer.
+    /// Drops whatever is under way and resumes from a snapshot: the call at which it was taken waits for its
+    /// answer.
     ///
-    /// Fuel and calls that were used stay used; memory is counted anew. There are no arguments to rewind to.
+    /// Fuel and calls already used stay used; memory is counted afresh. There are no arguments to rewind to.
     ///
     /// # Errors
-    /// Bytes that are no snapshot of this program, or that pass a limit of this run; then nothing is under way.
+    /// Bytes that are not a snapshot of this program, or that exceed a limit of this run; nothing is under
+    /// way then.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), RestoreError> {
         self.clear();
         let mut tables = self.tables.take().unwrap_or_default();

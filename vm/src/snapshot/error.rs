@@ -6,41 +6,41 @@ use alloc::string::String;
 use core::fmt;
 use ilo_spec::error::{Code, DecodeError};
 
-/// Why bytes are not a snapshot that a run may go on from.
+/// Why bytes are not a valid snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RestoreError {
-    /// They do not begin as a snapshot does.
+    /// They do not begin with the magic bytes.
     Magic,
-    /// A version that this build does not read.
+    /// A version that this build cannot read.
     Version {
         /// The version found.
         found: u8,
     },
-    /// The sum does not fit: bytes were changed or lost.
+    /// The checksum does not match: bytes were changed or lost.
     Damaged,
-    /// The snapshot is of another program.
+    /// The snapshot belongs to another program.
     OtherProgram {
-        /// The hash of the program at hand.
+        /// The hash of this program.
         expected: u64,
-        /// The hash that the snapshot names.
+        /// The hash in the snapshot.
         found: u64,
     },
-    /// Something in it is not of the form.
+    /// Something does not follow the format.
     Form(DecodeError),
-    /// Something in it breaks a rule.
+    /// Something breaks a rule.
     Rule {
         /// The byte at which reading stopped.
         offset: usize,
-        /// What should be there.
+        /// What was expected.
         expected: &'static str,
-        /// What is.
+        /// What was found.
         found: u64,
     },
-    /// It passes a limit of the run.
+    /// It exceeds a limit of the run.
     Limit {
         /// The limit's code.
         code: Code,
-        /// What was found and the limit.
+        /// What was found, and the limit.
         message: String,
     },
 }
@@ -94,7 +94,7 @@ impl From<Trap> for RestoreError {
 
 impl From<StartError> for RestoreError {
     fn from(error: StartError) -> RestoreError {
-        // The function is there, so it is the memory of its frames.
+        // The function exists, so the error is about the memory of its frames.
         RestoreError::Limit { code: error.code(), message: alloc::format!("{error}") }
     }
 }

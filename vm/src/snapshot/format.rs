@@ -1,4 +1,4 @@
-//! The layout of a snapshot: its first bytes, the tags of values, the checksum at its end.
+//! The layout of a snapshot: its first bytes, the tags of values, and the checksum at its end.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -6,12 +6,12 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(super) const MAGIC: [u8; 4] = *b"ilos";
 /// The version of the format.
 pub(super) const VERSION: u8 = 1;
-/// Bytes of magic, version and the program's hash.
+/// Bytes of the magic, the version and the program's hash.
 pub(super) const HEAD: usize = MAGIC.len() + 1 + size_of::<u64>();
-/// Bytes of the sum at the end.
+/// Bytes of the checksum at the end.
 pub(super) const SUM: usize = 8;
 
-/// How values are written; frozen by the specification.
+/// The tags of values, frozen by the specification.
 pub(super) mod tag {
     pub(in crate::snapshot) const NIL: u8 = 0;
     pub(in crate::snapshot) const FALSE: u8 = 1;
@@ -28,9 +28,9 @@ pub(super) mod tag {
     pub(in crate::snapshot) const AGAIN: u8 = 12;
 }
 
-/// Writes the sum over the rest into the last bytes, so that [`Run::restore`](crate::Run::restore) gets to look at them.
+/// Writes the checksum into the last bytes, so that [`Run::restore`](crate::Run::restore) reads the rest.
 ///
-/// It tells damage, not forgery: whoever keeps snapshots where others write must sign them.
+/// The checksum detects damage, not forgery: sign snapshots that are stored where others can write.
 pub fn seal(snapshot: &mut [u8]) {
     if let Some((rest, sum)) = snapshot.split_last_chunk_mut::<SUM>() {
         *sum = checksum(rest);

@@ -1,9 +1,10 @@
-//! A run from a snapshot: everything is verified as it is read, for the bytes may come from anywhere.
+//! Reads a snapshot; everything is verified, because the bytes may come from anywhere.
 //!
-//! What is shown: the sum and the program fit; frames follow from calls of the program; registers are those that are
-//! live there, loops have their lists; texts are UTF-8, numbers finite, records have the fields of their shape; a value
-//! is named again only once it is whole, so nothing is circular; sizes, depth and memory keep to the limits. Nothing
-//! recurses, and no room is taken that the bytes or the limits do not pay for.
+//! It checks that the checksum and the program match; frames follow from calls in the program; the live
+//! registers are there, and loops have their lists; texts are UTF-8, numbers are finite, records have the
+//! fields of their shape; a value is referred to only once it is complete, so nothing is circular; sizes,
+//! depth and memory respect the limits. Nothing recurses, and no memory is allocated beyond what the input or
+//! the limits allow.
 
 use super::error::{RestoreError, Result};
 use super::format::{HEAD, MAGIC, SUM, VERSION, checksum, tag};
@@ -20,7 +21,7 @@ use ilo_spec::error::DecodeError;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FunctionId, StringId};
 
-/// The beginning of a snapshot, and the rest to be read once the function that it names is prepared.
+/// The beginning of a snapshot; the rest is read when the function that it names is prepared.
 pub(crate) struct Header<'b> {
     pub(crate) function: FunctionId,
     nested: bool,
@@ -30,7 +31,7 @@ pub(crate) struct Header<'b> {
 }
 
 impl<'b> Header<'b> {
-    /// Checks the snapshot's frame and reads its beginning.
+    /// Checks what encloses the content, and reads the beginning.
     pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Result<Header<'b>> {
         let mut reader = open(snapshot, program.inner().lazy().id)?;
         let nested = flag(&mut reader)?;
@@ -82,7 +83,7 @@ impl<'b> Header<'b> {
     }
 }
 
-/// Reads where the run is: the calls that are under way, each of the function that the one before called.
+/// Reads where the run is: the open calls, each of a function that the one before invokes.
 fn windows(
     machine: &mut Machine,
     reader: &mut ByteReader<'_>,
@@ -115,7 +116,7 @@ fn windows(
     Ok(())
 }
 
-/// Checks what stands around the content, which is left to be read.
+/// Checks magic, version, checksum and program; returns a reader of the content.
 fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
     let Some(rest) = snapshot.strip_prefix(&MAGIC) else { return Err(RestoreError::Magic) };
     match rest.first() {
@@ -153,7 +154,7 @@ struct Values<'r, 'b> {
     heap: &'r mut Heap,
     program: &'r ProgramData,
     tables: &'r mut Tables,
-    /// What the tables were charged.
+    /// Bytes charged for the tables.
     charged: u64,
 }
 
@@ -162,7 +163,7 @@ impl Values<'_, '_> {
         rule(&self.reader, expected, found)
     }
 
-    /// Charges an entry of a table.
+    /// Charges one table entry.
     #[inline]
     fn entry(&mut self) -> Result<()> {
         self.heap.budget.charge(ENTRY)?;
@@ -170,7 +171,7 @@ impl Values<'_, '_> {
         Ok(())
     }
 
-    /// Reads a register; those of its window that are lower are there.
+    /// Reads a register; lower registers of its window are already there.
     #[inline]
     fn register(&mut self, of: RegisterUse, window: &[Value]) -> Result<Value> {
         match of {
@@ -191,14 +192,14 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Reads a value; with `room` it is what a loop collects over a list of that length.
+    /// Reads a value; with `room`, the items collected by a loop over a list of that length.
     #[inline]
     fn value(&mut self, mut room: Option<u32>) -> Result<Value> {
         loop {
             let mut done = self.begin(room.take())?;
             loop {
                 let Some(open) = self.tables.open.last_mut() else {
-                    // Whatever opened something has left it in the table.
+                    // Every open container has left its value in the table.
                     return Ok(done.unwrap_or(Value::NIL));
                 };
                 let object = &mut self.tables.objects[at(open.object)];
@@ -220,7 +221,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Reads what is no container whole, and a container up to its items.
+    /// Reads a scalar, or a container up to its items.
     #[inline]
     fn begin(&mut self, room: Option<u32>) -> Result<Option<Value>> {
         let tag = self.reader.byte()?;
@@ -300,7 +301,7 @@ impl Values<'_, '_> {
             return self.rule("places for as many items, and at most twice as many", places);
         }
         self.heap.budget.check_items(used)?;
-        // At most twice what the bytes hold.
+        // At most twice the bytes of the input.
         let places = usize::try_from(places).unwrap_or(used);
         let header = self.heap.take(places + 1)?;
         self.heap.values[header] = Value::header(narrow(used), narrow(places));
@@ -378,7 +379,7 @@ impl Values<'_, '_> {
         Ok(name)
     }
 
-    /// A container whose place is taken: whole where it is empty, else its items follow.
+    /// A container with its place reserved: complete if it is empty, else its items follow.
     fn open(&mut self, value: Value, count: usize) -> Result<Option<Value>> {
         if count == 0 {
             return Ok(Some(value));
@@ -392,13 +393,14 @@ impl Values<'_, '_> {
         Ok(None)
     }
 
-    /// A container that was there before: whole, or of a list that grows what is there.
+    /// A container that was read before: complete, or the existing part of a growable list.
     fn again(&mut self) -> Result<Value> {
         let number = self.reader.varint32()?;
         let Some(&Object { value, filled, whole, held }) = self.tables.objects.get(at(number)) else {
             return self.rule("the number of a list or record before", number.into());
         };
-        // What two containers hold may be larger, written out, than the heap; what registers hold as well is not.
+        // A value held by two containers may be larger, written out, than the heap. One that only registers
+        // share is not.
         if !self.tables.open.is_empty() {
             self.heap.nested |= held;
             self.tables.objects[at(number)].held = true;

@@ -1,9 +1,9 @@
-//! What a reader of snapshots has met so far, by number; kept by the run for the next snapshot.
+//! The texts, containers, shapes and names that a snapshot reader has read, by number.
 
 use crate::value::Value;
 use alloc::vec::Vec;
 
-/// What was read before, kept by the run for the next time.
+/// What was read so far; the run keeps the memory for the next time.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
     pub(super) texts: Vec<Value>,
@@ -17,9 +17,9 @@ pub(crate) struct Tables {
 /// A list or record that has a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object {
-    /// The value, as deep as what is there of it.
+    /// The value, with the depth of the items read so far.
     pub(super) value: Value,
-    /// Items that are there.
+    /// The number of items read.
     pub(super) filled: u32,
     pub(super) whole: bool,
     /// Whether a container holds it.
@@ -35,9 +35,9 @@ pub(super) struct Open {
     pub(super) depth: u32,
 }
 
-/// Entries of a table that are kept.
+/// The capacity that each table keeps.
 const KEPT: usize = 1_024;
-/// Bytes of an entry of a table, which may have twice the room.
+/// Bytes charged for a table entry, since capacity may be twice the length.
 pub(super) const ENTRY: u64 = 2 * size_of::<Object>() as u64;
 
 impl Tables {

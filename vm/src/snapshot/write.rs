@@ -1,7 +1,8 @@
-//! A suspended run as bytes: where it is, what it has used, and the live registers with what they reach.
+//! Writes a suspended run: where it is, what it has used, and the live registers with everything they reach.
 //!
-//! Values follow each other depth first; what is met again is named by its number, so that parts stay shared. What the
-//! program knows (strings, shapes, which registers are live) is not written. The format is the specification's.
+//! Values are written depth first; a value that was written before is referred to by number, so that parts
+//! stay shared. What the program has (strings, shapes, liveness) is not written. The specification defines
+//! the format.
 
 use super::format::{HEAD, MAGIC, SUM, VERSION, seal, tag};
 use crate::hash_index::HashIndex;
@@ -17,7 +18,8 @@ use alloc::vec::Vec;
 use ilo_spec::bytes::ByteSink;
 use ilo_spec::operand::FunctionId;
 
-/// Writes a machine that stands at a tool call, started with a function, in place of what `out` holds.
+/// Writes a machine that waits at a tool call to `out`, replacing its content. `function` is the one that was
+/// started.
 pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) {
     out.clear();
     let program = machine.program.inner();
@@ -60,7 +62,7 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) 
     seal(out);
 }
 
-/// Numbers of what was written before, in the order of writing.
+/// Numbers for what is already written, in the order of writing.
 #[derive(Default)]
 struct Seen {
     few: [u32; Seen::FEW],
@@ -68,7 +70,7 @@ struct Seen {
     many: Option<Box<Many>>,
 }
 
-/// The keys, and where each is, once there are many.
+/// The keys and their index, once there are many.
 #[derive(Default)]
 struct Many {
     keys: Vec<u32>,
@@ -76,10 +78,10 @@ struct Many {
 }
 
 impl Seen {
-    /// As many are searched one by one, without the allocator.
+    /// Up to this many are searched linearly, without allocating.
     const FEW: usize = 8;
 
-    /// The number of a key, where it has one; else it gets the next.
+    /// The number of a key that has one; else assigns the next number and returns `None`.
     #[inline]
     fn number(&mut self, key: u32) -> Option<u32> {
         let count = at(self.count);
@@ -115,7 +117,7 @@ impl Seen {
 
 impl Many {
     fn keep(&mut self, key: u32) {
-        // As many as there are 32-bit offsets at most.
+        // At most the number of 32-bit offsets.
         let number = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         self.keys.push(key);
         let keys = &self.keys;
@@ -157,11 +159,11 @@ impl<'h> Writer<'h> {
         }
     }
 
-    /// Writes a value up to its items, which are left to be written.
+    /// Writes a value up to its items; returns the range of items still to be written.
     #[inline]
     fn begin(&mut self, value: Value) -> Option<(usize, usize)> {
         match value.tag {
-            // Of a scout there is no snapshot.
+            // There are no snapshots of look-ahead runs.
             Tag::Nil | Tag::Unknown => self.out.byte(tag::NIL),
             Tag::False => self.out.byte(tag::FALSE),
             Tag::True => self.out.byte(tag::TRUE),
@@ -210,7 +212,7 @@ impl<'h> Writer<'h> {
         if value.tag == Tag::Record {
             self.shape(value.aux);
         } else if value.is_growable() {
-            // All of its places, for other lists may go on behind this one.
+            // All used places, because other lists may share them and go on behind this one.
             let header = self.heap.value(start - 1);
             self.out.byte(tag::GROWABLE);
             self.out.size(len);
@@ -243,7 +245,7 @@ impl<'h> Writer<'h> {
         }
     }
 
-    /// A name: twice the number of a string, or one more than twice that of a name of the run.
+    /// A name: twice the number of a string, or one more than twice the number of a name of the run.
     fn name(&mut self, name: u32) {
         if name < self.program.string_count() {
             return self.out.varint(2 * u64::from(name));

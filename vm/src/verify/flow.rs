@@ -1,4 +1,4 @@
-//! The pass over the code: operands, registers that are set, loops and jumps.
+//! The pass over the code: operands, definite assignment, loops and jumps.
 
 use super::operands::{NOWHERE, OperandCheck};
 use super::rules::{Result, Rule, VerifyError, index};
@@ -11,15 +11,15 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{Back, FieldsId, LoopBase, Out, Role};
 use ilo_spec::program::{Function, Map, Program};
 
-/// The registers that every jump to an instruction sets, and where the first of these jumps stands.
+/// The registers set by every jump to an instruction, and where the first of these jumps is.
 #[derive(Clone, Copy)]
 struct Merge<S> {
     set: S,
-    /// [`NOWHERE`] where nothing jumps there.
+    /// [`NOWHERE`] if nothing jumps there.
     from: u32,
 }
 
-/// A loop that is open.
+/// An open loop.
 struct OpenLoop<S> {
     /// Its `next`.
     next: u32,
@@ -27,20 +27,21 @@ struct OpenLoop<S> {
     pc: u32,
     base: u8,
     collects: bool,
-    /// What is set when it ends.
+    /// The registers that are set when it ends.
     after: S,
-    /// Fuel of what is around it so far.
+    /// The fuel of the code around it so far.
     around: u64,
 }
 
-/// What is kept from function to function, so that none allocates for itself.
+/// Memory kept from function to function.
 struct Scratch<S> {
-    /// The jumps to each instruction of the function that is still to come; nowhere else is anything.
+    /// The pending jumps to each instruction of the function; empty at all other places.
     merges: Vec<Merge<S>>,
     loops: Vec<OpenLoop<S>>,
-    /// What each loop within the outermost overwrites in passing, in the order of the code.
+    /// For each loop within the outermost one, in code order: the registers that its body overwrites without
+    /// setting them.
     clobbers: Vec<S>,
-    /// While these are found out: where each open loop ends, and its place among them.
+    /// While `clobbers` is computed: where each open loop ends, and its index.
     clobbering: Vec<(usize, usize)>,
 }
 
@@ -50,11 +51,11 @@ impl<S> Default for Scratch<S> {
     }
 }
 
-/// Where the pass stands in the program.
+/// How far the pass has come in the program.
 struct Progress {
     caller: usize,
     next_map: u32,
-    /// One past the highest field that was read.
+    /// One past the highest field that is read.
     fields: u16,
 }
 
@@ -64,32 +65,32 @@ pub(super) struct Flow<'p, S> {
     scratch: &'p mut Scratch<S>,
     progress: &'p mut Progress,
     next_clobber: usize,
-    /// Registers of the function.
+    /// All registers of the function.
     pub(super) all: S,
-    /// Registers of open loops.
+    /// The registers of open loops.
     pub(super) locked: S,
-    /// What is set here.
+    /// The registers that are set here.
     pub(super) state: S,
-    /// Whether anything comes from the instruction before.
+    /// Whether execution can continue from the instruction before.
     pub(super) live: bool,
     /// The `next` of the innermost open loop.
     next: u32,
     function: &'p Function,
     pc: u32,
-    /// The last instruction that a jump came to.
+    /// The last instruction that is a jump target.
     arrived: u32,
-    /// Fuel so far of the innermost open loop, else of the function.
+    /// The fuel so far of the innermost open loop, or of the function.
     pub(super) cost: u64,
     extent: u32,
     depth: u32,
-    /// The lowest register that a loop or the frame of a callee overwrites.
+    /// The lowest register that a loop or a callee's frame overwrites.
     overwritten: u8,
 }
 
-/// What the pass returns; an error is large and rare.
+/// The result of a check; boxed because errors are large and rare.
 type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 
-/// Checks the code of every function; gives one past the highest field that is read.
+/// Checks the code of every function; returns one past the highest field that is read.
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
     facts.entries.reserve_exact(program.functions.len());
@@ -146,14 +147,14 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         }
     }
 
-    /// Gives the check of operands what something else may have changed.
+    /// Gives the operand check what something else may have changed.
     #[inline(always)]
     fn lend(&self, check: &mut OperandCheck<'p, S>) {
         check.free = self.all.without(&self.locked);
         (check.state, check.live, check.cost) = (self.state, self.live, self.cost);
     }
 
-    /// Takes back what the check of operands has changed.
+    /// Takes back what the operand check has changed.
     #[inline(always)]
     fn take_back(&mut self, check: &OperandCheck<'p, S>) {
         (self.state, self.live, self.cost) = (check.state, check.live, check.cost);
@@ -171,7 +172,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     fn function(&mut self) -> Checked {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
-        // What every instruction changes stays out of `self`, and so in registers of the machine.
+        // What changes with every instruction is kept out of `self`, so that it stays in machine registers.
         let mut check = OperandCheck::new(self.program, function, self.progress.caller);
         self.lend(&mut check);
         for (pc, op) in (function.start..).zip(code) {
@@ -219,16 +220,16 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         Ok(())
     }
 
-    /// The fuel so far of the innermost open loop, else of the function.
+    /// The fuel so far of the innermost open loop, or of the function.
     fn cost(&self) -> Checked<u32> {
         u32::try_from(self.cost).or_else(|_| self.error(Rule::TooDeep))
     }
 
-    /// Finds out what the body of an outermost loop and of all within it overwrite without setting it: frames of callees
-    /// and state of inner loops.
+    /// Computes what the body of an outermost loop, and of each loop in it, overwrites without setting: the
+    /// frames of callees and the registers of inner loops.
     ///
-    /// A register of these is not set when a second pass through the body begins. Nothing is checked here; whatever is
-    /// wrong is found when the instruction's turn comes.
+    /// Such a register is not set when the second pass through the body begins. Nothing is checked here;
+    /// errors are found when the pass reaches the instruction.
     #[inline(never)]
     fn clobbers(&mut self, code: &[Op]) {
         self.next_clobber = 0;
@@ -261,7 +262,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
                 clobbers.push(S::default());
             }
         }
-        // Loops that nothing else of the kind follows: what an inner one overwrites, the outer one does.
+        // At the end, what an inner loop overwrites, the outer one does too.
         while let Some((_, inner)) = open.pop() {
             if let Some(&(_, outer)) = open.last() {
                 let set = clobbers[inner];
@@ -270,7 +271,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         }
     }
 
-    /// Joins what comes from the instruction before with the jumps to this one.
+    /// Merges the state of the instruction before with those of the jumps to this one.
     fn arrive(&mut self, place: usize) -> Checked {
         self.arrived = self.pc;
         let merge = &mut self.scratch.merges[place];
@@ -281,14 +282,14 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             self.state = merge.set;
             self.live = true;
         }
-        // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
+        // Jumps go forward, so a jump that comes after the beginning of the open loop is inside it.
         if self.scratch.loops.last().is_some_and(|open| from < open.pc) {
             return self.error(Rule::EntersLoop { to: self.pc });
         }
         Ok(())
     }
 
-    /// Records a jump forward from where these registers are set.
+    /// Records a forward jump, with the registers that are set where it comes from.
     #[inline]
     fn jump(&mut self, by: u32, set: &S) -> Checked {
         let to = u64::from(self.pc) + 1 + u64::from(by);
@@ -305,7 +306,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         Ok(())
     }
 
-    /// What loops, switches and calls of functions ask for beside their operands.
+    /// Checks what loops, switches and function calls need beyond their operands.
     #[inline(never)]
     fn check_structure(&mut self, op: &Op) -> Checked {
         match *op {
@@ -335,7 +336,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         }
     }
 
-    /// The first operand that is wrong.
+    /// Finds the first wrong operand.
     #[cold]
     #[inline(never)]
     fn explain(&self, op: &Op) -> Checked {
@@ -398,7 +399,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
         self.overwritten = self.overwritten.min(first);
-        // No more than there are functions.
+        // At most the number of functions.
         self.depth = self.depth.max(1 + depth);
         for register in (first..=255).take(at(extent)) {
             if self.locked.has(register) {
@@ -443,7 +444,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         let around = core::mem::take(&mut self.cost);
         self.scratch.loops.push(OpenLoop { next, pc: self.pc, base, collects, after, around });
         self.next = next;
-        // The body comes next. An empty one falls into its `next`, which takes the state from the loop.
+        // The body comes next. If it is empty, its `next` takes the state from the loop.
         self.live = true;
         self.state = after;
         self.state.add(item);
@@ -480,7 +481,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
-    /// A record whose fields are named one by one has a shape of as many.
+    /// A record whose fields come from single registers has a shape of that many fields.
     fn yields_fields(&self, base: LoopBase, shape: FieldsId, expected: usize) -> Checked {
         let found = self.program.shapes[usize::from(shape.0)].len();
         if found != expected {
@@ -489,7 +490,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         self.yields(base)
     }
 
-    /// `end_loop` has checked a collect that follows a `next`; nothing may jump to it either.
+    /// `end_loop` has checked a collect after a `next`; nothing else may jump to it.
     fn collects(&self, base: LoopBase) -> Checked {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
         let follows = before.and_then(|before| self.program.code.get(before));
@@ -499,7 +500,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         }
     }
 
-    /// Every map belongs to one instruction, in the order of the code.
+    /// Every map belongs to one instruction, in code order.
     fn next_map(&mut self, map: u32) -> Checked<&'p Map> {
         if map != self.progress.next_map {
             return self.error(Rule::MapOrder { found: map, expected: self.progress.next_map });

@@ -1,6 +1,6 @@
-//! One look at each instruction and its operands.
+//! The fast check of an instruction's operands.
 //!
-//! It only says whether all of them are right. Which is wrong, and how, is found by a second, slower look.
+//! It only decides whether all of them are right. If not, a second, slower check finds the error.
 
 use crate::register_set::RegisterSet;
 use crate::value::at;
@@ -8,37 +8,37 @@ use ilo_spec::isa::Visitor;
 use ilo_spec::operand::Role;
 use ilo_spec::program::{Function, Program};
 
-/// No `next`, no jump: there are fewer instructions.
+/// No `next`, or no jump: no instruction has this number.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// What changes from instruction to instruction, and what the operands of the last one ask for.
+/// The state that changes with every instruction, and what the operands of the current one require.
 pub(super) struct OperandCheck<'p, S> {
     program: &'p Program,
     caller: usize,
     registers: u16,
     /// Registers that may be written.
     pub(super) free: S,
-    /// Registers that an instruction itself writes, so far.
+    /// Registers that instructions have written so far.
     pub(super) written: S,
-    /// Registers that are set before the instruction, and behind it.
+    /// The registers set before the instruction, and after it.
     pub(super) before: S,
     pub(super) state: S,
-    /// Whether anything comes from the instruction before.
+    /// Whether execution can continue from the instruction before.
     pub(super) live: bool,
-    /// Fuel so far of the innermost open loop, else of the function.
+    /// The fuel so far of the innermost open loop, or of the function.
     pub(super) cost: u64,
     /// One past the highest field that was read.
     pub(super) fields: u16,
-    /// The bits of all registers but windows and those of loops.
+    /// All register numbers ORed together, except those of windows and loops.
     register_bits: u8,
-    /// Whether every operand is right, were no register too high.
+    /// Whether every operand is right, assuming that no register number is too high.
     right: bool,
-    /// The first register of the window, and how many it has.
+    /// The first register of the window, and its length.
     pub(super) window: Option<u8>,
     pub(super) length: usize,
-    /// How far it may jump, or [`NOWHERE`].
+    /// The distance of the jump, or [`NOWHERE`].
     pub(super) jump: u32,
-    /// Whether there is more to it than its operands.
+    /// Whether the instruction needs more checks than its operands.
     pub(super) structural: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
         }
     }
 
-    /// The next instruction.
+    /// Begins the next instruction.
     #[inline(always)]
     pub(super) fn begin(&mut self) {
         self.before = self.state;
@@ -72,7 +72,7 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
         (self.window, self.length, self.jump) = (None, 0, NOWHERE);
     }
 
-    /// Whether nothing is wrong with the operands, as far as that can be told at once.
+    /// Whether no error was found in the operands.
     #[inline(always)]
     pub(super) fn is_right(&self) -> bool {
         let window = self.window.is_none_or(|first| self.before.has_window(first, self.length));
