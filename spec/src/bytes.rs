@@ -1,20 +1,20 @@
-//! Reading and writing the integers, lengths and raw bytes of which packed programs and snapshots consist.
+//! Reads and writes the integers, lengths and raw bytes of packed programs and snapshots.
 
 use crate::error::{DecodeError, DecodeErrorKind};
 use alloc::vec::Vec;
 
 type Result<T> = core::result::Result<T, DecodeError>;
 
-/// Bytes being read.
+/// Reads bytes.
 #[derive(Debug)]
 pub struct ByteReader<'b> {
-    /// Up to the end of what is being read, which may be a section.
+    /// Ends where the part being read ends, which may be a section.
     pub(crate) bytes: &'b [u8],
     pub(crate) at: usize,
 }
 
 impl<'b> ByteReader<'b> {
-    /// A reader over the whole of `bytes`.
+    /// A reader of all of `bytes`.
     pub fn new(bytes: &'b [u8]) -> ByteReader<'b> {
         ByteReader { bytes, at: 0 }
     }
@@ -24,7 +24,7 @@ impl<'b> ByteReader<'b> {
         self.at
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -33,7 +33,7 @@ impl<'b> ByteReader<'b> {
         Err(DecodeError { offset: self.at, kind })
     }
 
-    /// The error of an instruction number that was just read.
+    /// The error for an instruction number that was just read.
     #[cold]
     pub(crate) fn unknown_instruction(&self, found: u8) -> DecodeError {
         DecodeError { offset: self.at - 1, kind: DecodeErrorKind::Instruction { found } }
@@ -51,7 +51,7 @@ impl<'b> ByteReader<'b> {
         }
     }
 
-    /// That many bytes as they are.
+    /// The next `count` bytes.
     pub fn raw(&mut self, count: usize) -> Result<&'b [u8]> {
         if count > self.left() {
             return self.error(DecodeErrorKind::Truncated);
@@ -61,7 +61,7 @@ impl<'b> ByteReader<'b> {
         Ok(bytes)
     }
 
-    /// An unsigned integer in its shortest form.
+    /// An unsigned integer in its shortest encoding.
     #[inline]
     pub fn varint(&mut self) -> Result<u64> {
         let first = self.byte()?;
@@ -111,7 +111,7 @@ impl<'b> ByteReader<'b> {
         i32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
     }
 
-    /// A count of things that take at least `least` bytes each.
+    /// A count of items that take at least `least` bytes each.
     pub fn count(&mut self, what: &'static str, ceiling: usize, least: usize) -> Result<usize> {
         let start = self.at;
         let found = self.varint()?;
@@ -139,21 +139,21 @@ impl<'b> ByteReader<'b> {
     }
 }
 
-/// Bytes being written.
+/// Writes bytes.
 #[derive(Debug, Default)]
 pub struct ByteSink {
     pub(crate) bytes: Vec<u8>,
 }
 
 impl From<Vec<u8>> for ByteSink {
-    /// A sink that goes on behind these bytes.
+    /// Continues after these bytes.
     fn from(bytes: Vec<u8>) -> ByteSink {
         ByteSink { bytes }
     }
 }
 
 impl ByteSink {
-    /// What was written.
+    /// The bytes written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -1,8 +1,8 @@
-//! The packed form to a program.
+//! Decodes the packed form of a program.
 //!
-//! Reading checks the form alone: lengths, counts, tags, UTF-8. A count is compared with the bytes that are left before
-//! anything is reserved, so memory is at most a small multiple of the input. Whether the indexes fit is the verifier's
-//! question. The first error is reported, always the same one.
+//! Decoding checks only the form: lengths, counts, tags, UTF-8. A count is compared with the remaining bytes
+//! before memory is reserved for it, so memory is at most a small multiple of the input. The verifier checks
+//! indexes. The first error is reported, always the same one.
 
 use crate::bytes::ByteReader;
 use crate::error::{DecodeError, DecodeErrorKind};
@@ -23,10 +23,10 @@ fn operand<T: Operand>(r: &mut ByteReader<'_>) -> Result<T> {
     T::decode(r)
 }
 
-/// Reads a program.
+/// Decodes a program.
 ///
 /// # Errors
-/// The first place where the bytes are not of the form.
+/// The first place where the bytes break the format.
 pub fn decode(bytes: &[u8]) -> Result<Program> {
     let mut reader = ByteReader::new(bytes);
     if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
@@ -76,7 +76,7 @@ fn read_section(program: &mut Program, section: Section, r: &mut ByteReader<'_>)
         Section::Maps => program.maps = r.list("maps", limits::MAPS, 2, map)?,
         Section::Functions => functions(program, r)?,
         Section::Code => {
-            // As many as the functions say, where they are right.
+            // As many as the functions claim, if that is plausible.
             let most = program.functions.last().map_or(0, |function| function.end as usize);
             program.code.reserve_exact(most.min(r.left()));
             code(&mut program.code, r)?;
@@ -94,10 +94,10 @@ fn read_section(program: &mut Program, section: Section, r: &mut ByteReader<'_>)
     Ok(())
 }
 
-/// Reads instructions to the end. Most have operands of a byte each and are read from one word.
+/// Reads instructions to the end. Most have one-byte operands and are read from one word.
 fn code(code: &mut Vec<Op>, r: &mut ByteReader<'_>) -> Result<()> {
     while r.left() > 0 {
-        // In a register while it goes from word to word.
+        // Kept out of the reader, so that it stays in a register from word to word.
         let mut at = r.at;
         while let Some(word) = r.bytes.get(at..).and_then(|rest| rest.first_chunk())
             && let Some((op, length)) = Op::short(*word)
@@ -242,10 +242,10 @@ fn positions(r: &mut ByteReader<'_>) -> Result<Vec<Position>> {
     })
 }
 
-/// Where each instruction begins in the packed form, for listings and for what a verifier found.
+/// The offset of each instruction in the packed form, for listings and error positions.
 ///
 /// # Errors
-/// Those of [`decode`], as far as the code.
+/// Those of [`decode`], up to the code section.
 pub fn instruction_offsets(bytes: &[u8]) -> Result<Vec<usize>> {
     let mut reader = ByteReader::new(bytes);
     reader.raw(MAGIC.len() + 1)?;

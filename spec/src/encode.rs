@@ -1,9 +1,9 @@
-//! A program to its packed form.
+//! Encodes a program in its packed form.
 //!
-//! `69 6C 6F 62`, a version byte, then sections in rising order, each a number, a length and that many bytes; an empty
-//! section is left out. Integers are LEB128, signed ones zigzagged; strings are UTF-8. Sections from 0x80 carry what
-//! `--strip` leaves out. The layout of each section is written in one function here, read by its mirror in
-//! [`crate::decode`], and described in the specification.
+//! The form is `69 6C 6F 62`, a version byte, then sections in ascending order, each a number, a length and
+//! that many bytes; empty sections are left out. Integers are LEB128, signed ones zigzagged; strings are
+//! UTF-8. Sections from 0x80 on hold what `--strip` removes. Each section is written by one function here,
+//! read by its counterpart in [`crate::decode`], and described in the specification.
 
 use crate::bytes::ByteSink;
 use crate::operand::Operand as _;
@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 
 pub use crate::format::{MAGIC, Section, VERSION};
 
-/// The packed form of a program.
+/// Encodes a program.
 pub fn encode(program: &Program) -> Vec<u8> {
-    // What most programs take, so that it is not moved as it grows.
+    // Enough for most programs, so that the buffer does not move.
     let rest = 8 * (program.functions.len() + program.shapes.len() + program.maps.len()) + 64;
     let size = program.strings.bytes().len() + program.strings.len() + 4 * program.code.len() + rest;
     let mut out = ByteSink::from(Vec::with_capacity(size));
@@ -72,7 +72,7 @@ fn write_section(program: &Program, section: Section, out: &mut ByteSink) {
     }
 }
 
-/// A count and its items; nothing at all where there are none.
+/// A count and its items; nothing if there are none.
 fn list<T>(items: &[T], out: &mut ByteSink, mut item: impl FnMut(&T, &mut ByteSink)) {
     if !items.is_empty() {
         out.size(items.len());
@@ -82,7 +82,7 @@ fn list<T>(items: &[T], out: &mut ByteSink, mut item: impl FnMut(&T, &mut ByteSi
     }
 }
 
-/// How many are field names, how many there are, their lengths, their bytes.
+/// The number of field names, the number of strings, their lengths, their bytes.
 fn strings(program: &Program, out: &mut ByteSink) {
     if program.strings.is_empty() {
         return;
@@ -124,16 +124,16 @@ fn map(map: &Map, out: &mut ByteSink) {
         }
         out.varint(target.into());
     }
-    // One more than the target, so that 0 says there is no default.
+    // The target plus one; 0 means that there is no default.
     out.varint(map.default.map_or(0, |target| u64::from(target) + 1));
 }
 
-/// The base in the low three bits; above it how many `list` stand before it.
+/// The base in the low three bits, the number of `list`s above them.
 fn ty(ty: Type, out: &mut ByteSink) {
     out.varint(u64::from(ty.lists) << 3 | ty.base as u64);
 }
 
-/// Whether it is a result, the value's type, and in a result the failure's.
+/// Whether it is a result, the type of the value, and for a result the type of the failure.
 fn output(output: Output, out: &mut ByteSink) {
     out.byte(u8::from(output.err.is_some()));
     ty(output.ok, out);
@@ -142,7 +142,7 @@ fn output(output: Output, out: &mut ByteSink) {
     }
 }
 
-/// Differences, since both instructions and lines mostly rise.
+/// As differences, because instructions and lines mostly ascend.
 fn positions(program: &Program, out: &mut ByteSink) {
     let Some(debug) = &program.debug else { return };
     if debug.positions.is_empty() {

@@ -1,15 +1,15 @@
-//! Every error code, in one table, and the errors of decoding.
+//! All error codes in one table, and decoding errors.
 //!
-//! A code is public and stable: hosts match on it, models learn it, `explain` describes it. Numbers are append-only
-//! within their hundred: 1 text, 2 headers and registries, 3 names, 4 flow, 5 types, 6 limits, 7 bytecode, 8 faults,
-//! 9 the host.
+//! A code is public and stable: hosts match on it, models learn it, `explain` describes it. Numbers are only
+//! added, each within its hundred: 1 text, 2 headers and registries, 3 names, 4 flow, 5 types, 6 limits, 7
+//! bytecode, 8 faults, 9 the host.
 
 use core::fmt;
 
-/// How bad a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// The program works; something in it is not what it seems.
+    /// The program runs, but is probably not what its author meant.
     Warning,
     /// The program is refused.
     Error,
@@ -17,26 +17,26 @@ pub enum Severity {
 
 macro_rules! codes {
     ($($number:literal $name:ident $code:literal $severity:ident $meaning:literal;)*) => {
-        /// A stable code.
+        /// A stable error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Code { $(#[doc = $meaning] $name = $number,)* }
 
         impl Code {
-            /// Every code, in the order of the numbers.
+            /// All codes, in the order of their numbers.
             pub const ALL: &[Code] = &[$(Code::$name),*];
 
-            /// The code as it is written.
+            /// The code in text form.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $code,)* }
             }
 
-            /// Whether it refuses the program; a fault always ends the run.
+            /// Whether it refuses the program. A fault always ends the run.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$name => Severity::$severity,)* }
             }
 
-            /// What it means, in one line.
+            /// Its meaning in one line.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$name => $meaning,)* }
             }
@@ -176,7 +176,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Where and why bytes are not a program.
+/// Why bytes are not a program, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// The byte at which reading stopped.
@@ -188,41 +188,41 @@ pub struct DecodeError {
 /// Why bytes are not a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeErrorKind {
-    /// The bytes do not begin with the magic.
+    /// The bytes do not begin with the magic bytes.
     Magic,
-    /// A format version that this build does not read.
+    /// A format version that this build cannot read.
     Version {
         /// The version found.
         found: u8,
     },
-    /// The bytes end inside something.
+    /// The bytes end too early.
     Truncated,
-    /// A variable-length integer that is too long or past its kind's range.
+    /// A variable-length integer that is too long or out of range.
     Varint,
     /// A section that is unknown, repeated or out of order.
     Section {
         /// Its number.
         found: u8,
     },
-    /// A section whose content ends before or after its length.
+    /// The content of a section is shorter or longer than its length.
     SectionLength,
-    /// A count larger than the bytes that are left could hold, or past the format's ceiling.
+    /// A count larger than the remaining bytes allow, or above a limit of the format.
     Count {
         /// What is counted.
         what: &'static str,
         /// The count found.
         found: u64,
-        /// The most that is possible here.
+        /// The maximum here.
         limit: u64,
     },
-    /// An instruction number that the table does not have.
+    /// An unknown instruction number.
     Instruction {
         /// The number found.
         found: u8,
     },
-    /// A tag byte that is none of those listed.
+    /// An unknown tag byte.
     Tag {
-        /// What the byte says.
+        /// What the byte stands for.
         what: &'static str,
         /// The byte found.
         found: u8,
@@ -231,7 +231,7 @@ pub enum DecodeErrorKind {
     Utf8,
     /// A double that is not finite.
     NotFinite,
-    /// Bytes after the last section.
+    /// There are bytes after the last section.
     Trailing,
 }
 

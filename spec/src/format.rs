@@ -1,11 +1,11 @@
-//! The frame of the packed form: its first bytes, its version, its sections.
+//! The frame of the packed form: its first bytes, its version and its sections.
 
 /// The first four bytes.
 pub const MAGIC: [u8; 4] = *b"ilob";
 /// The version of the format that this build writes and reads.
 pub const VERSION: u8 = 1;
 
-/// The sections, in the order in which they stand.
+/// The sections, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "each is the table of `Program` of that name")]
@@ -23,7 +23,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Every section in order.
+    /// All sections, in order.
     pub const ALL: [Section; 10] = [
         Section::Strings,
         Section::Numbers,

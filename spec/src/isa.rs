@@ -1,10 +1,10 @@
-//! The one table of bytecode instructions.
+//! The table of bytecode instructions.
 //!
-//! A row gives the frozen number, the name, the mnemonic, the cost in fuel, the operands in packed order and one line
-//! of meaning. The in-memory [`Op`], packing, unpacking, listing, the verifier's view of the operands and the reference
-//! tables in the specification all derive from it. An [`Op`] is 8 bytes, so that a program is a flat array.
+//! A row gives the frozen number, the name, the mnemonic, the fuel, the operands in packed order and one line
+//! of meaning. The in-memory [`Op`], encoding, decoding, listing, the verifier's view of the operands and the
+//! tables in the specification are all derived from it. An [`Op`] has 8 bytes, so a program is a flat array.
 //!
-//! Numbers are append-only: a test freezes them.
+//! Numbers are only added; a test freezes them.
 
 use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
@@ -13,26 +13,26 @@ use crate::operand::{
     OnFail, Operand, Out, Role, ShapeId, StringId, To,
 };
 
-/// What a table row says beyond the operands; the specification's table is printed from these.
+/// The data of a table row; the specification's table is printed from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The frozen number, which is also the packed first byte.
+    /// The frozen number, which is the first packed byte.
     pub number: u8,
-    /// The word in listings.
+    /// The mnemonic in listings.
     pub mnemonic: &'static str,
     /// Operand names and kinds, in packed order.
     pub operands: &'static [(&'static str, &'static str)],
-    /// Fuel that one execution costs.
+    /// The fuel of one execution.
     pub cost: u8,
     /// What it does, in one line.
     pub meaning: &'static str,
 }
 
-/// What looks at instructions and their operands.
+/// Visits instructions and their operands.
 pub trait Visitor {
-    /// Looks at an instruction: what it costs, and whether the next one is never reached from it.
+    /// Visits an instruction: its fuel, and whether it never continues at the next one.
     fn instruction(&mut self, cost: u8, ends: bool);
-    /// Looks at one operand.
+    /// Visits one operand.
     fn operand(&mut self, role: Role);
 }
 
@@ -62,7 +62,7 @@ macro_rules! instructions {
                 match self { $(Op::$name { .. } => $number,)* }
             }
 
-            /// Fuel that one execution costs.
+            /// The fuel of one execution.
             #[inline]
             pub const fn cost(&self) -> u8 {
                 match self { $(Op::$name { .. } => $cost,)* }
@@ -91,7 +91,8 @@ macro_rules! instructions {
                 })* }
             }
 
-            /// An instruction at the beginning of `bytes` whose operands take a byte each, and how many it takes.
+            /// Decodes an instruction with one-byte operands from the beginning of `bytes`; returns it and
+            /// its length.
             #[inline(always)]
             pub(crate) fn short(bytes: [u8; 8]) -> Option<(Op, usize)> {
                 match bytes[0] {
@@ -107,7 +108,7 @@ macro_rules! instructions {
                 }
             }
 
-            /// Reads the packed form.
+            /// Decodes the packed form.
             #[inline(never)]
             pub fn decode(reader: &mut ByteReader<'_>) -> Result<Op, DecodeError> {
                 match reader.byte()? {
@@ -116,7 +117,8 @@ macro_rules! instructions {
                 }
             }
 
-            /// Hands the instruction to a visitor, then every operand's role in packed order, without a call for each.
+            /// Calls the visitor with the instruction, then with the role of each operand in packed order;
+            /// inlined.
             #[inline(always)]
             pub fn visit(&self, visitor: &mut impl Visitor) {
                 match *self { $(Op::$name { $($field),* } => {
@@ -125,7 +127,7 @@ macro_rules! instructions {
                 })* }
             }
 
-            /// Hands every operand's role, with its name, to `each`, in packed order.
+            /// Calls `each` with the name and role of each operand, in packed order.
             #[inline]
             pub fn roles(&self, mut each: impl FnMut(&'static str, Role)) {
                 match *self { $(Op::$name { $($field),* } => {
@@ -182,7 +184,7 @@ instructions! {
     0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index from 0";
     0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
 
-    // Jumps. There are no jumps back but `next`, so code between loops runs once.
+    // Jumps. Only `next` jumps backward, so code outside loops runs once.
     0x40 Jump "jump" 1 { to: To } "goes forward";
     0x41 JumpIf "jump.if" 1 { src: In, to: To } "goes forward on true; neither bool nor nil is fault condition-type";
     0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "goes forward on false and nil";
@@ -207,7 +209,8 @@ instructions! {
     0x53 Select "select" 1 { dst: Out, src: In, map: ChoiceId }
         "`dst` becomes the number of the map's case that equals `src`, else of its default, else fault no-case";
 
-    // Loops. Three registers from `base` hold the list, the index and what is collected; only these touch them.
+    // Loops. Three registers from `base` hold the list, the index and the collected items; no other code
+    // touches them.
     0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects; goes forward to its `next`";
     0x61 Each "each" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects nothing";
     0x62 Next "next" 1 { base: LoopBase, item: Out, back: Back }
@@ -223,7 +226,7 @@ instructions! {
     0x68 YieldFour "yield.four" 1 { base: LoopBase, a: In, b: In, c: In, d: In, shape: FieldsId }
         "adds a record of four registers";
 
-    // Calls. The arguments are a window; a failure arrives in `dst` as well.
+    // Calls. The arguments are a window; a failure is stored in `dst` as well.
     0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "hands a tool call to the host";
     0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
         "calls a function of the program, which has a lower number than the caller";
@@ -236,14 +239,14 @@ instructions! {
     0x7b ReturnAdd "return.add" 1 { a: In, b: In } "ends the function with `a` + `b`";
     0x7c ReturnText "return.text" 1 { text: StringId } "ends the function with a constant text";
 
-    // Fused pairs, each for a figure in the benches.
+    // Fused instructions, each justified by a benchmark.
     0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
         "`dst` = `a` * constant, then goes forward unless `dst` >= constant";
     0x81 MulUnlessGe "mul.unless.ge" 2 { dst: Out, a: In, by: Small, least: Small, to: To }
         "`dst` = `a` * small integer, then goes forward unless `dst` >= small integer";
 }
 
-/// A number constant among the first 256, for instructions that have no room for more.
+/// One of the first 256 number constants, for instructions without room for a larger index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NumberByte(pub u8);
 
@@ -268,7 +271,7 @@ impl Operand for NumberByte {
     }
 }
 
-/// An integer of one byte, for instructions that have no room for more.
+/// A one-byte integer, for instructions without room for a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Small(pub i8);
 
@@ -303,7 +306,7 @@ const _: () = {
 };
 
 impl Op {
-    /// Whether the next instruction is never reached from this one.
+    /// Whether it never continues at the next instruction.
     pub const fn ends(&self) -> bool {
         matches!(
             self,

@@ -1,8 +1,8 @@
-//! The one table of text instructions of the integer-ID notation.
+//! The table of text instructions in the integer-ID notation.
 //!
-//! A row gives the mnemonic, what follows it, whether it stands in the original language or was added, where it may
-//! stand, and one line of meaning. The lexer's keywords, the parser's choice of what to read, the formatter and the
-//! specification's table all derive from it.
+//! A row gives the mnemonic, its operands, whether it is from the original language or was added, where it
+//! may occur, and one line of meaning. The lexer's keywords, the parser's dispatch, the formatter and the
+//! specification's table are all derived from it.
 
 /// What follows a mnemonic, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Shape {
     Bound,
     /// A literal's kind and value.
     Literal,
-    /// A slot number, REF, FIELD or AT: what a field is read from.
+    /// A slot number, REF, FIELD or AT: the source of a field.
     Path,
     /// A field number.
     Field,
@@ -25,15 +25,15 @@ pub enum Shape {
     Tool,
     /// A count, then that many pairs of a field number and an expression.
     Pairs,
-    /// Pairs of a field number and an expression, as long as an integer follows.
+    /// Pairs of a field number and an expression, as long as integers follow.
     OpenPairs,
     /// A count, then that many expressions.
     Exprs,
     /// A count, then that many pairs of a key and an expression, or ELSE and an expression.
     Cases,
-    /// A count of statements, then these.
+    /// A count of statements, then that many statements.
     Block,
-    /// A count of arms, then these.
+    /// A count of arms, then that many arms.
     Arms,
     /// ELSE with a count and statements, or nothing.
     Otherwise,
@@ -41,12 +41,12 @@ pub enum Shape {
     Call,
 }
 
-/// Where a mnemonic may stand.
+/// Where a mnemonic may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// As a statement.
     Statement,
-    /// As an operand, and as a statement whose value is the block's.
+    /// As an operand, or as a statement that gives the block its value.
     Expression,
     /// As a statement, and bound by LET.
     Control,
@@ -54,12 +54,12 @@ pub enum Place {
     Part,
 }
 
-/// Where a mnemonic comes from.
+/// The origin of a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The original language.
     Seed,
-    /// Added in the same style.
+    /// Added later in the same style.
     Added,
 }
 
@@ -72,11 +72,11 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// What follows it.
     pub operands: &'static [Shape],
-    /// Where it may stand.
+    /// Where it may occur.
     pub place: Place,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// What it does, in one line.
+    /// Its meaning in one line.
     pub meaning: &'static str,
 }
 
@@ -98,7 +98,7 @@ macro_rules! words {
         }),*];
 
         impl Word {
-            /// The instruction with this mnemonic. The lexer asks for every word of a source.
+            /// The instruction with this mnemonic. The lexer calls it for every word of a source.
             #[inline]
             pub fn from_mnemonic(text: &str) -> Option<Word> {
                 let key = key(text)?;
@@ -161,8 +161,8 @@ words! {
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 }
 
-/// The letters of a word side by side, after a one that tells how many there are; `None` for what is too long or not
-/// ASCII, and so no mnemonic.
+/// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a
+/// mnemonic.
 #[inline]
 const fn key(text: &str) -> Option<u64> {
     const BITS: u32 = 7;
@@ -180,8 +180,8 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The place of a key: one byte of it times a factor, so that there are many more places than mnemonics and a factor with
-/// which no two of them meet is soon found.
+/// The place of a key: one byte of its product with a factor. There are many more places than mnemonics, so a
+/// factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
     let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
@@ -190,7 +190,7 @@ const fn hash(key: u64, factor: u64) -> usize {
 
 const PLACES: usize = 1 << u8::BITS;
 
-/// The mnemonics, each in the place of its hash, and the factor with which no two hashes are equal.
+/// The mnemonics at the places of their hashes, and the factor that avoids collisions.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
     let mut factor = 0x9e37_79b9_7f4a_7c15_u64;
     'factors: loop {
