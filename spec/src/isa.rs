@@ -168,66 +168,74 @@ instructions! {
     0x23 Le "le" 1 { dst: Out, a: In, b: In } "`a` <= `b`";
     0x24 Gt "gt" 1 { dst: Out, a: In, b: In } "`a` > `b`";
     0x25 Ge "ge" 1 { dst: Out, a: In, b: In } "`a` >= `b`";
-    0x26 Not "not" 1 { dst: Out, src: In } "true for false and nil, false for true; else fault condition-type";
-    0x27 Truth "truth" 1 { dst: Out, src: In } "false for false and nil, true for true; else fault condition-type";
+    0x26 Not "not" 1 { dst: Out, src: In }
+        "true for false and nil, false for true; any other value is fault condition-type";
+    0x27 Truth "truth" 1 { dst: Out, src: In }
+        "false for false and nil, true for true; any other value is fault condition-type";
 
     // Text, records and lists.
-    0x28 Concat "concat" 1 { dst: Out, first: First, count: Count } "the window rendered and joined to one text";
-    0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId } "a record of the window under the shape";
+    0x28 Concat "concat" 1 { dst: Out, first: First, count: Count }
+        "the values of the window, rendered and joined to one text";
+    0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId }
+        "a record of the window with the fields of the shape";
     0x31 Merge "merge" 1 { dst: Out, src: In, first: First, shape: ShapeId }
-        "the record `src` with the window's fields set: old fields keep their place, new ones follow";
+        "the record `src` with the window's fields set; existing fields keep their place, new ones are appended";
     0x32 Field "field" 1 { dst: Out, src: In, field: FieldId } "the field of the record `src`";
     0x33 Has "has" 1 { dst: Out, src: In, field: FieldId } "whether the record `src` has the field";
-    0x34 HasName "has.name" 1 { dst: Out, src: In, name: In } "whether the record `src` has the field named by a text";
+    0x34 HasName "has.name" 1 { dst: Out, src: In, name: In }
+        "whether the record `src` has the field with that name, a text";
     0x38 List "list" 1 { dst: Out, first: First, count: Count } "a list of the window";
-    0x39 Append "append" 1 { dst: Out, list: In, item: In } "the list with one more item, in amortised constant time";
+    0x39 Append "append" 1 { dst: Out, list: In, item: In }
+        "the list with one more item, in amortised constant time";
     0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index from 0";
     0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
 
     // Jumps. Only `next` jumps backward, so code outside loops runs once.
-    0x40 Jump "jump" 1 { to: To } "goes forward";
-    0x41 JumpIf "jump.if" 1 { src: In, to: To } "goes forward on true; neither bool nor nil is fault condition-type";
-    0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "goes forward on false and nil";
-    0x44 UnlessEq "unless.eq" 1 { a: In, b: In, to: To } "goes forward unless `a` equals `b`";
-    0x45 UnlessNe "unless.ne" 1 { a: In, b: In, to: To } "goes forward unless `a` differs from `b`";
-    0x46 UnlessLt "unless.lt" 1 { a: In, b: In, to: To } "goes forward unless `a` < `b`";
-    0x47 UnlessLe "unless.le" 1 { a: In, b: In, to: To } "goes forward unless `a` <= `b`";
-    0x48 UnlessGt "unless.gt" 1 { a: In, b: In, to: To } "goes forward unless `a` > `b`";
-    0x49 UnlessGe "unless.ge" 1 { a: In, b: In, to: To } "goes forward unless `a` >= `b`";
-    0x4a UnlessEqC "unless.eq.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` equals the constant";
-    0x4b UnlessNeC "unless.ne.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` differs from it";
-    0x4c UnlessLtC "unless.lt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` < constant";
-    0x4d UnlessLeC "unless.le.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` <= constant";
-    0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` > constant";
-    0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` >= constant";
+    0x40 Jump "jump" 1 { to: To } "jumps";
+    0x41 JumpIf "jump.if" 1 { src: In, to: To }
+        "jumps on true; a value that is neither bool nor nil is fault condition-type";
+    0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "jumps on false and nil";
+    0x44 UnlessEq "unless.eq" 1 { a: In, b: In, to: To } "jumps unless `a` equals `b`";
+    0x45 UnlessNe "unless.ne" 1 { a: In, b: In, to: To } "jumps unless `a` differs from `b`";
+    0x46 UnlessLt "unless.lt" 1 { a: In, b: In, to: To } "jumps unless `a` < `b`";
+    0x47 UnlessLe "unless.le" 1 { a: In, b: In, to: To } "jumps unless `a` <= `b`";
+    0x48 UnlessGt "unless.gt" 1 { a: In, b: In, to: To } "jumps unless `a` > `b`";
+    0x49 UnlessGe "unless.ge" 1 { a: In, b: In, to: To } "jumps unless `a` >= `b`";
+    0x4a UnlessEqC "unless.eq.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` equals the constant";
+    0x4b UnlessNeC "unless.ne.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` differs from it";
+    0x4c UnlessLtC "unless.lt.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` < constant";
+    0x4d UnlessLeC "unless.le.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` <= constant";
+    0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` > constant";
+    0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` >= constant";
     0x50 UnlessField "unless.field" 1 { src: In, field: FieldId, to: To }
-        "goes forward where the field of the record `src` is false or nil";
+        "jumps where the field of the record `src` is false or nil";
     0x51 IfField "if.field" 1 { src: In, field: FieldId, to: To }
-        "goes forward where the field of the record `src` is true";
+        "jumps where the field of the record `src` is true";
     0x52 Switch "switch" 1 { src: In, map: MapId }
-        "goes forward to the case of the map that equals `src`, else to its default, else fault no-case";
+        "jumps to the case of the map that equals `src`, else to the default; without one, fault no-case";
     0x53 Select "select" 1 { dst: Out, src: In, map: ChoiceId }
-        "`dst` becomes the number of the map's case that equals `src`, else of its default, else fault no-case";
+        "`dst` becomes the number of the case that equals `src`, else of the default; without one, fault no-case";
 
     // Loops. Three registers from `base` hold the list, the index and the collected items; no other code
     // touches them.
-    0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects; goes forward to its `next`";
-    0x61 Each "each" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects nothing";
+    0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a collecting loop; jumps to its `next`";
+    0x61 Each "each" 1 { base: LoopBase, list: In, to: To }
+        "begins a loop that does not collect; jumps to its `next`";
     0x62 Next "next" 1 { base: LoopBase, item: Out, back: Back }
-        "takes the next item and goes back to the loop's body; falls through after the last";
-    0x63 Yield "yield" 1 { base: LoopBase, src: In } "adds `src` to what the loop collects";
+        "takes the next item and jumps back to the loop's body; falls through after the last item";
+    0x63 Yield "yield" 1 { base: LoopBase, src: In } "adds `src` to the collected items";
     0x64 YieldRecord "yield.record" 1 { base: LoopBase, first: First, shape: ShapeId }
-        "adds a record of the window to what the loop collects";
-    0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list that the loop collected";
+        "adds a record of the window to the collected items";
+    0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list of collected items";
     0x66 YieldTwo "yield.two" 1 { base: LoopBase, a: In, b: In, shape: FieldsId }
-        "adds a record of two registers to what the loop collects";
+        "adds a record of two registers to the collected items";
     0x67 YieldThree "yield.three" 1 { base: LoopBase, a: In, b: In, c: In, shape: FieldsId }
         "adds a record of three registers";
     0x68 YieldFour "yield.four" 1 { base: LoopBase, a: In, b: In, c: In, d: In, shape: FieldsId }
         "adds a record of four registers";
 
     // Calls. The arguments are a window; a failure is stored in `dst` as well.
-    0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "hands a tool call to the host";
+    0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "calls a tool of the host";
     0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
         "calls a function of the program, which has a lower number than the caller";
     0x72 Note "note" 1 { src: In, tool: StringId } "records `src` as the failure of a compensation";
@@ -241,9 +249,9 @@ instructions! {
 
     // Fused instructions, each justified by a benchmark.
     0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
-        "`dst` = `a` * constant, then goes forward unless `dst` >= constant";
+        "`dst` = `a` * constant, then jumps unless `dst` >= constant";
     0x81 MulUnlessGe "mul.unless.ge" 2 { dst: Out, a: In, by: Small, least: Small, to: To }
-        "`dst` = `a` * small integer, then goes forward unless `dst` >= small integer";
+        "`dst` = `a` * small integer, then jumps unless `dst` >= small integer";
 }
 
 /// One of the first 256 number constants, for instructions without room for a larger index.

@@ -121,16 +121,18 @@ macro_rules! words {
 
 words! {
     0 Let "LET" Statement Seed [Slot Bound] "binds a slot to a value";
-    1 Call "CALL" Expression Seed [Tool Pairs] "calls a tool, or a function of the file, with named arguments";
+    1 Call "CALL" Expression Seed [Tool Pairs]
+        "calls a tool, or a function of the file, with named arguments";
     2 Ret "RET" Statement Seed [Expr] "returns a plain value";
     3 RetOk "RET_OK" Statement Seed [Expr] "returns success from a result function";
     4 RetErr "RET_ERR" Statement Seed [Expr] "returns failure from a result function";
     5 If "IF" Control Seed [Expr Block Otherwise] "runs its block when the condition is true";
-    6 Match "MATCH" Control Seed [Slot Arms] "takes a call's result apart";
+    6 Match "MATCH" Control Seed [Slot Arms] "handles a call's result";
     7 Err "ERR" Part Seed [Slot Block] "the arm of MATCH for failure, bound to a slot";
     8 Ok "OK" Part Seed [Slot Block] "the arm of MATCH for success, bound to a slot";
     9 For "FOR" Control Seed [Slot Expr Block] "runs its block for each item and collects what it yields";
-    10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases] "the value of the case that equals the first operand";
+    10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases]
+        "the value of the case that equals the first operand";
     11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
     12 Merge "MERGE" Expression Seed [Expr OpenPairs] "a record with these fields set or added";
     13 Add "ADD" Expression Seed [Expr Expr] "the sum";
@@ -138,7 +140,7 @@ words! {
     15 Mul "MUL" Expression Seed [Expr Expr] "the product";
     16 Gte "GTE" Expression Seed [Expr Expr] "whether the first is at least the second";
     17 Not "NOT" Expression Seed [Expr] "true for false and nil, false for true";
-    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered as one text";
+    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered and joined to one text";
     19 Ref "REF" Expression Seed [Slot] "the value of a slot";
     20 Lit "LIT" Expression Seed [Literal] "a constant: 0 text, 1 number, 2 nil, 3 bool";
     21 Field "FIELD" Expression Seed [Path Field] "a field of a record";
@@ -149,15 +151,18 @@ words! {
     26 Gt "GT" Expression Added [Expr Expr] "whether the first is greater";
     27 Lt "LT" Expression Added [Expr Expr] "whether the first is less";
     28 Lte "LTE" Expression Added [Expr Expr] "whether the first is at most the second";
-    29 And "AND" Expression Added [Expr Expr] "whether both are true; the second is read only after a true first";
-    30 Or "OR" Expression Added [Expr Expr] "whether one is true; the second is read only after a false first";
+    29 And "AND" Expression Added [Expr Expr]
+        "whether both are true; the second is evaluated only if the first is true";
+    30 Or "OR" Expression Added [Expr Expr]
+        "whether one is true; the second is evaluated only if the first is false";
     31 List "LIST" Expression Added [Exprs] "a list of these items";
     32 Append "APPEND" Expression Added [Expr Expr] "the list with one more item";
     33 At "AT" Expression Added [Expr Expr] "the item of a list at an index from 0";
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
     35 Has "HAS" Expression Added [Expr FieldOrName] "whether a record has a field";
     36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
-    37 Undo "UNDO" Statement Added [Call] "a rollback: its own failure is recorded and the rest goes on";
+    37 Undo "UNDO" Statement Added [Call]
+        "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 }
 

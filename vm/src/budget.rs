@@ -258,7 +258,7 @@ impl Budget {
     fn no_calls(&self) -> Trap {
         Trap::new(
             Code::FaultTooManyCalls,
-            format_args!("the run may make {} tool calls and has made them", self.limits.tool_calls),
+            format_args!("the run has made all of its {} tool calls", self.limits.tool_calls),
         )
     }
 

@@ -75,7 +75,7 @@ impl<'v> View<'v> {
     /// The number as a double, if it is one; an integer beyond 2^53 is rounded.
     pub fn as_f64(&self) -> Option<f64> {
         match self.as_number()? {
-            #[allow(clippy::cast_precision_loss, reason = "as is said")]
+            #[allow(clippy::cast_precision_loss, reason = "documented")]
             Number::Int(value) => Some(value as f64),
             Number::Double(value) => Some(value),
         }

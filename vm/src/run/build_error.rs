@@ -23,10 +23,10 @@ impl fmt::Display for Misuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Misuse::ValueWithoutKey => "expected a key in a record, found a value",
-            Misuse::KeyOutOfPlace => "a key outside of a record or after another key",
-            Misuse::EndOutOfPlace => "an end with nothing open or after a key",
-            Misuse::SecondValue => "a second value after the first was whole",
-            Misuse::Unfinished => "finished before the value was whole",
+            Misuse::KeyOutOfPlace => "a key outside a record, or after another key",
+            Misuse::EndOutOfPlace => "an end with nothing open, or after a key",
+            Misuse::SecondValue => "a second value after the first was complete",
+            Misuse::Unfinished => "finished before the value was complete",
         })
     }
 }

@@ -62,9 +62,7 @@ impl fmt::Display for RestoreError {
             RestoreError::Version { found } => {
                 write!(f, "expected a snapshot of version {VERSION}, found {found}")
             }
-            RestoreError::Damaged => {
-                f.write_str("the sum at the end does not fit: bytes were changed or lost")
-            }
+            RestoreError::Damaged => f.write_str("the checksum does not match: bytes were changed or lost"),
             RestoreError::OtherProgram { expected, found } => {
                 write!(f, "expected a snapshot of program {expected:016x}, found one of {found:016x}")
             }

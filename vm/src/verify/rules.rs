@@ -108,7 +108,7 @@ impl fmt::Display for Rule {
         match *self {
             Rule::Count { what, found, limit } => write!(f, "expected at most {limit} {what}, found {found}"),
             Rule::Index { what, found, size } => {
-                write!(f, "expected the number of a {what} below {size}, found {found}")
+                write!(f, "expected the index of a {what} below {size}, found {found}")
             }
             Rule::Duplicate { what } => write!(f, "expected each {what} once, found one twice"),
             Rule::NotFinite => f.write_str("expected finite numbers, found one that is not"),
@@ -122,11 +122,11 @@ impl fmt::Display for Rule {
             }
             Rule::Jump { to, end } => write!(f, "expected a jump to before {end}, found one to {to}"),
             Rule::EntersLoop { to } => write!(f, "a jump to {to} enters a loop from outside"),
-            Rule::Loop => f.write_str("expected a loop and its next to name each other"),
-            Rule::Yield => f.write_str("expected to yield inside the collecting loop of that register"),
-            Rule::Collect => f.write_str("expected to collect right after the next of the collecting loop"),
-            Rule::RunsOff => f.write_str("expected an instruction that ends the function, found its end"),
-            Rule::Unreachable => f.write_str("an instruction that nothing reaches"),
+            Rule::Loop => f.write_str("expected a loop and its next to refer to each other"),
+            Rule::Yield => f.write_str("expected a yield inside the collecting loop of that register"),
+            Rule::Collect => f.write_str("expected a collect right after the next of the collecting loop"),
+            Rule::RunsOff => f.write_str("expected a return or fail at the end of the function"),
+            Rule::Unreachable => f.write_str("unreachable instruction"),
             Rule::Order { found, caller } => {
                 write!(f, "expected a call of a function below {caller}, found {found}")
             }
@@ -135,7 +135,7 @@ impl fmt::Display for Rule {
             }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
-            Rule::TooDeep => f.write_str("calls that take more registers or fuel than can be counted"),
+            Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),
         }
     }
 }
