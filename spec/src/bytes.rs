@@ -15,16 +15,19 @@ pub struct ByteReader<'b> {
 
 impl<'b> ByteReader<'b> {
     /// A reader of all of `bytes`.
+    #[inline]
     pub fn new(bytes: &'b [u8]) -> ByteReader<'b> {
         ByteReader { bytes, at: 0 }
     }
 
     /// The offset of the next byte.
+    #[inline]
     pub fn offset(&self) -> usize {
         self.at
     }
 
     /// The number of bytes left.
+    #[inline]
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -52,6 +55,7 @@ impl<'b> ByteReader<'b> {
     }
 
     /// The next `count` bytes.
+    #[inline]
     pub fn raw(&mut self, count: usize) -> Result<&'b [u8]> {
         if count > self.left() {
             return self.error(DecodeErrorKind::Truncated);
@@ -100,18 +104,21 @@ impl<'b> ByteReader<'b> {
     }
 
     /// A signed integer.
+    #[inline]
     pub fn zigzag64(&mut self) -> Result<i64> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// A signed integer of 32 bits.
+    #[inline]
     pub fn zigzag32(&mut self) -> Result<i32> {
         let value = self.zigzag64()?;
         i32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
     }
 
     /// A count of items that take at least `least` bytes each.
+    #[inline]
     pub fn count(&mut self, what: &'static str, ceiling: usize, least: usize) -> Result<usize> {
         let start = self.at;
         let found = self.varint()?;
@@ -147,6 +154,7 @@ pub struct ByteSink {
 
 impl From<Vec<u8>> for ByteSink {
     /// Continues after these bytes.
+    #[inline]
     fn from(bytes: Vec<u8>) -> ByteSink {
         ByteSink { bytes }
     }
@@ -154,6 +162,7 @@ impl From<Vec<u8>> for ByteSink {
 
 impl ByteSink {
     /// The bytes written.
+    #[inline]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -186,16 +195,19 @@ impl ByteSink {
     }
 
     /// A length or index.
+    #[inline]
     pub fn size(&mut self, value: usize) {
         self.varint(value as u64);
     }
 
     /// A signed integer.
+    #[inline]
     pub fn zigzag(&mut self, value: i64) {
         self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
     }
 
     /// Bytes as they are.
+    #[inline]
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

@@ -41,6 +41,7 @@ pub struct Strings {
 
 impl Strings {
     /// Adds a string; `None` if the buffer or the table is full.
+    #[inline]
     pub fn push(&mut self, text: &str) -> Option<StringId> {
         let id = u32::try_from(self.ends.len()).ok()?;
         let end = u32::try_from(self.bytes.len().checked_add(text.len())?).ok()?;
@@ -82,21 +83,25 @@ impl Strings {
     }
 
     /// The whole buffer.
+    #[inline]
     pub fn bytes(&self) -> &str {
         &self.bytes
     }
 
     /// The number of strings.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// All strings in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -162,6 +167,7 @@ impl Parameters {
     pub const FEW: usize = 5;
 
     /// Adds a parameter.
+    #[inline]
     pub fn push(&mut self, parameter: Parameter) {
         match self {
             Parameters::Few(count, few) => match few.get_mut(usize::from(*count)) {
@@ -181,6 +187,7 @@ impl Parameters {
 }
 
 impl Default for Parameters {
+    #[inline]
     fn default() -> Parameters {
         let none = Parameter { name: FieldId(0), ty: Type::ANY };
         Parameters::Few(0, [none; Parameters::FEW])
@@ -296,6 +303,7 @@ pub struct Program {
 
 impl Program {
     /// The source position of an instruction, if the program was not stripped.
+    #[inline]
     pub fn position(&self, pc: u32) -> Option<Position> {
         let positions = &self.debug.as_ref()?.positions;
         let after = positions.partition_point(|p| p.pc <= pc);

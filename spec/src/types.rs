@@ -32,6 +32,7 @@ impl Base {
     ];
 
     /// The base with this number in the packed form.
+    #[inline]
     pub fn from_number(number: u8) -> Option<Base> {
         Base::ALL.iter().map(|&(base, _)| base).find(|&base| base as u8 == number)
     }
@@ -64,17 +65,20 @@ impl Type {
     pub const NIL: Type = Type::plain(Base::Nil);
 
     /// A type without `list`.
+    #[inline]
     pub const fn plain(base: Base) -> Type {
         Type { lists: 0, base }
     }
 
     /// A list of this type; `None` above [`crate::limits::TYPE_LISTS`].
+    #[inline]
     pub fn list(self) -> Option<Type> {
         let lists = self.lists.checked_add(1).filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
         Some(Type { lists, base: self.base })
     }
 
     /// The type of the items of a list; `Any` for `Any`.
+    #[inline]
     pub fn item(self) -> Option<Type> {
         match (self.lists, self.base) {
             (0, Base::Any) => Some(Type::ANY),
@@ -111,6 +115,7 @@ pub struct Output {
 
 impl Output {
     /// A plain result of this type.
+    #[inline]
     pub const fn plain(ok: Type) -> Output {
         Output { ok, err: None }
     }

@@ -33,6 +33,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
+    #[inline]
     fn default() -> Limits {
         Limits {
             fuel: limits::DEFAULT_FUEL,
@@ -87,6 +88,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
+    #[inline]
     pub(crate) fn new(mut limits: Limits) -> Budget {
         limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
         limits.text = limits.text.min(WIDEST);
@@ -97,6 +99,7 @@ impl Budget {
     }
 
     /// Resets everything to the limits.
+    #[inline]
     pub(crate) fn reset(&mut self) {
         self.fuel = self.limits.fuel;
         self.memory = self.limits.memory;
@@ -105,6 +108,7 @@ impl Budget {
     }
 
     /// What is left now.
+    #[inline]
     pub(crate) fn mark(&self) -> Remaining {
         Remaining { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
     }
@@ -135,11 +139,13 @@ impl Budget {
     }
 
     /// Takes the fuel for touching that many values and bytes.
+    #[inline]
     pub(crate) fn burn_bulk(&mut self, values: usize, bytes: usize) -> Result<(), Trap> {
         self.burn((values / 4 + bytes / 64) as u64)
     }
 
     /// Fuel and calls used so far.
+    #[inline]
     pub(crate) fn used(&self) -> (u64, u64) {
         (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
     }
@@ -156,12 +162,14 @@ impl Budget {
     }
 
     /// All memory that is left.
+    #[inline]
     pub(crate) fn left(&self) -> u64 {
         self.memory + self.held
     }
 
     /// Holds memory back, so that the next collection happens when usage doubles, but not below a fixed part
     /// of the limit.
+    #[inline]
     pub(crate) fn hold_back(&mut self) {
         let left = self.left();
         let limit = self.limits.memory;
@@ -188,6 +196,7 @@ impl Budget {
     }
 
     /// Takes memory.
+    #[inline]
     pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), Trap> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {

@@ -31,6 +31,7 @@ pub(crate) struct Frame {
 
 /// Charges the registers, a copy of the arguments and the deepest stack of frames, and allocates all of them.
 /// Returns where the copy of the arguments begins.
+#[inline]
 pub(crate) fn prepare(
     stack: &mut Vec<Value>,
     frames: &mut Vec<Frame>,

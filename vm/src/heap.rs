@@ -61,6 +61,7 @@ pub(crate) struct Mark {
 }
 
 impl Heap {
+    #[inline]
     pub(crate) fn new(program: &ProgramData, limits: Limits) -> Heap {
         Heap {
             values: Vec::new(),
@@ -86,6 +87,7 @@ impl Heap {
     }
 
     /// Empties the heap for a start.
+    #[inline]
     pub(crate) fn reset(&mut self, program: &ProgramData) {
         self.top = 0;
         self.granted = 0;
@@ -100,6 +102,7 @@ impl Heap {
     }
 
     /// Marks the state after the arguments were copied.
+    #[inline]
     pub(crate) fn mark_start(&mut self) -> Mark {
         self.pinned = (self.top, self.text.len());
         self.least_granted = (self.granted, self.granted_text);
@@ -183,6 +186,7 @@ impl Heap {
     }
 
     /// Copies a text from outside.
+    #[inline]
     pub(crate) fn add_text(&mut self, text: &str) -> Result<Value, Trap> {
         self.budget.check_text(text.len())?;
         self.reserve_text(text.len())?;
@@ -192,6 +196,7 @@ impl Heap {
     }
 
     /// The value of the text written from `start` to the end of the arena.
+    #[inline]
     pub(crate) fn text_since(&mut self, start: usize) -> Value {
         let len = self.text.len() - start;
         self.longest = self.longest.max(len);
@@ -199,6 +204,7 @@ impl Heap {
     }
 
     /// The place of a text in the arena, unless it is a string of the program.
+    #[inline]
     pub(crate) fn arena_range(&self, value: Value) -> Option<core::ops::Range<usize>> {
         let start = at(value.low()).checked_sub(self.base)?;
         Some(start..start + at(value.high()))
@@ -227,6 +233,7 @@ impl Heap {
     }
 
     /// The number of items or fields of a container.
+    #[inline]
     pub(crate) fn len(&self, program: &ProgramData, value: Value) -> usize {
         match value.tag {
             Tag::List => at(value.aux),
@@ -236,6 +243,7 @@ impl Heap {
     }
 
     /// The items of a list, or the field values of a record.
+    #[inline]
     pub(crate) fn items(&self, program: &ProgramData, value: Value) -> &[Value] {
         let start = at(value.low());
         &self.values[start..start + self.len(program, value)]

@@ -30,6 +30,7 @@ pub enum Datum<'a> {
 macro_rules! from {
     ($($source:ty => $variant:ident;)*) => {$(
         impl<'a> From<$source> for Datum<'a> {
+            #[inline]
             fn from(value: $source) -> Datum<'a> {
                 Datum::$variant(value.into())
             }
@@ -48,12 +49,14 @@ from! {
 }
 
 impl From<()> for Datum<'_> {
+    #[inline]
     fn from((): ()) -> Self {
         Datum::Nil
     }
 }
 
 impl<'a> From<&'a Shaped<'a>> for Datum<'a> {
+    #[inline]
     fn from(record: &'a Shaped<'a>) -> Datum<'a> {
         Datum::Shaped(record)
     }
@@ -100,11 +103,13 @@ pub struct Shaped<'a> {
 }
 
 impl<'a> Shaped<'a> {
+    #[inline]
     pub(crate) fn names(&self) -> &'a Names {
         self.names
     }
 
     /// The values, one for each name.
+    #[inline]
     pub(crate) fn values(&self) -> &'a [Datum<'a>] {
         self.values
     }

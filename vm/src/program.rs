@@ -170,11 +170,13 @@ impl ProgramData {
         })
     }
 
+    #[inline]
     pub(crate) fn shape_count(&self) -> u32 {
         // The verifier refuses more than the format allows.
         u32::try_from(self.shape_ends.len()).unwrap_or(u32::MAX)
     }
 
+    #[inline]
     pub(crate) fn string_count(&self) -> u32 {
         u32::try_from(self.texts.len()).unwrap_or(u32::MAX)
     }
@@ -189,6 +191,7 @@ impl ProgramData {
         self.spec.shapes[usize::from(shape.0)].len()
     }
 
+    #[inline]
     pub(crate) fn string(&self, id: u32) -> &str {
         self.spec.strings.get(StringId(id)).unwrap_or_default()
     }
@@ -203,6 +206,7 @@ impl ProgramData {
     }
 
     /// The string with that number, if there is one.
+    #[inline]
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))
     }
@@ -226,10 +230,12 @@ impl ProgramData {
     }
 
     /// Bytes of all strings.
+    #[inline]
     pub(crate) fn text_len(&self) -> usize {
         self.spec.strings.bytes().len()
     }
 
+    #[inline]
     pub(crate) fn text_at(&self, start: usize, len: usize) -> &str {
         self.spec.strings.bytes().get(start..start + len).unwrap_or_default()
     }
@@ -244,6 +250,7 @@ impl ProgramData {
         &self.numbers[usize::from(id.0)]
     }
 
+    #[inline]
     pub(crate) fn function(&self, id: FunctionId) -> Option<&Function> {
         self.spec.functions.get(usize::from(id.0))
     }
@@ -297,11 +304,13 @@ impl Program {
     }
 
     /// The program that was verified.
+    #[inline]
     pub fn spec(&self) -> &Spec {
         &self.0.spec
     }
 
     /// The function with that name.
+    #[inline]
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         let id = self.0.find_string(name)?;
         let position = self.0.spec.functions.iter().position(|function| function.name.0 == id)?;
@@ -327,6 +336,7 @@ impl Program {
     }
 
     /// The name of a function; empty if there is no such function.
+    #[inline]
     pub fn function_name(&self, function: FunctionId) -> &str {
         self.0.function(function).map_or("", |function| self.0.string(function.name.0))
     }
@@ -343,6 +353,7 @@ impl Program {
     }
 
     /// The tools that the program may call, in the order of [`Call::tool_index`](crate::Call::tool_index).
+    #[inline]
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.0.spec.tools.iter().map(|tool| self.0.string(tool.0))
     }

@@ -104,6 +104,7 @@ pub(crate) struct ShapeTable {
 }
 
 impl ShapeTable {
+    #[inline]
     pub(crate) fn new(program: &ProgramData) -> ShapeTable {
         // A literal without calls: fresh runs are created often.
         ShapeTable {
@@ -138,6 +139,7 @@ impl ShapeTable {
     }
 
     /// Begins a run: nothing is charged yet.
+    #[inline]
     pub(crate) fn begin(&mut self) {
         if self.oversized {
             self.trim(0, 0);
@@ -147,6 +149,7 @@ impl ShapeTable {
     }
 
     /// Marks the end of the start; returns how many shapes and names there are.
+    #[inline]
     pub(crate) fn mark_start(&mut self) -> (usize, usize) {
         self.run += 1;
         (self.own.len(), self.own_names.len())
@@ -222,12 +225,14 @@ impl ShapeTable {
         }
     }
 
+    #[inline]
     fn own_name(&self, own: u32) -> &str {
         let RunName { start, end, .. } = self.own_names[at(own)];
         &self.names[at(start)..at(end)]
     }
 
     /// The position of a field in records of the shape.
+    #[inline]
     pub(crate) fn position(&self, program: &ProgramData, shape: u32, name: u32) -> Option<usize> {
         if at(name) < self.stride {
             match self.matrix[at(shape) * self.stride + at(name)] {
@@ -245,6 +250,7 @@ impl ShapeTable {
     }
 
     /// The number of an existing name.
+    #[inline]
     pub(crate) fn find_name(&self, program: &ProgramData, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
     }

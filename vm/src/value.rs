@@ -93,6 +93,7 @@ impl Value {
         Value { tag: Tag::Double, aux: 0, payload: value }
     }
 
+    #[inline]
     pub(crate) const fn number(number: Number) -> Value {
         match number {
             Number::Int(int) => Value::int(int),
@@ -163,6 +164,7 @@ impl Value {
     }
 
     /// Whether a list has a header.
+    #[inline]
     pub(crate) const fn is_growable(self) -> bool {
         self.high() & GROWABLE != 0
     }
@@ -206,11 +208,13 @@ impl Value {
     }
 
     /// The nesting depth: 0 for a scalar, 1 for a container of scalars.
+    #[inline]
     pub(crate) const fn depth(self) -> u32 {
         if self.is_container() { self.high() & !GROWABLE } else { 0 }
     }
 
     /// The number, if it is one.
+    #[inline]
     pub(crate) const fn as_number(self) -> Option<Number> {
         match self.tag {
             Tag::Int => Some(Number::Int(self.as_int())),

@@ -35,11 +35,13 @@ pub struct View<'v> {
 }
 
 impl<'v> View<'v> {
+    #[inline]
     fn other(&self, value: &'v Value) -> View<'v> {
         View { heap: self.heap, program: self.program, value }
     }
 
     /// Its kind.
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self.value.tag {
             // Look-ahead does not show unknown values.
@@ -54,11 +56,13 @@ impl<'v> View<'v> {
     }
 
     /// Whether it is nil.
+    #[inline]
     pub fn is_nil(&self) -> bool {
         self.value.tag == Tag::Nil
     }
 
     /// The bool, if it is one.
+    #[inline]
     pub fn as_bool(&self) -> Option<bool> {
         match self.value.tag {
             Tag::True => Some(true),
@@ -68,11 +72,13 @@ impl<'v> View<'v> {
     }
 
     /// The integer, if it is one; a double is not, even if it is whole.
+    #[inline]
     pub fn as_i64(&self) -> Option<i64> {
         (self.value.tag == Tag::Int).then(|| self.value.as_int())
     }
 
     /// The number as a double, if it is one; an integer beyond 2^53 is rounded.
+    #[inline]
     pub fn as_f64(&self) -> Option<f64> {
         match self.as_number()? {
             #[allow(clippy::cast_precision_loss, reason = "documented")]
@@ -82,26 +88,31 @@ impl<'v> View<'v> {
     }
 
     /// The exact number, if it is one.
+    #[inline]
     pub fn as_number(&self) -> Option<Number> {
         self.value.as_number()
     }
 
     /// The text, if it is one.
+    #[inline]
     pub fn as_text(&self) -> Option<&'v str> {
         (self.value.tag == Tag::Text).then(|| self.heap.text_of(self.program, *self.value))
     }
 
     /// The number of items or fields; 0 for other kinds.
+    #[inline]
     pub fn len(&self) -> usize {
         self.heap.len(self.program, *self.value)
     }
 
     /// Whether it has no items or fields.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The items of a list; none for other kinds.
+    #[inline]
     pub fn items(&self) -> impl ExactSizeIterator<Item = View<'v>> + use<'v> {
         let items =
             if self.value.tag == Tag::List { self.heap.items(self.program, *self.value) } else { &[] };
@@ -110,6 +121,7 @@ impl<'v> View<'v> {
     }
 
     /// The names and values of a record's fields, in order; none for other kinds.
+    #[inline]
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'v str, View<'v>)> + use<'v> {
         let (names, values) = if self.value.tag == Tag::Record {
             (
@@ -127,6 +139,7 @@ impl<'v> View<'v> {
     }
 
     /// The field with that name, if it is a record that has it.
+    #[inline]
     pub fn field(&self, name: &str) -> Option<View<'v>> {
         if self.value.tag != Tag::Record {
             return None;

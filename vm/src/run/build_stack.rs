@@ -34,6 +34,7 @@ pub(super) const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_o
 
 impl BuildStack {
     /// Begins a run: nothing is charged yet.
+    #[inline]
     pub(crate) fn begin(&mut self) {
         self.granted = 0;
         self.values.clear();
@@ -44,6 +45,7 @@ impl BuildStack {
         &mut self.values
     }
 
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.names.clear();

@@ -40,6 +40,7 @@ impl Run {
         Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
     }
 
+    #[inline]
     pub(crate) fn answer_with(&mut self) -> Builder<'_> {
         let (meter, place) = (self.meter(), self.place());
         Builder::new(self, Purpose::Answer, meter, place)
@@ -49,6 +50,7 @@ impl Run {
 type Built = Result<(), BuildError>;
 
 impl<'r> Builder<'r> {
+    #[inline]
     pub(crate) fn new(run: &'r mut Run, purpose: Purpose, meter: Meter, place: usize) -> Builder<'r> {
         run.require_full_rewind();
         run.scratch.clear();
@@ -56,22 +58,26 @@ impl<'r> Builder<'r> {
     }
 
     /// Nil.
+    #[inline]
     pub fn nil(&mut self) -> Built {
         self.leaf(Value::NIL)
     }
 
     /// A bool.
+    #[inline]
     pub fn bool(&mut self, value: bool) -> Built {
         self.leaf(Value::bool(value))
     }
 
     /// An integer.
+    #[inline]
     pub fn int(&mut self, value: i64) -> Built {
         self.leaf(Value::int(value))
     }
 
     /// A double. If it is not finite, [`Builder::finish`] refuses the value, as it does for a duplicate
     /// field.
+    #[inline]
     pub fn double(&mut self, value: f64) -> Built {
         if !value.is_finite() {
             self.run.scratch.refusal.get_or_insert(Refusal::NotFinite);
@@ -81,6 +87,7 @@ impl<'r> Builder<'r> {
     }
 
     /// A text.
+    #[inline]
     pub fn text(&mut self, text: &str) -> Built {
         self.ready()?;
         let metered = self.meter.take(1, text.len());
@@ -94,11 +101,13 @@ impl<'r> Builder<'r> {
     }
 
     /// Begins a list.
+    #[inline]
     pub fn begin_list(&mut self) -> Built {
         self.begin(false)
     }
 
     /// Begins a record.
+    #[inline]
     pub fn begin_record(&mut self) -> Built {
         self.begin(true)
     }
@@ -210,6 +219,7 @@ impl<'r> Builder<'r> {
     }
 
     /// Whether a value is allowed here.
+    #[inline]
     fn ready(&self) -> Built {
         let scratch = &self.run.scratch;
         if let Some(error) = &scratch.stopped {
@@ -226,6 +236,7 @@ impl<'r> Builder<'r> {
         }
     }
 
+    #[inline]
     fn leaf(&mut self, value: Value) -> Built {
         self.ready()?;
         match self.meter.take(1, 0) {
@@ -235,6 +246,7 @@ impl<'r> Builder<'r> {
     }
 
     /// Does something that may need memory; tries again after a garbage collection.
+    #[inline]
     fn with_room<T>(&mut self, mut then: impl FnMut(&mut Run) -> Result<T, Trap>) -> Result<T, Trap> {
         loop {
             match then(self.run) {
@@ -253,6 +265,7 @@ impl<'r> Builder<'r> {
         }
     }
 
+    #[inline]
     fn push(&mut self, value: Value) -> Built {
         if let Err(trap) = self.grant() {
             return self.stop(trap);
@@ -262,6 +275,7 @@ impl<'r> Builder<'r> {
     }
 
     /// Charges one more value, name or container on the stacks.
+    #[inline]
     fn grant(&mut self) -> Result<(), Trap> {
         self.with_room(|run| {
             let scratch = &mut run.scratch;
@@ -274,6 +288,7 @@ impl<'r> Builder<'r> {
         })
     }
 
+    #[inline]
     fn begin(&mut self, record: bool) -> Built {
         self.ready()?;
         let depth = self.run.scratch.open.len() + 1;

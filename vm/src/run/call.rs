@@ -18,23 +18,27 @@ pub struct Call<'r> {
 
 impl<'r> Call<'r> {
     /// The name of the tool.
+    #[inline]
     pub fn tool(&self) -> &str {
         self.run.machine.program.inner().tool_name(self.run.machine.pending_call.call)
     }
 
     /// The index of the tool in [`Program::tools`](crate::Program::tools), for hosts that look their tools up
     /// once.
+    #[inline]
     pub fn tool_index(&self) -> usize {
         at(self.run.machine.program.inner().call(self.run.machine.pending_call.call).tool)
     }
 
     /// The number of the call within the run, from 1. It is the same after a restore, so it can serve as an
     /// idempotency key.
+    #[inline]
     pub fn number(&self) -> u64 {
         self.run.machine.heap.budget.used().1
     }
 
     /// Names and values of the arguments, in the order of the program.
+    #[inline]
     pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
         let program = self.run.machine.program.inner();
         let PendingCall { call, first, .. } = self.run.machine.pending_call;
@@ -48,6 +52,7 @@ impl<'r> Call<'r> {
     }
 
     /// The argument with that name.
+    #[inline]
     pub fn argument(&self, name: &str) -> Option<View<'_>> {
         self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
     }
@@ -86,11 +91,13 @@ impl<'r> Call<'r> {
     ///
     /// # Errors
     /// [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
+    #[inline]
     pub fn answer<'d>(self, value: impl Into<Datum<'d>>) -> Result<(), BuildError> {
         self.run.answer(value.into(), false)
     }
 
     /// Answers with a value that is built event by event.
+    #[inline]
     pub fn answer_with(self) -> Builder<'r> {
         self.run.answer_with()
     }
@@ -99,6 +106,7 @@ impl<'r> Call<'r> {
     ///
     /// # Errors
     /// [`BuildError::Limit`] if the message exceeds a limit: the run has ended with that fault.
+    #[inline]
     pub fn fail(self, message: &str) -> Result<(), BuildError> {
         self.run.answer(Datum::Text(message), true)
     }
@@ -107,6 +115,7 @@ impl<'r> Call<'r> {
     ///
     /// # Errors
     /// Those of [`Call::fail`].
+    #[inline]
     pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
         self.run.answer(failure.into(), true)
     }

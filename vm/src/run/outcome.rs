@@ -7,6 +7,7 @@ use crate::view::View;
 use core::fmt;
 
 impl Run {
+    #[inline]
     pub(crate) fn status(&self) -> Status<'_> {
         let value = View {
             heap: &self.machine.heap,
@@ -36,6 +37,7 @@ impl Run {
     ///     run.outcome()
     /// }
     /// ```
+    #[inline]
     pub fn outcome(&self) -> Option<Outcome<'_>> {
         matches!(self.state, State::Ok | State::Err | State::Fault).then_some(Outcome { run: self })
     }
@@ -60,11 +62,13 @@ pub struct Outcome<'r> {
 
 impl<'r> Outcome<'r> {
     /// How it ended.
+    #[inline]
     pub fn status(&self) -> Status<'r> {
         self.run.status()
     }
 
     /// The value, if it ended with one.
+    #[inline]
     pub fn ok(&self) -> Option<View<'r>> {
         match self.status() {
             Status::Ok(value) => Some(value),
@@ -73,6 +77,7 @@ impl<'r> Outcome<'r> {
     }
 
     /// The failed compensations, in order: the tool and its failure.
+    #[inline]
     pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
         let program = self.run.machine.program.inner();
         let heap = &self.run.machine.heap;

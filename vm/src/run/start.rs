@@ -19,6 +19,7 @@ impl Run {
     ///
     /// # Errors
     /// Arguments that do not fit the parameters or exceed a limit; nothing is started then.
+    #[inline]
     pub fn start(&mut self, function: FunctionId, arguments: &[Datum<'_>]) -> Result<(), StartError> {
         let parameters = self.prepare(function)?;
         if let Some(extra) = arguments.len().checked_sub(parameters + 1) {
@@ -91,6 +92,7 @@ impl Run {
     }
 
     /// Empties the run for a start; returns the number of parameters.
+    #[inline]
     pub(crate) fn prepare(&mut self, function: FunctionId) -> Result<usize, StartError> {
         self.clear();
         let Machine { program, heap, stack, frames, .. } = &mut self.machine;
@@ -108,6 +110,7 @@ impl Run {
     }
 
     /// Starts the function; the arguments are in place and fit.
+    #[inline]
     fn launch(&mut self) {
         // Burnt before the mark, so that a rewind includes it.
         let entered = self.machine.heap.budget.burn(self.entry.cost.into());
@@ -120,6 +123,7 @@ impl Run {
         }
     }
 
+    #[inline]
     fn allow_quick_rewind(&mut self) {
         if self.arguments.start == 0 {
             self.rewind_scope = RewindScope::Counts;
@@ -145,6 +149,7 @@ impl Run {
     }
 
     /// Starts again with the same arguments, without allocating. Does nothing if nothing was started.
+    #[inline]
     pub fn rewind(&mut self) {
         let RewindScope::Counts = self.rewind_scope else { return self.rewind_all() };
         self.machine.frames.clear();

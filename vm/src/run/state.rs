@@ -69,6 +69,7 @@ pub struct Run {
 
 impl Run {
     /// A run of a program; nothing is started yet.
+    #[inline]
     pub fn new(program: &Program, limits: Limits) -> Run {
         Run {
             machine: Machine {
@@ -96,6 +97,7 @@ impl Run {
     }
 
     /// The program.
+    #[inline]
     pub fn program(&self) -> &Program {
         &self.machine.program
     }
@@ -107,6 +109,7 @@ impl Run {
         self.clear();
     }
 
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.machine.frames.clear();
         self.machine.notes.clear();
@@ -117,16 +120,19 @@ impl Run {
     }
 
     /// Whether it can continue.
+    #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready)
     }
 
     /// The function that was started, if a call waits for its answer.
+    #[inline]
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
         matches!(self.state, State::Pending).then_some(self.function)
     }
 
     /// A rewind must restore more than counters.
+    #[inline]
     pub(crate) fn require_full_rewind(&mut self) {
         if let RewindScope::Counts = self.rewind_scope {
             self.rewind_scope = RewindScope::All;
@@ -218,17 +224,20 @@ impl Run {
     }
 
     /// The fuel that the run has used.
+    #[inline]
     pub fn fuel_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
         budget.limits.fuel - budget.fuel
     }
 
     /// The bytes that the run has been charged.
+    #[inline]
     pub fn memory_used(&self) -> u64 {
         let budget = &self.machine.heap.budget;
         budget.limits.memory - budget.left()
     }
 
+    #[inline]
     pub(crate) fn limits(&self) -> &Limits {
         &self.machine.heap.budget.limits
     }
@@ -239,15 +248,18 @@ impl Run {
     }
 
     /// The instruction at which the machine stopped.
+    #[inline]
     pub(crate) fn pc(&self) -> u32 {
         u32::try_from(self.machine.pc.saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
+    #[inline]
     pub(crate) fn position(&self, pc: u32) -> Option<(u32, u32)> {
         self.machine.program.spec().position(pc).map(|position| (position.line, position.column))
     }
 
     /// Registers of the frame in which the machine stopped.
+    #[inline]
     pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
         let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()

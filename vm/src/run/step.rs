@@ -56,6 +56,7 @@ impl Run {
     }
 
     /// The call that waits for its answer, if there is one.
+    #[inline]
     pub fn pending(&mut self) -> Option<Call<'_>> {
         matches!(self.state, State::Pending).then_some(Call { run: self })
     }
@@ -92,6 +93,7 @@ impl Run {
     }
 
     /// Stops at a tool call, whose arguments leave the run.
+    #[inline]
     pub(crate) fn pause(&mut self) -> Result<(), Trap> {
         let Machine { program, heap, stack, base, pending_call, .. } = &mut self.machine;
         let inner = program.inner();
