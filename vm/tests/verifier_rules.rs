@@ -306,7 +306,8 @@ fn registers() -> Vec<Row> {
 
 #[test]
 fn a_program_that_breaks_one_rule_is_refused_for_it_and_the_corrected_one_is_not() {
-    for (number, broken, place, is_expected, corrected) in tables().into_iter().chain(flow()).chain(registers())
+    for (number, broken, place, is_expected, corrected) in
+        tables().into_iter().chain(flow()).chain(registers())
     {
         let Err(error) = Program::new(broken.spec) else { panic!("8.{number} is broken and taken") };
         assert!(is_expected(&error.rule), "8.{number}: {error}");

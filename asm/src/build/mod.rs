@@ -47,7 +47,7 @@ pub fn read<'a>(
             diagnostics.push(
                 Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
                     .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
-                    .help("`--from` says which notation it is"),
+                    .help("pass the notation with `--from`"),
             );
             File { functions: &[] }
         }

@@ -71,7 +71,7 @@ impl<'a, 'l> Values<'_, 'l> {
         self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Evaluates an expression, and says where its value is.
+    /// Evaluates an expression; the register that holds its value.
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
@@ -530,7 +530,7 @@ impl<'a, 'l> Values<'_, 'l> {
         let (dst, fail) = (dst.write(), OnFail(0));
         let op = match self.callee(call) {
             Some((number, parameters)) => {
-                // The callee's frame begins at its arguments, so they stand above everything in use.
+                // The callee's frame begins at its arguments, so they lie above everything in use.
                 let first = self.code.take(parameters.len());
                 for argument in call.arguments {
                     let place = parameters.iter().position(|p| p.name.text == argument.name.text);

@@ -1,8 +1,8 @@
 //! Statements to instructions.
 //!
-//! A block is made for what its value is wanted for ([`Then`]). What makes one says whether its end is reached; what
-//! cannot be reached is not made. An arm that never falls through goes behind the function ([`Deferred`]), the other arm
-//! is simply followed by what comes next.
+//! A block is made for a purpose of its value ([`Then`]). Making it returns whether its end is reached ([`End`]);
+//! unreachable code is not made. An arm that never falls through is placed after the function ([`Deferred`]); the other
+//! arm is followed by the next statement.
 
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
@@ -17,7 +17,7 @@ use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
-/// What a block's value is wanted for.
+/// The purpose of a block's value.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// Nothing.
@@ -37,7 +37,7 @@ enum End {
     Never,
 }
 
-/// A block that stands behind the function.
+/// A block whose code is placed after the function.
 struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
@@ -47,7 +47,7 @@ struct Deferred<'c, 'a> {
     mark: u16,
 }
 
-/// What stands behind the function.
+/// The content of a deferred block.
 enum Behind<'c, 'a> {
     /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
     Block(&'c Block<'a>, Then),
@@ -201,7 +201,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// A call whose MATCH stands elsewhere: a register remembers whether it failed.
+    /// A call whose MATCH is elsewhere: a register remembers whether it failed.
     fn checked_call(&mut self, slot: Slot, call: &Call<'a>) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
@@ -299,7 +299,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         then: Then,
     ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
-        // the rest of a block stands in that arm or after it. A value that is returned ends its arm, as RET does.
+        // the rest of a block is in that arm or after it. A value that is returned ends its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && err.body.completes() => (failure, Some(err)),
@@ -373,7 +373,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
                 let end = self.block(block, then)?;
-                debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
+                debug_assert_eq!(end, End::Never, "only a block that never falls through is deferred");
             }
             Behind::Fail(at) => self.values.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }

@@ -116,7 +116,7 @@ impl Problem {
 /// The program being made.
 struct Lowering<'c> {
     file: &'c File<'c>,
-    /// Where each function of the file stands in the program.
+    /// The number of each function of the file in the program.
     numbers: Vec<u16>,
     tables: Tables,
     program: Program,

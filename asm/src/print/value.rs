@@ -99,7 +99,7 @@ impl<'a> Printer<'_, 'a> {
         Root { name, parameter, hidden }
     }
 
-    /// Reports a slot that no name in scope stands for: one that nothing has bound, where no path comes by.
+    /// Reports a slot without a name in scope: nothing has bound it, since no path leads here.
     pub(super) fn in_scope(&mut self, slot: Slot, span: Span) {
         let input = (slot.0 as usize) < self.function.parameters.len();
         if !input && self.failures.last() != Some(&Some(slot)) && !self.names.is_visible(slot) {
@@ -205,7 +205,7 @@ impl<'a> Printer<'_, 'a> {
 
     fn unary(&mut self, operator: Unary, operand: &Expr<'a>) -> Doc<'a> {
         let operand = self.value(operand);
-        // A list of one is the list of operands, so that an operand that is a list stands in one.
+        // A list of one is the list of operands, so an operand that is a list is wrapped in one.
         let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
         Doc::one(operator::row(Makes::Unary(operator)).spelling, operand)
     }
@@ -269,7 +269,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::Record(fields.iter().map(|field| (field.name.text.into(), self.value(&field.value))).collect())
     }
 
-    /// A record, said to be one where its keys could be words.
+    /// A record, marked with `obj` where its keys could be step words.
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));

@@ -1,27 +1,28 @@
-//! Calls with the MATCH right behind them, and which slots are one name in a notation where a handler belongs to its call.
+//! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the slot that the
+//! OK arm of the MATCH behind it binds.
 
-use super::uses::Uses;
+use super::usage::Usage;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
 use crate::matched::{Matched, matched_call};
 
-/// The slot of a call and the slot that its OK arm binds, each by the other, where one name does for both.
+/// The slot of a call and the slot that its OK arm binds, each mapped to the other, where one name serves both.
 #[derive(Debug)]
-pub(super) struct Twins<'u> {
+pub(super) struct SharedNames<'u> {
     of: Vec<Option<Slot>>,
-    uses: &'u Uses,
+    uses: &'u Usage,
     parameters: usize,
 }
 
-impl<'u> Twins<'u> {
+impl<'u> SharedNames<'u> {
     /// Those of a function.
-    pub(super) fn find(function: &Function<'_>, uses: &'u Uses) -> Twins<'u> {
+    pub(super) fn find(function: &Function<'_>, uses: &'u Usage) -> SharedNames<'u> {
         let of = vec![None; function.slots.len()];
-        let mut twins = Twins { of, uses, parameters: function.parameters.len() };
-        twins.block(&function.body);
-        twins
+        let mut shared = SharedNames { of, uses, parameters: function.parameters.len() };
+        shared.block(&function.body);
+        shared
     }
 
-    /// The twin of a slot.
+    /// The slot that shares its name with this one.
     pub(super) fn of(&self, slot: Slot) -> Option<Slot> {
         self.of.get(slot.0 as usize).copied().flatten()
     }
@@ -75,13 +76,13 @@ pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<
 /// Whether a call in an ERR arm or a branch of IF would become a rollback if OK arms were steps of it.
 ///
 /// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none.
-pub(super) fn would_undo(block: &Block<'_>, uses: &Uses) -> bool {
+pub(super) fn would_undo(block: &Block<'_>, uses: &Usage) -> bool {
     let mut bare = false;
     lifted(block, fails(block), uses, &mut bare) && bare
 }
 
 /// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback, or may be none.
-fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Uses, bare: &mut bool) -> bool {
+fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) -> bool {
     let mut ends = false;
     let mut statements = block.statements.iter().peekable();
     while let Some(statement) = statements.next() {

@@ -1,47 +1,46 @@
-//! What each JSON and YAML notation writes in its own way: a row each. Their words are those that reading has, in
-//! [`crate::front`].
+//! How each JSON and YAML notation writes references: a row each. Words come from [`crate::dialect`].
 
 use crate::dialect::{Dialect, Key};
 use crate::notation::Notation;
 
-/// How a notation writes what all of them have.
+/// How a notation writes references.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct Style {
     /// Which.
     pub(super) notation: Notation,
-    /// What stands before a parameter's name in a reference by itself, in a reference within a text, and in braces.
+    /// The prefix of a parameter's name in a reference by itself, in a reference within a text, and in braces.
     pub(super) parameter: [&'static str; 3],
     /// The same for any other name.
     pub(super) variable: [&'static str; 3],
-    /// Whether a reference by itself stands in braces as soon as a field is taken of it.
+    /// Whether a reference by itself gets braces as soon as it reads a field.
     pub(super) fields_in_braces: bool,
 }
 
 /// The words of a notation; `None` for the one without.
-pub(super) fn of(notation: Notation) -> Option<&'static Words> {
+pub(super) fn of(notation: Notation) -> Option<&'static Style> {
     TABLE.iter().find(|words| words.notation == notation)
 }
 
-const TABLE: [Words; 4] = [
-    Words {
+const TABLE: [Style; 4] = [
+    Style {
         notation: Notation::ToolCalling,
         parameter: ["$input.", "$input.", "input."],
         variable: ["$", "$", ""],
         fields_in_braces: false,
     },
-    Words {
+    Style {
         notation: Notation::Constrained,
         parameter: ["", "${", ""],
         variable: ["", "${", ""],
         fields_in_braces: false,
     },
-    Words {
+    Style {
         notation: Notation::Workflow,
         parameter: ["$.", "$.", "."],
         variable: ["${", "${", ""],
         fields_in_braces: true,
     },
-    Words {
+    Style {
         notation: Notation::Mcp,
         parameter: ["$.", "$.", "."],
         variable: ["$", "${", ""],
@@ -49,7 +48,7 @@ const TABLE: [Words; 4] = [
     },
 ];
 
-impl Words {
+impl Style {
     fn dialect(&self) -> Dialect {
         Dialect::of(self.notation)
     }
@@ -59,7 +58,7 @@ impl Words {
         self.dialect().word(key)
     }
 
-    /// The word that returns, where `ok` and a failure do not stand by themselves.
+    /// The word that returns, where `ok` and a failure are not steps of their own.
     pub(super) fn returns(&self) -> Option<&'static str> {
         self.dialect().has(Key::Return).then(|| self.word(Key::Return))
     }

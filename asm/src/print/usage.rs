@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 /// What a function reads and binds.
 #[derive(Debug, Default)]
-pub(super) struct Uses {
+pub(super) struct Usage {
     /// How often each slot is read.
     reads: HashMap<Slot, u32>,
     /// Where each slot is read or taken apart last.
@@ -30,9 +30,9 @@ pub(super) struct Uses {
     failures: Vec<Slot>,
 }
 
-impl Uses {
-    pub(super) fn of(function: &Function<'_>) -> Uses {
-        let mut uses = Uses::default();
+impl Usage {
+    pub(super) fn of(function: &Function<'_>) -> Usage {
+        let mut uses = Usage::default();
         uses.block(&function.body);
         uses
     }
