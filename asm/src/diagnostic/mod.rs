@@ -5,6 +5,7 @@
 
 pub mod fix;
 pub mod json;
+pub(crate) mod source;
 
 use crate::span::Span;
 use core::fmt;

@@ -6,7 +6,7 @@
 
 use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;
-use ilo_spec::node::Word;
+use crate::source::{begins_id_text, conversation, trimmed};
 
 impl Notation {
     /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
@@ -42,8 +42,8 @@ pub(crate) const BEGINNINGS: &str = "`; fn name(â€¦) -> type`, `{\"function\": â
 
 /// The notation of a source; `None` where it begins like none.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
-    let source = source.get(prose(source)..).unwrap_or(source);
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let source = source.get(conversation(source)..).unwrap_or(source);
+    let start = trimmed(source);
     if start.is_empty() {
         return Some(Notation::Id);
     }
@@ -55,45 +55,10 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
         return json(start);
     }
     let mut keys = start.lines().filter_map(yaml_key).peekable();
-    if start.starts_with(';') || is_instruction(start) {
+    if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
     keys.peek().is_some().then_some(Notation::Workflow)
-}
-
-/// How many bytes of a source are words of a conversation before the program: `Here is the program:`.
-pub(crate) fn prose(source: &str) -> usize {
-    /// How many lines are looked through for the program.
-    const LINES: usize = 64;
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    let speaks = start.starts_with(char::is_alphabetic)
-        && !is_instruction(start)
-        && start.lines().next().is_some_and(|line| {
-            let key = line
-                .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' ') && key.starts_with(char::is_lowercase));
-            yaml_key(line).is_none() && line.contains(' ') && !key
-        });
-    if !speaks {
-        return 0;
-    }
-    let mut at = source.len() - start.len();
-    for line in start.split_inclusive('\n').take(LINES) {
-        let json =
-            line.starts_with(['{', '[']) && line.trim_end().len() > 1 || matches!(line.trim_end(), "{" | "[");
-        if json || line.starts_with("```") || line.starts_with("; fn ") || line.starts_with("name:") {
-            return at;
-        }
-        at += line.len();
-    }
-    0
-}
-
-/// Whether the first word is one of instruction text, or stands before a comment that is.
-fn is_instruction(start: &str) -> bool {
-    let word = start.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
-    let known = word.len() <= 16 && Word::from_mnemonic(&word.to_ascii_uppercase()).is_some();
-    start.starts_with("fn ") || known || start.lines().any(|line| line.trim_start().starts_with("; fn "))
 }
 
 /// The key of a workflow that a line begins with.

@@ -1,13 +1,13 @@
 //! Statements and blocks: which reading of a block counts, and how reading goes on after an error.
 
 use super::expr::digits;
-use super::lexer::{self, Kind, Token};
 use super::mend::count_range;
 use super::parser::{Diagnosed, Floor, Parser, Reading, Stop};
 use super::surplus;
 use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::syntax::lexer::{self, Kind, Token};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};

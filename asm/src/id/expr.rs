@@ -1,6 +1,5 @@
 //! Expressions and their operands: each instruction reads what its row of the table says.
 
-use super::lexer::{Kind, Token, UNTOLD};
 use super::mend::count_range;
 use super::parser::{Parser, Stop};
 use super::template;
@@ -8,6 +7,7 @@ use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, Mat
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::ids::repeated;
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
 use ilo_spec::program::Number;
@@ -163,7 +163,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// The value of an integer, unless it is negative or beyond 32 bits.
     pub(crate) fn integer(&self, token: &Token) -> Option<u32> {
-        if token.value == UNTOLD { digits(self.text(token)) } else { Some(token.value) }
+        if token.value == NO_VALUE { digits(self.text(token)) } else { Some(token.value) }
     }
 
     fn pairs(&mut self, of: Word) -> Result<&'a [Field<'a>], Stop> {

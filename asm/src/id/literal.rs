@@ -1,11 +1,11 @@
 //! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
-use super::lexer::{Kind, Token, UNTOLD};
 use super::parser::{Parser, Stop};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::cursor::bad_text;
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
@@ -60,7 +60,7 @@ impl<'a> Parser<'_, 'a> {
                 let inside = token.start.saturating_add(1) as usize..token.end.saturating_sub(1) as usize;
                 Literal::Text(self.source.get(inside).unwrap_or(""))
             }
-            Kind::Integer if token.value != UNTOLD => Literal::Number(Number::Int(token.value.into())),
+            Kind::Integer if token.value != NO_VALUE => Literal::Number(Number::Int(token.value.into())),
             _ => self.rare_value(token),
         }
     }

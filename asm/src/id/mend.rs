@@ -4,11 +4,11 @@
 //! goes on as if it had been made.
 
 use super::expr::digits;
-use super::lexer::{Kind, Token, UNTOLD};
 use super::parser::{Diagnosed, Parser, Stop};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::syntax::registry;
 use crate::text::nearest;
 use crate::text::shorten;
@@ -510,7 +510,7 @@ impl<'a> Parser<'_, 'a> {
     /// The id under the cursor.
     #[inline]
     fn id(&mut self) -> Result<u32, Stop> {
-        let id = if self.current.value == UNTOLD { self.rare_id()? } else { self.current.value };
+        let id = if self.current.value == NO_VALUE { self.rare_id()? } else { self.current.value };
         self.bump();
         Ok(id)
     }

@@ -6,7 +6,6 @@
 
 mod block;
 mod expr;
-pub(crate) mod lexer;
 mod literal;
 mod mend;
 pub(crate) mod parser;
@@ -17,10 +16,16 @@ mod template;
 pub(crate) use stream::Pieces;
 
 use crate::ast::File;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::Limits;
+use crate::diagnostic::source::enveloped;
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::source::{self, Limits};
+use crate::span::Span;
+use crate::syntax::lexer;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
+
+/// What a program begins with, for messages.
+const HEADER: &str = "`; fn name(parameter: type) -> type`";
 
 /// Reads a source. What could be read is returned even where there are errors; whether there are, `diagnostics` knows.
 ///
@@ -31,8 +36,8 @@ pub fn parse<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    if let Some(whole) = crate::source::wrapped(source) {
-        diagnostics.push(whole);
+    if let Some(diagnostic) = whole(source) {
+        diagnostics.push(diagnostic);
         return File { functions: &[] };
     }
     let file = match lexer::lex(source, options, diagnostics) {
@@ -42,6 +47,25 @@ pub fn parse<'a>(
     diagnostics.sort();
     tell_once(source, diagnostics);
     file
+}
+
+/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that lacks its `;`.
+fn whole(source: &str) -> Option<Diagnostic> {
+    if let Some(found) = source::envelope(source) {
+        return Some(enveloped(source, &found, HEADER));
+    }
+    let start = source::trimmed(source);
+    if !start.strip_prefix("fn ")?.contains("->") {
+        return None;
+    }
+    let at = u32::try_from(source.len() - start.len()).ok()?;
+    let fix = Fix {
+        title: "write `; fn`".to_owned(),
+        edits: vec![Edit { span: Span::at(at), text: "; ".to_owned() }],
+    };
+    let message = "the line of a function begins with `;`";
+    let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
+    Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
 /// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.

@@ -6,7 +6,6 @@
 //! stands. Each block is so read at most three times in each reading of what is around it, within a budget that keeps
 //! the whole linear. What is read is in [`super::block`] and [`super::expr`].
 
-use super::lexer::{self, Kind, Lexed, Token};
 use crate::ast::{Arm, Case, Expr, Field, File, Function, Stmt};
 use crate::diagnostic::{self, Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -15,6 +14,7 @@ use crate::span::Span;
 use crate::syntax::cursor::Cursor;
 use crate::syntax::header::{self, Header};
 use crate::syntax::ids::Slots;
+use crate::syntax::lexer::{self, Kind, Lexed, Token};
 use crate::syntax::registry::{self, Registries};
 use crate::text::shorten;
 use bumpalo::Bump;

@@ -2,14 +2,13 @@
 //!
 //! Only for sources that nothing is to be said of: what is wrong with one is found by reading it whole.
 
-use super::lexer::{self, Lexed};
 use super::parser::{self, Parser};
 use crate::ast::{Block, Function};
 use crate::diagnostic::Diagnostics;
 use crate::notation::Notation;
-use crate::source;
 use crate::source::Limits;
 use crate::syntax::header::{self, Header};
+use crate::syntax::lexer::{self, Lexed};
 use bumpalo::Bump;
 
 /// A source in tokens, with the heads of its functions.
@@ -24,7 +23,7 @@ pub(crate) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// `None` where there is anything to be said of its tokens and headers.
     pub(crate) fn new(source: &'a str, arena: &'a Bump, options: &'a Limits) -> Option<Pieces<'a>> {
-        if source::wrapped(source).is_some() {
+        if super::whole(source).is_some() {
             return None;
         }
         let mut diagnostics = Diagnostics::default();

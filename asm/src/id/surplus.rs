@@ -4,12 +4,12 @@
 //! nothing takes. Where that is certain, since something follows it in its block or the statement before it leaves the
 //! function, it is refused, with what to write.
 
-use super::lexer::{Kind, Token};
 use super::mend::infix;
 use super::parser::{Parser, Stop};
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
+use crate::syntax::lexer::{Kind, Token};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
