@@ -252,8 +252,8 @@ impl Diagnostics {
         });
     }
 
-    /// Makes an error of this code of the warnings inside a place.
-    pub fn harden(&mut self, place: Span, code: Code) {
+    /// Turns the warnings inside a place into diagnostics of another code.
+    pub fn escalate(&mut self, place: Span, code: Code) {
         let inside = |found: &&mut Diagnostic| {
             !found.is_error() && place.start <= found.span.start && found.span.end <= place.end
         };
