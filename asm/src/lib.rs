@@ -22,6 +22,7 @@ mod matched;
 pub mod notation;
 pub mod print;
 pub mod prompt;
+pub mod rules;
 pub mod source;
 pub mod span;
 pub mod steps;

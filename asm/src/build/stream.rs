@@ -24,7 +24,7 @@ pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
     let pieces = id::Pieces::new(source, &heads, &options.reading)?;
     let functions = pieces.heads();
     let file = File { functions: &functions };
-    let checks = check::Stepwise::new(&file, options.catalog)?;
+    let checks = check::Streaming::new(&file, options.catalog)?;
     let mut program = lower::Stepwise::new(&file, !options.strip);
     let mut printed = String::new();
     let mut arena = Bump::with_capacity(PIECE.min(source.len().saturating_mul(GROWTH)));
@@ -32,7 +32,7 @@ pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
     while number < functions.len() {
         let mut diagnostics = Diagnostics::default();
         let mut reader = pieces.reader(&arena, &mut diagnostics);
-        let mut checker = checks.piece();
+        let mut checker = checks.batch();
         loop {
             let function = reader.read(number)?;
             let facts = checker.check(number, function)?;

@@ -7,6 +7,7 @@ pub mod infix;
 pub mod operator;
 pub mod reference;
 pub mod template;
+pub(crate) mod terms;
 
 use crate::notation::Notation;
 use template::Sigil;

@@ -322,7 +322,7 @@ impl<'p, 'a> Parser<'p, 'a> {
             slots: self.arena.alloc_slice_copy(self.slots.list()),
             allowed: None,
             body,
-            doubts: &[],
+            suspects: &[],
             calls: self.calls,
             loops: self.loops,
             notation: Notation::Id,

@@ -47,7 +47,7 @@ impl<'a> Pieces<'a> {
             slots: &[],
             allowed: None,
             body: Block { statements: &[] },
-            doubts: &[],
+            suspects: &[],
             calls: 0,
             loops: 0,
             span: self.lexed.comments[index].span,

@@ -4,8 +4,8 @@
 //! a registry is quoted. Reading the text back gives the same tree.
 
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
-    Stmt, StmtKind, Unary,
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind, Stmt,
+    StmtKind,
 };
 use crate::syntax::write::{write_header, write_name};
 use crate::text::quote;
@@ -223,14 +223,11 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Call(call) => self.call(call, behind),
             ExprKind::Unary(operator, operand) => {
-                self.word(match operator {
-                    Unary::Not => Word::Not,
-                    Unary::Len => Word::Len,
-                });
+                self.word(operator.word());
                 self.operand(operand, behind);
             }
             ExprKind::Binary(operator, a, b) => {
-                self.word(binary(operator));
+                self.word(operator.word());
                 self.expr(a);
                 self.operand(b, behind);
             }
@@ -324,26 +321,4 @@ enum Behind {
     Word,
     /// A count, or the number of a field.
     Integer,
-}
-
-fn binary(operator: Binary) -> Word {
-    match operator {
-        Binary::Add => Word::Add,
-        Binary::Sub => Word::Sub,
-        Binary::Mul => Word::Mul,
-        Binary::Div => Word::Div,
-        Binary::Mod => Word::Mod,
-        Binary::Eq => Word::Eq,
-        Binary::Neq => Word::Neq,
-        Binary::Gt => Word::Gt,
-        Binary::Gte => Word::Gte,
-        Binary::Lt => Word::Lt,
-        Binary::Lte => Word::Lte,
-        Binary::And => Word::And,
-        Binary::Or => Word::Or,
-        Binary::Concat => Word::Concat,
-        Binary::Append => Word::Append,
-        Binary::At => Word::At,
-        Binary::HasName => Word::Has,
-    }
 }

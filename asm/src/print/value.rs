@@ -4,6 +4,7 @@ use super::names::RESERVED;
 use super::text::{Path, Root, leaves, path};
 use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
+use crate::catalog::own_function_address;
 use crate::dialect::operator::{self, Makes};
 use crate::document::print::{Doc, Entry};
 use crate::notation::Notation;
@@ -318,6 +319,6 @@ impl<'a> Printer<'_, 'a> {
     /// What a call calls.
     pub(super) fn tool(&self, name: &'a str) -> Cow<'a, str> {
         let own = self.words.notation == Notation::Mcp && self.functions.contains(name);
-        if own { Cow::Owned(format!("mcp://self/{name}")) } else { Cow::Borrowed(name) }
+        if own { Cow::Owned(own_function_address(name)) } else { Cow::Borrowed(name) }
     }
 }

@@ -1,11 +1,11 @@
 //! What is called, with which arguments, and rollbacks, which are calls alone.
 
-use super::handler::SELF;
 use super::keys::Keyed;
 use super::reader::Reader;
 use super::refer::inner;
 use super::steps::{Item, named};
 use crate::ast::{Call, Name, StmtKind};
+use crate::catalog::{ADDRESS, meant_address, own_function, own_function_address};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Key;
 use crate::document::edit::Draft;
@@ -89,15 +89,10 @@ impl<'a> Reader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        let after = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"]
-            .iter()
-            .find_map(|start| text.text.strip_prefix(start));
-        if let Some(after) = after.filter(|after| !after.starts_with('/')) {
-            let own = text.text.contains("self/");
-            let meant = format!("{}{after}", if own { SELF } else { "mcp://" });
-            let mut wrong =
-                Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
-                    .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
+        if let Some(meant) = meant_address(text.text) {
+            let message = format!("a tool of a server is `{ADDRESS}`");
+            let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
+                .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
             wrong.fix = crate::document::rename(node, &meant);
             self.report(wrong);
             return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
@@ -107,7 +102,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// `mcp://self/name`: the function of that name, or the only other one without a name.
     pub(crate) fn meant_function(&mut self, name: Name<'a>, warns: bool) -> Name<'a> {
-        let Some(own) = name.text.strip_prefix(SELF) else { return name };
+        let Some(own) = own_function(name.text) else { return name };
         let list = self.functions.list;
         if list.iter().any(|&(known, given)| given && known == own) {
             return name;
@@ -129,7 +124,7 @@ impl<'a> Reader<'_, 'a> {
         if warns {
             self.report(warning());
         }
-        Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }
+        Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }
     }
 
     /// Rollback calls, in their order.

@@ -453,7 +453,7 @@ impl<'a> Reader<'_, 'a> {
         let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
         let tool = match server {
             Some(server) if !text.contains("://") => {
-                Draft::Word(self.arena.alloc_str(&format!("mcp://{server}/{text}")))
+                Draft::Word(self.arena.alloc_str(&crate::catalog::address(server, text)))
             }
             _ => Draft::Kept(callee.value),
         };

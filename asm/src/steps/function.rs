@@ -282,7 +282,7 @@ impl<'a> Top<'_, 'a> {
             slots: self.arena.alloc_slice_copy(reader.scope.slots()),
             allowed,
             body,
-            doubts: self.arena.alloc_slice_copy(&reader.doubts.places),
+            suspects: self.arena.alloc_slice_copy(&reader.doubts.places),
             calls: reader.calls,
             loops: reader.loops,
             notation: self.dialect.notation,

@@ -9,15 +9,13 @@ use super::steps::{Item, Step, Tail};
 use crate::ast::{
     Arm, Bound, Control, Expr, ExprKind, Literal, Match, Name, ReturnKind, Slot, StmtKind, Unary,
 };
+use crate::catalog::own_function;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{HANDLER, Key};
 use crate::document::{Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
-
-/// What the name of a function of the same file begins with.
-pub(crate) const SELF: &str = "mcp://self/";
 
 /// The arm of a failure, read but not ended.
 pub(crate) struct Failing {
@@ -68,7 +66,7 @@ impl<'a> Reader<'_, 'a> {
         };
         self.push(StmtKind::Let { slot, slot_span, value: Bound::Expr(value) }, step.head());
         let needed = step.target.is_some() || (tail.wanted() && rest.is_empty());
-        let own = call.tool.text.strip_prefix(SELF).unwrap_or(call.tool.text);
+        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
         let is_tool = !self.functions.list.iter().any(|&(name, _)| name == own);
         let failing = self.failing(step, if needed { Tail::Value } else { Tail::Drop }, is_tool);
         if failing.skips {

@@ -1,9 +1,10 @@
-//! Mends that the checker knows: in the words of instruction text, and names where a notation writes names.
+//! The fixes that checking offers, in the form of the notation.
 
-use super::describe::slot_name;
+use super::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::notation::Notation;
+use crate::rules::Demand;
 use crate::span::Span;
 use crate::text::Near;
 use crate::types::Inferred;
@@ -16,12 +17,12 @@ pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
     Fix { title: format!("write `{new}`"), edits: vec![Edit { span, text: new.to_owned() }] }
 }
 
-/// UNDO before a call, in place of the LET where there is one: `before` is what stands there now.
+/// UNDO before a call, in place of the LET where there is one: `before` is the text there now.
 pub(super) fn undo(before: Span) -> Fix {
     Fix { title: "write `UNDO`".to_owned(), edits: vec![Edit { span: before, text: "UNDO ".to_owned() }] }
 }
 
-/// Binds a slot again to what was made of its value: the diagnostic stands where that begins.
+/// Binds a slot again to a value made from its own, which begins at the diagnostic's place.
 pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
     let place = Span::at(diagnostic.span.start);
     let name = slot_name(function, slot);
@@ -34,7 +35,8 @@ pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: 
     }
 }
 
-/// The nearest name, and the mend that writes it where that is sure and the notation has names and not ids.
+/// The nearest name, and the fix that writes it where it is the only plausible one and the notation writes names, not
+/// numbers.
 pub(super) fn name(
     diagnostic: Diagnostic,
     name: Name<'_>,
@@ -49,14 +51,15 @@ pub(super) fn name(
     }
 }
 
-/// A constant of another type that is spelt alike, such as 40 for "40", where that `fits`.
+/// A constant of another type with the same spelling, such as 40 for "40", where the demand accepts that.
 pub(super) fn literal(
     diagnostic: Diagnostic,
     expression: &Expr<'_>,
     notation: Notation,
-    fits: impl Fn(Inferred) -> bool,
+    demand: Demand,
 ) -> Diagnostic {
     let ExprKind::Literal(literal) = expression.kind else { return diagnostic };
+    let fits = |meant| demand.accepts(meant);
     let (kind, plain, quoted) = match literal {
         Literal::Text(text) if fits(Inferred::NUMBER) && number::parse(text).is_ok() => {
             (1, text.to_owned(), true)
@@ -69,15 +72,15 @@ pub(super) fn literal(
         _ => return diagnostic,
     };
     let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };
-    // As it stands, and nothing else: what was written otherwise has another length.
+    // Only what is written in this very form is replaced: any other has another length.
     let length = expression.span.end.saturating_sub(expression.span.start) as usize;
     let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
-    let as_it_stands = length == word + plain.len() + if quoted { 2 } else { 0 };
+    let in_this_form = length == word + plain.len() + if quoted { 2 } else { 0 };
     match notation {
-        Notation::Id if as_it_stands => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
+        Notation::Id if in_this_form => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
         Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
-        // In a formula of a workflow, which is a text, quotes would end that.
-        _ if as_it_stands && (quoted || notation != Notation::Workflow) => {
+        // Quotes would end the text that an expression of a workflow is in.
+        _ if in_this_form && (quoted || notation != Notation::Workflow) => {
             diagnostic.replace(expression.span, meant)
         }
         _ => diagnostic.help(format!("write `{meant}`")),
