@@ -4,9 +4,12 @@
 
 pub mod detect;
 pub mod infix;
+pub(crate) mod loose;
 pub mod operator;
 pub mod reference;
+pub(crate) mod survey;
 pub mod template;
+mod writing;
 
 use crate::notation::Notation;
 use template::Sigil;
@@ -351,6 +354,11 @@ impl Dialect {
     /// Whether the notation has a word of its own for a key.
     pub(crate) fn has(self, key: Key) -> bool {
         spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
+    }
+
+    /// Whether a word is the notation's own.
+    pub(crate) fn is_own(self, word: &str) -> bool {
+        matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
     }
 
     /// What a word means as one of these keys. An own word wins over a sister's.

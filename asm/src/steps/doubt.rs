@@ -7,6 +7,7 @@ use super::reader::Reader;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
+use crate::dialect::loose;
 use crate::dialect::operator::{self, Makes, Operator, in_place_of};
 use crate::dialect::reference::{Reference, Root, Step, bare};
 use crate::dialect::template::{Foreign, Look, Sigil};
@@ -389,50 +390,9 @@ impl<'a> Reader<'_, 'a> {
 
     /// The reference that a loosely written one stands for: an input without its root, a step under `steps`.
     pub(crate) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        const INPUTS: [&str; 8] =
-            ["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"];
-        const STEPS: [&str; 6] = ["steps", "vars", "variables", "outputs", "results", "context"];
-        const OUTPUT: [&str; 4] = ["output", "outputs", "result", "value"];
-        let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
-        let is_input = |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if self.scope.input(name.text).is_some());
-        let whole: Vec<Step<'a>> = match reference.root {
-            Root::Input if is_input(reference.path) => return Some(*reference),
-            Root::Input => reference.path.to_vec(),
-            Root::Name(name) if self.named(name.text).is_some() || self.scope.knows(name.text) => {
-                return Some(*reference);
-            }
-            Root::Name(name) => {
-                core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()).collect()
-            }
-        };
-        let path: &'a [Step<'a>] = self.arena.alloc_slice_copy(&whole);
-        if is_input(path) {
-            return Some(input(path));
-        }
-        let known = |path: &'a [Step<'a>]| match path.split_first() {
-            Some((Step::Field(name), rest))
-                if self.named(name.text).is_some() || self.scope.knows(name.text) =>
-            {
-                Some(Reference { root: Root::Name(*name), path: rest, span: reference.span })
-            }
-            _ => None,
-        };
-        if let Some(found) = known(path) {
-            return Some(found);
-        }
-        let (Step::Field(first), rest) = path.split_first()? else { return None };
-        if INPUTS.contains(&first.text) && is_input(rest) {
-            return Some(input(rest));
-        }
-        if !STEPS.contains(&first.text) {
-            return None;
-        }
-        let found = known(rest)?;
-        let path = match found.path {
-            [Step::Field(name), rest @ ..] if OUTPUT.contains(&name.text) => rest,
-            path => path,
-        };
-        Some(Reference { path, ..found })
+        let is_input = |name: &str| self.scope.input(name).is_some();
+        let is_name = |name: &str| self.named(name).is_some() || self.scope.knows(name);
+        loose::resolve(reference, &is_input, &is_name, self.arena)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Programs at the top of documents: names, inputs, outputs, what may be called, and steps.
 
+use super::Reading;
 use super::keys::Keyed;
 use super::reader::{Doubts, Functions, Reader};
 use super::refer::inner;
-use super::scope::{Scope, Survey};
+use super::scope::Scope;
 use super::steps::{Item, Tail, named};
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::dialect::survey::Survey;
 use crate::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP, begins_step};
 use crate::document::{Kind, Node, Text};
 use crate::document::{entries, first_of, shown};
@@ -22,14 +24,14 @@ use ilo_spec::types::Base;
 pub(crate) const UNNAMED: &str = "main";
 
 /// Reads the programs of all documents of a source.
-pub(crate) fn file<'a>(
+pub(crate) fn read<'a>(
     documents: &[Node<'a>],
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
     options: &Limits,
     diagnostics: &mut Diagnostics,
-) -> File<'a> {
+) -> Reading<'a> {
     let dialect = Dialect::of(notation);
     // Several programs may stand in one list.
     let mut programs: Vec<Node<'a>> = Vec::new();
@@ -41,7 +43,7 @@ pub(crate) fn file<'a>(
     }
     let told_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, told_deep };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, told_deep, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -60,7 +62,8 @@ pub(crate) fn file<'a>(
         .enumerate()
         .map(|(own, program)| file.function(program, Functions { list: &names, own }))
         .collect();
-    File { functions: arena.alloc_slice_copy(&functions) }
+    let inexact = file.inexact;
+    Reading { file: File { functions: arena.alloc_slice_copy(&functions) }, inexact }
 }
 
 /// Reads what stands at the top.
@@ -72,6 +75,7 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// The reader of the document has told that it nests too deep.
     told_deep: bool,
+    inexact: bool,
 }
 
 impl<'a> Top<'_, 'a> {
@@ -237,6 +241,7 @@ impl<'a> Top<'_, 'a> {
             switched: None,
             statements: Vec::new(),
             doubts: Doubts::default(),
+            inexact: false,
         };
         let keys: &[Key] = if of_mcp { &TOP_OF_MCP } else { &TOP };
         let top = reader.keyed(program, keys, "a program");
@@ -273,6 +278,7 @@ impl<'a> Top<'_, 'a> {
                 Block { statements: &[] }
             }
         };
+        self.inexact |= reader.inexact;
         let name_span = name_node.map_or(first, |node| node.span);
         let end = if name_span.start >= start { name_span.end } else { first.end };
         Function {

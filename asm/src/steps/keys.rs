@@ -86,6 +86,7 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of another notation's word, where this one has its own.
     fn sister(&mut self, entry: &Entry<'a>, key: Key) {
         if !self.dialect.has(key) {
+            self.inexact = true;
             return;
         }
         let (word, found) = (self.dialect.word(key), shown(&entry.key));

@@ -52,6 +52,7 @@ impl<'a> Reader<'_, 'a> {
                 return None;
             }
             None if self.is_value(item, tail) => {
+                self.inexact = true;
                 let value = self.value(item.node);
                 let target = item.name.and_then(|name| self.step_name(name, item.node.span.end));
                 self.finish(value, target, tail, Span::new(item.start(), item.node.span.end));

@@ -1,12 +1,13 @@
 //! What reading a function has at hand: its names, the tree so far, where to report, how deep it is.
 
-use super::scope::{Scope, Survey};
+use super::scope::Scope;
 use crate::ast::{
     Binary, Block, Call, CallId, Expr, ExprKind, Field, Literal, LoopId, Name, OutputName, Slot, Stmt,
     StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
+use crate::dialect::survey::Survey;
 use crate::document::Node;
 use crate::span::Span;
 use bumpalo::Bump;
@@ -75,6 +76,8 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) switched: Option<Span>,
     /// What was most likely meant otherwise.
     pub(crate) doubts: Doubts<'a>,
+    /// Whether something was read that may be another form of something else.
+    pub(crate) inexact: bool,
     /// Statements of the blocks that are being read, the innermost last.
     pub(crate) statements: Vec<Stmt<'a>>,
 }

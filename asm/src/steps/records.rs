@@ -15,11 +15,6 @@ use crate::document::{entries, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
-const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
-const LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
-const PAIRS: [[&str; 2]; 6] =
-    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 /// Keys that choose one of several values.
 const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 /// Keys of one-key records that refer in other languages.
@@ -41,7 +36,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
-        if let Some(found) = Self::operation_by_keys(list) {
+        if let Some(found) = crate::habits::operation_by_keys(list) {
             return self.meant_operation(node, found.0, &found.1);
         }
         if let [only] = list
@@ -53,24 +48,6 @@ impl<'a> Reader<'_, 'a> {
         if let Some(chooses) = step_of_keys(&keys) {
             self.step_as_data(node, chooses);
         }
-    }
-
-    /// The operator and operands of `{"op": "+", "args": […]}` and its like.
-    pub(crate) fn operation_by_keys(list: &'a [Entry<'a>]) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
-        if !(2..=3).contains(&list.len()) {
-            return None;
-        }
-        let get = |name: &str| list.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
-        let spelling = OPERATOR_KEYS.iter().find_map(|key| get(key))?.text()?;
-        let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
-        let operands: Vec<&'a Node<'a>> = match (list.len(), LISTS.iter().find_map(|key| get(key))) {
-            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
-            (2, Some(only)) => vec![only],
-            (3, _) => PAIRS.iter().find_map(|[a, b]| Some(vec![get(a)?, get(b)?]))?,
-            (_, None) => PAIRS.iter().find_map(|[a, _]| Some(vec![get(a)?]))?,
-            _ => return None,
-        };
-        operator.takes(operands.len()).then_some((operator, operands))
     }
 
     fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
@@ -409,8 +386,9 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
         return is_step(only) || (refers && (measures || REFERS.contains(&only)));
     }
     let has = |name: &str| keys.clone().any(|key| key == name);
-    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
-        && (LISTS.iter().any(|key| has(key)) || PAIRS.iter().any(|[a, _]| has(a)));
+    let operation = crate::habits::OPERATOR_KEYS.iter().any(|key| has(key))
+        && (crate::habits::OPERAND_LISTS.iter().any(|key| has(key))
+            || crate::habits::OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
     operation || step_of_keys(keys).is_some()
 }
 

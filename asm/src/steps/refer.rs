@@ -5,7 +5,7 @@ use super::reader::{Reader, literal, nothing, of_slot};
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix, Mark};
 use crate::dialect::Key;
-use crate::dialect::reference::{INPUT, Reference, Root, Step, bare, bracketed};
+use crate::dialect::reference::{FAILURES, INPUT, Reference, Root, Step, bare, bracketed};
 use crate::dialect::template::{Part, Sigil, Template, template};
 use crate::document::{Kind, Node, Style, Text};
 use crate::notation::Notation;
@@ -15,8 +15,6 @@ use crate::text::{Near, near, nearly_meets};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
-/// The names that stand for the failure in a handler.
-pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
 /// What helps where a name may mean a difference.
 const SUBTRACTION: &str = "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
 /// How many names a message looks at.
@@ -239,36 +237,12 @@ impl<'a> Reader<'_, 'a> {
 
     /// A reference as this notation writes it; `how` is `$` for the short form, `{` for the one in braces.
     fn written(&self, reference: &Reference<'a>, how: char) -> String {
-        let plain = reference.to_string();
-        let inside = match (reference.root, self.dialect.notation) {
-            (Root::Input, Notation::ToolCalling) if plain != INPUT => format!("{INPUT}{plain}"),
-            (Root::Input, Notation::Constrained) => plain.trim_start_matches('.').to_owned(),
-            (Root::Name(name), _) if FAILURES.contains(&name.text) => {
-                format!("{}{}", self.dialect.failure(), plain.get(name.text.len()..).unwrap_or(""))
-            }
-            _ => plain,
-        };
-        if how == '$' && !inside.contains('[') { format!("${inside}") } else { format!("${{{inside}}}") }
+        self.dialect.written(reference, how)
     }
 
     /// A reference as a text of its own here, or inside a longer text.
     pub(crate) fn own_form(&self, reference: &Reference<'a>, inside: bool) -> String {
-        let input = matches!(reference.root, Root::Input);
-        let braces = match self.dialect.notation {
-            Notation::Constrained if !inside => {
-                let written = self.written(reference, '{');
-                let bare = written.trim_start_matches("${").trim_end_matches('}').to_owned();
-                return if bare.contains('[') { written } else { bare };
-            }
-            Notation::Constrained => true,
-            // Inside a text what follows might belong to the name.
-            Notation::Workflow => inside || !input,
-            Notation::Mcp => inside || (!input && !reference.path.is_empty()),
-            Notation::ToolCalling | Notation::Id => inside,
-        };
-        // An item of a list stands in braces on every page.
-        let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
-        self.written(reference, if braces || item { '{' } else { '$' })
+        self.dialect.own_form(reference, inside)
     }
 
     /// Reports a reference in a sister's form, with the form that it has here.

@@ -5,9 +5,10 @@
 use super::keys::Keyed;
 use super::kinds::step_words;
 use super::reader::{Reader, of_slot};
-use super::refer::{FAILURES, inner};
+use super::refer::inner;
 use crate::ast::{Block, Bound, Expr, Name, Slot, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reference::FAILURES;
 use crate::dialect::{Form, Key, RESULT, begins_step};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, rename, shown};
@@ -127,11 +128,6 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn record_step(&mut self, item: &Item<'_, 'a>, rest: &[Item<'_, 'a>], tail: Tail, of_block: Tail) {
-        let meant = self.meant_step(item.node);
-        let item = &Item { name: item.name, node: meant.unwrap_or(item.node) };
-        if self.assigns_several(item.node) {
-            return;
-        }
         let before = self.diagnostics.mark();
         let Some((form, keyed)) = self.kind_of_step(item, tail) else { return };
         let faulty = self.diagnostics.has_errors_since(before);

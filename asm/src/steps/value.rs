@@ -65,8 +65,6 @@ impl<'a> Reader<'_, 'a> {
 
     /// A record: an operation, a construct, or fields.
     fn record(&mut self, node: &Node<'a>, texts: Texts, operates: bool) -> Expr<'a> {
-        let meant = self.meant_value(node, if operates { Place::Formula } else { Place::Data });
-        let node = meant.unwrap_or(node);
         let entries = entries(node);
         let before = self.diagnostics.mark();
         if let [only] = entries
@@ -77,6 +75,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
+        self.inexact |= operates;
         let told = self.diagnostics.has_errors_since(before);
         let fields = self.doubtful_fields(node, if operates { Place::Formula } else { Place::Data }, told);
         Expr { kind: ExprKind::Record(fields), span: node.span }
@@ -178,7 +177,10 @@ impl<'a> Reader<'_, 'a> {
         let at = keyed.place(Key::Merge);
         let Some(node) = keyed.get(Key::Merge) else { return literal(Literal::Nil, keyed.span) };
         let (base, set) = match (&node.kind, keyed.get(Key::Set)) {
-            (Kind::List([base, set]), None) => (base, Some(set)),
+            (Kind::List([base, set]), None) => {
+                self.inexact |= self.dialect.has(Key::Set);
+                (base, Some(set))
+            }
             (_, set) => (node, set),
         };
         let base = self.subject(base);
