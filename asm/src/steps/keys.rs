@@ -2,7 +2,7 @@
 //!
 //! What the values are is for those who ask.
 
-use super::reader::Reader;
+use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Fix};
 use crate::dialect::{Dialect, KEYS, Key, Meant, instead};
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
@@ -48,7 +48,7 @@ impl<'d, 'a> Keyed<'d, 'a> {
     }
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, of which `keys` may stand there; `what` says what the record is.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut found = Keyed::none(node.span);
