@@ -1,6 +1,7 @@
 //! What a step does where its call fails: the ERR arm.
 
-use super::keys::{Keyed, some_words};
+use super::keyed::Keyed;
+use super::keys::some_words;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};

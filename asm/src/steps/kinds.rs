@@ -1,6 +1,7 @@
 //! Which kind of step a record is, and what is said of one that is none, or several in one.
 
-use super::keys::{Keyed, some_words};
+use super::keyed::Keyed;
+use super::keys::some_words;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::diagnostic::{Diagnostic, Edit, Fix};

@@ -14,6 +14,7 @@ mod context;
 mod doubt;
 mod function;
 mod handlers;
+mod keyed;
 mod keys;
 mod kinds;
 mod operations;

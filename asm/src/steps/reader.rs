@@ -148,6 +148,11 @@ impl<'a> StepReader<'_, 'a> {
         fits
     }
 
+    /// The position in a record that is or is not reported as a whole.
+    pub(crate) fn in_reported(&self, reported: bool) -> Position<'a> {
+        Position { reported, ..self.at }
+    }
+
     /// The position where the failure in `slot` is handled.
     pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });

@@ -3,7 +3,7 @@
 
 use super::doubt::Place;
 use super::reader::StepReader;
-use crate::ast::{Field, Unary};
+use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
@@ -21,20 +21,8 @@ const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
-    /// doubted any more, nor where it was `told` already.
-    pub(crate) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place, told: bool) -> &'a [Field<'a>] {
-        let before = self.suspects.len();
-        let outer = self.at.reported;
-        self.at.reported |= told;
-        self.doubtful_record(node, place);
-        self.at.reported |= before < self.suspects.len();
-        let fields = self.fields(node);
-        self.at.reported = outer;
-        fields
-    }
-
-    fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+    /// Warns of a record that other languages would compute or look up.
+    pub(crate) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
         if let Some(found) = crate::habits::operation_by_keys(list) {
             return self.meant_operation(node, found.0, &found.1);

@@ -2,7 +2,7 @@
 //!
 //! What is wrong with a return is told here, in the notation's own words and with its own mend; checking leaves it to us.
 
-use super::keys::Keyed;
+use super::keyed::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Binary, Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};

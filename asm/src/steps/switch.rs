@@ -1,6 +1,6 @@
 //! `switch`: arms with conditions, each tried where those before it do not hold.
 
-use super::keys::Keyed;
+use super::keyed::Keyed;
 use super::reader::StepReader;
 use super::returns::LEAVES;
 use super::step::{Step, Tail};

@@ -2,7 +2,7 @@
 
 use super::cases::Cases;
 use super::doubt::Place;
-use super::keys::Keyed;
+use super::keyed::Keyed;
 use super::operations::{is_logical, unknown_operator};
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
@@ -82,9 +82,12 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        let reported = self.diagnostics.has_errors_since(before);
         self.inexact |= reading.place == Place::Formula;
-        let fields = self.doubtful_fields(node, reading.place, reported);
+        let reported = self.at.reported || self.diagnostics.has_errors_since(before);
+        let suspects = self.suspects.len();
+        self.within(self.in_reported(reported), |this| this.doubtful_record(node, reading.place));
+        let reported = reported || self.suspects.len() > suspects;
+        let fields = self.within(self.in_reported(reported), |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
 
