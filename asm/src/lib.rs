@@ -16,6 +16,7 @@ pub mod disasm;
 pub mod document;
 pub mod explain;
 pub mod format;
+mod habits;
 pub mod id;
 pub mod lower;
 mod matched;

@@ -259,7 +259,7 @@ impl Diagnostics {
 }
 
 /// A state of [`Diagnostics`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     kept: usize,
     errors: usize,

@@ -4,13 +4,19 @@
 
 pub mod detect;
 pub mod infix;
+pub(crate) mod loose;
 pub mod operator;
 pub mod reference;
+pub(crate) mod survey;
 pub mod template;
 pub(crate) mod terms;
+mod writing;
 
 use crate::notation::Notation;
 use template::Sigil;
+
+/// The name of a function without one.
+pub(crate) const UNNAMED: &str = "main";
 
 /// What a key of a program means, whatever a notation calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -337,6 +343,16 @@ impl Dialect {
         if self.is_bare() { Sigil::Braces } else { Sigil::Dollar }
     }
 
+    /// The blank behind a colon: none where programs are one line.
+    pub(crate) fn blank(self) -> &'static str {
+        if self.is_bare() { "" } else { " " }
+    }
+
+    /// The key with which a function returns a value.
+    pub(crate) fn return_key(self) -> Key {
+        if self.has(Key::Return) { Key::Return } else { Key::Ok }
+    }
+
     /// How the failure is called in a handler.
     pub(crate) fn failure(self) -> &'static str {
         if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
@@ -352,6 +368,11 @@ impl Dialect {
     /// Whether the notation has a word of its own for a key.
     pub(crate) fn has(self, key: Key) -> bool {
         spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
+    }
+
+    /// Whether a word is the notation's own.
+    pub(crate) fn is_own(self, word: &str) -> bool {
+        matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
     }
 
     /// What a word means as one of these keys. An own word wins over a sister's.

@@ -1,8 +1,9 @@
 //! Which kind of step a record is, and what is said of one that is none, or several in one.
 
-use super::keys::{Keyed, some_words};
-use super::reader::Reader;
-use super::steps::{Item, Tail};
+use super::keyed::Keyed;
+use super::keys::some_words;
+use super::reader::StepReader;
+use super::step::{Item, Tail};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Form, Key, Meant, RESULT, STEPS, begins_step, instead};
 use crate::document::{Entry, Kind, Node};
@@ -11,7 +12,7 @@ use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     pub(crate) fn step_form(&self) -> &'static str {
         if self.dialect.is_yaml() {
             "write `call: tool` with `args:`, or another step"
@@ -52,9 +53,10 @@ impl<'a> Reader<'_, 'a> {
                 return None;
             }
             None if self.is_value(item, tail) => {
+                self.inexact = true;
                 let value = self.value(item.node);
-                let target = item.name.and_then(|name| self.step_name(name, item.node.span.end));
-                self.finish(value, target, tail, Span::new(item.start(), item.node.span.end));
+                let target = self.step_name(item);
+                self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
                 return None;
             }
             None => self.misspelt_step(item)?,
@@ -383,7 +385,7 @@ fn is_operator(entry: &Entry<'_>) -> bool {
 }
 
 /// The words that begin a step, for a message.
-pub(crate) fn step_words(reader: &Reader<'_, '_>) -> String {
+pub(crate) fn step_words(reader: &StepReader<'_, '_>) -> String {
     let keys: Vec<Key> =
         STEPS.iter().map(|form| form.key).filter(|&key| key != Key::Skip && key != Key::Value).collect();
     some_words(reader.dialect, &keys)

@@ -2,8 +2,8 @@
 //! in the manner of [`super::doubt`].
 
 use super::doubt::Place;
-use super::reader::Reader;
-use crate::ast::{Field, Unary};
+use super::reader::StepReader;
+use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
@@ -15,33 +15,16 @@ use crate::document::{entries, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
-const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
-const LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
-const PAIRS: [[&str; 2]; 6] =
-    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 /// Keys that choose one of several values.
 const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 /// Keys of one-key records that refer in other languages.
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
-impl<'a> Reader<'_, 'a> {
-    /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
-    /// doubted any more, nor where it was `told` already.
-    pub(crate) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place, told: bool) -> &'a [Field<'a>] {
-        let before = self.doubts.places.len();
-        let outer = self.doubts.told;
-        self.doubts.told |= told;
-        self.doubtful_record(node, place);
-        self.doubts.told |= before < self.doubts.places.len();
-        let fields = self.fields(node);
-        self.doubts.told = outer;
-        fields
-    }
-
-    fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+impl<'a> StepReader<'_, 'a> {
+    /// Warns of a record that other languages would compute or look up.
+    pub(crate) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
-        if let Some(found) = Self::operation_by_keys(list) {
+        if let Some(found) = crate::habits::operation_by_keys(list) {
             return self.meant_operation(node, found.0, &found.1);
         }
         if let [only] = list
@@ -53,24 +36,6 @@ impl<'a> Reader<'_, 'a> {
         if let Some(chooses) = step_of_keys(&keys) {
             self.step_as_data(node, chooses);
         }
-    }
-
-    /// The operator and operands of `{"op": "+", "args": […]}` and its like.
-    pub(crate) fn operation_by_keys(list: &'a [Entry<'a>]) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
-        if !(2..=3).contains(&list.len()) {
-            return None;
-        }
-        let get = |name: &str| list.iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value);
-        let spelling = OPERATOR_KEYS.iter().find_map(|key| get(key))?.text()?;
-        let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
-        let operands: Vec<&'a Node<'a>> = match (list.len(), LISTS.iter().find_map(|key| get(key))) {
-            (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
-            (2, Some(only)) => vec![only],
-            (3, _) => PAIRS.iter().find_map(|[a, b]| Some(vec![get(a)?, get(b)?]))?,
-            (_, None) => PAIRS.iter().find_map(|[a, _]| Some(vec![get(a)?]))?,
-            _ => return None,
-        };
-        operator.takes(operands.len()).then_some((operator, operands))
     }
 
     fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
@@ -108,7 +73,7 @@ impl<'a> Reader<'_, 'a> {
     /// A record of one key that refers, computes or chooses in other languages.
     fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
         if let Some(meant) = self.referred(entry, name) {
-            let mended = self.own_form(&meant, false);
+            let mended = self.dialect.own_form(&meant, false);
             let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
             let fix = Edit { span: node.span, text: form.clone() };
@@ -354,7 +319,7 @@ impl<'a> Reader<'_, 'a> {
     /// Whether a text refers to an input that is declared as a list.
     fn is_list_input(&self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        self.doubts.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
+        self.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
     }
 
     /// Warns of a step in the place of a value, where it is nothing but a record.
@@ -409,8 +374,9 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
         return is_step(only) || (refers && (measures || REFERS.contains(&only)));
     }
     let has = |name: &str| keys.clone().any(|key| key == name);
-    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
-        && (LISTS.iter().any(|key| has(key)) || PAIRS.iter().any(|[a, _]| has(a)));
+    let operation = crate::habits::OPERATOR_KEYS.iter().any(|key| has(key))
+        && (crate::habits::OPERAND_LISTS.iter().any(|key| has(key))
+            || crate::habits::OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
     operation || step_of_keys(keys).is_some()
 }
 

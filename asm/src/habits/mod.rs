@@ -1,0 +1,53 @@
+//! What writers bring from other languages and from the other notations: rewrites of documents to the canonical form.
+//!
+//! [`crate::steps`] reads the canonical form alone. Where it does not understand a document, [`rewrite`] goes over it:
+//! each place of a step or value is offered to the habits of [`table`], and what one of them recognizes is reported and
+//! rewritten, so that the document can be read again. A habit is a row: what it is called, where it looks, how it
+//! rewrites, and its example, which a test runs. Leaving all of them out changes no valid program.
+
+mod bindings;
+mod calls;
+mod choices;
+mod loops;
+mod names;
+mod operations;
+mod table;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use crate::diagnostic::Diagnostics;
+use crate::dialect::Dialect;
+use crate::document::{Kind, Node};
+use crate::notation::Notation;
+use bumpalo::Bump;
+
+pub(crate) use operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys as operation_by_keys};
+
+/// The documents of a source in the canonical form, as far as habits know it, and what they reported; `None` where
+/// no habit applies.
+pub(crate) fn rewrite<'a>(
+    documents: &[Node<'a>],
+    source: &'a str,
+    notation: Notation,
+    arena: &'a Bump,
+    diagnostics: &mut Diagnostics,
+) -> Option<&'a [Node<'a>]> {
+    let mut changed = false;
+    let mut program = |node: &Node<'a>| {
+        let new = walk::program(node, Dialect::of(notation), source, arena, diagnostics);
+        changed |= new.is_some();
+        new.unwrap_or(*node)
+    };
+    let rewritten: Vec<Node<'a>> = documents
+        .iter()
+        .map(|document| match document.kind {
+            Kind::List(items) => {
+                let items: Vec<Node<'a>> = items.iter().map(&mut program).collect();
+                Node { kind: Kind::List(arena.alloc_slice_copy(&items)), span: document.span }
+            }
+            _ => program(document),
+        })
+        .collect();
+    changed.then(|| &*arena.alloc_slice_copy(&rewritten))
+}
