@@ -23,9 +23,9 @@ use ilo_spec::types::Base;
 /// The name of a function without one.
 pub(crate) const UNNAMED: &str = "main";
 
-/// Reads the programs of all documents of a source.
+/// Reads the programs of all documents of a source. Of `lost` names there is nothing to say.
 pub(crate) fn read<'a>(
-    documents: &[Node<'a>],
+    (documents, lost): (&[Node<'a>], &[&'a str]),
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
@@ -43,7 +43,7 @@ pub(crate) fn read<'a>(
     }
     let told_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, told_deep, inexact: false };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, told_deep, lost, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -75,6 +75,8 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// The reader of the document has told that it nests too deep.
     told_deep: bool,
+    /// Names of steps that were left out.
+    lost: &'r [&'a str],
     inexact: bool,
 }
 
@@ -243,6 +245,7 @@ impl<'a> Top<'_, 'a> {
             doubts: Doubts::default(),
             inexact: false,
         };
+        self.lost.iter().for_each(|name| reader.scope.lose(name));
         let keys: &[Key] = if of_mcp { &TOP_OF_MCP } else { &TOP };
         let top = reader.keyed(program, keys, "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };

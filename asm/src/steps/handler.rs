@@ -3,7 +3,6 @@
 //! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is left out,
 //! so that the value stays in the slot of the call.
 
-use super::keys::some_words;
 use super::reader::{Reader, literal, of_slot};
 use super::steps::{Item, Step, Tail};
 use crate::ast::{
@@ -329,7 +328,7 @@ impl<'a> Reader<'_, 'a> {
     /// Reports a handler that is none; steps are read as what it does.
     fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Then<'d, 'a> {
         let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
-        let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
+        let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let wrong =
             Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
         let texts = matches!(node.kind, Kind::List(items) if items.iter().all(|item| !matches!(item.kind, Kind::Record(_))));

@@ -3,7 +3,6 @@
 //! Calls with handlers are the business of [`super::handler`], `if`, `switch` and `for` that of [`super::control`].
 
 use super::keys::Keyed;
-use super::kinds::step_words;
 use super::reader::{Reader, of_slot};
 use super::refer::inner;
 use crate::ast::{Block, Bound, Expr, Name, Slot, Stmt, StmtKind};
@@ -117,8 +116,8 @@ impl<'a> Reader<'_, 'a> {
                     first_of(item.node),
                     format!("a step is a record, but this is {found}"),
                 )
-                .expected(format!("a record with {}", step_words(self)), found)
-                .help(self.step_form()),
+                .expected(format!("a record with {}", self.dialect.step_words()), found)
+                .help(self.dialect.step_form()),
             );
             return;
         }
