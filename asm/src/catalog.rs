@@ -19,6 +19,8 @@ use std::fmt;
 
 /// What every name of a server's tool begins with.
 pub(crate) const SCHEME: &str = "mcp://";
+/// What the name of a function of the same file begins with, where it is called as a tool.
+pub(crate) const SELF: &str = "mcp://self/";
 
 /// The server and the tool of an `mcp://server/tool`; neither is empty.
 pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {

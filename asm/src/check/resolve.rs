@@ -6,7 +6,7 @@
 use super::Report;
 use super::mend;
 use crate::ast::{Call, Field, File, Function, Name};
-use crate::catalog::{Catalog, Lookup, SCHEME, Tool};
+use crate::catalog::{Catalog, Lookup, SCHEME, SELF, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -14,9 +14,6 @@ use crate::text::Near;
 use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
 use ilo_spec::error::Code;
-
-/// The server that stands for the file itself.
-const SELF: &str = "mcp://self/";
 
 /// What a call goes to.
 #[derive(Clone, Copy, Debug, Default)]

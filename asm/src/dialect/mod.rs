@@ -15,6 +15,9 @@ mod writing;
 use crate::notation::Notation;
 use template::Sigil;
 
+/// The name of a function without one.
+pub(crate) const UNNAMED: &str = "main";
+
 /// What a key of a program means, whatever a notation calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -226,6 +229,16 @@ impl Dialect {
 
     pub(crate) fn sigil(self) -> Sigil {
         if self.is_bare() { Sigil::Braces } else { Sigil::Dollar }
+    }
+
+    /// The blank behind a colon: none where programs are one line.
+    pub(crate) fn blank(self) -> &'static str {
+        if self.is_bare() { "" } else { " " }
+    }
+
+    /// The key with which a function returns a value.
+    pub(crate) fn return_key(self) -> Key {
+        if self.has(Key::Return) { Key::Return } else { Key::Ok }
     }
 
     /// How the failure is called in a handler.

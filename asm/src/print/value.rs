@@ -4,16 +4,16 @@ use super::names::RESERVED;
 use super::text::{Path, Root, leaves, path};
 use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
+use crate::catalog::SELF;
+use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::reference::FAILURES;
 use crate::document::print::{Doc, Entry};
 use crate::notation::Notation;
 use crate::span::Span;
+use crate::steps::reads_as_more;
 use crate::text::is_name;
 use crate::text::nearly_meets;
-use crate::{
-    dialect::Key,
-    steps::{FAILURES, reads_as_more},
-};
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
@@ -324,6 +324,6 @@ impl<'a> Printer<'_, 'a> {
     /// What a call calls.
     pub(super) fn tool(&self, name: &'a str) -> Cow<'a, str> {
         let own = self.words.notation == Notation::Mcp && self.functions.contains(name);
-        if own { Cow::Owned(format!("mcp://self/{name}")) } else { Cow::Borrowed(name) }
+        if own { Cow::Owned(format!("{SELF}{name}")) } else { Cow::Borrowed(name) }
     }
 }

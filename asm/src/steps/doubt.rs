@@ -3,11 +3,10 @@
 //! All of it is a warning with the mend, since a text is a text and a record a record. Each is noted as a doubt, of which
 //! checking assumes nothing: where it makes a type fail, the warning becomes that error, and nothing follows from it.
 
-use super::reader::Reader;
+use super::reader::StepReader;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
-use crate::dialect::loose;
 use crate::dialect::operator::{self, Makes, Operator, in_place_of};
 use crate::dialect::reference::{Reference, Root, Step, bare};
 use crate::dialect::template::{Foreign, Look, Sigil};
@@ -34,11 +33,11 @@ pub(crate) enum Place {
     Formula,
 }
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     /// Reports what was most likely meant otherwise; `whole` is the expression that it makes.
     pub(crate) fn doubt(&mut self, whole: Span, warning: Diagnostic) {
-        if !self.doubts.told {
-            self.doubts.places.push(whole);
+        if !self.at.reported {
+            self.suspects.push(whole);
             self.report(warning);
         }
     }
@@ -76,8 +75,9 @@ impl<'a> Reader<'_, 'a> {
         let kind = Kind::Text(Text { text, style: Style::Block, start: None });
         let node = Node { kind, span };
         let meant = arithmetic(&node, Sigil::Dollar, true, self.nesting, self.arena)?;
-        let reference =
-            |reference: &Reference<'a>| self.own_form(&self.meant(reference).unwrap_or(*reference), false);
+        let reference = |reference: &Reference<'a>| {
+            self.dialect.own_form(&self.meant(reference).unwrap_or(*reference), false)
+        };
         self.all_known(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }
 
@@ -90,7 +90,7 @@ impl<'a> Reader<'_, 'a> {
         );
         let reference = |reference: &Reference<'a>| {
             let meant = self.meant(reference).unwrap_or(*reference);
-            self.own_form(&meant, false)
+            self.dialect.own_form(&meant, false)
         };
         let mended = if self.dialect.is_yaml() {
             let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
@@ -117,7 +117,7 @@ impl<'a> Reader<'_, 'a> {
             }
             InfixKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
             InfixKind::Reference(reference) => {
-                Some(self.own_form(&self.meant(reference).unwrap_or(*reference), true))
+                Some(self.dialect.own_form(&self.meant(reference).unwrap_or(*reference), true))
             }
             _ => None,
         }
@@ -126,7 +126,7 @@ impl<'a> Reader<'_, 'a> {
     /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
     pub(crate) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
         let whole = foreign.is_whole(node);
-        let form = self.own_form(meant, !whole || self.dialect.is_bare());
+        let form = self.dialect.own_form(meant, !whole || self.dialect.is_bare());
         let shown = shorten(foreign.shown(node));
         let wrong = |message: String| Diagnostic::new(Code::TextReference, foreign.span(node), message);
         let warning = match foreign.look {
@@ -184,7 +184,7 @@ impl<'a> Reader<'_, 'a> {
         let path = foreign.reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
         let list = match (foreign.reference.root, path) {
-            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.doubts.lists.contains(&name.text),
+            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.lists.contains(&name.text),
             _ => false,
         };
         let goes_on = path.len() > first + 1;
@@ -241,11 +241,11 @@ impl<'a> Reader<'_, 'a> {
             return;
         }
         let Some(meant) = self.meant(&reference) else { return };
-        let mended = self.own_form(&meant, false);
+        let mended = self.dialect.own_form(&meant, false);
         let shown = shorten(text);
         let mut warning = Diagnostic::new(
             Code::TextReference,
-            super::refer::inner(node),
+            crate::document::inner(node),
             format!("`{shown}` is text here: a reference begins with `$`"),
         )
         .expected(format!("`{mended}` for the value"), format!("`{shown}`"));
@@ -260,17 +260,10 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// What is looped over, matched or merged: a name without its `$` is no constant there.
-    pub(crate) fn subject(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let value = self.value(node);
-        self.no_constant(node, &value);
-        value
-    }
-
     /// Warns of a `match` of a text itself.
     pub(crate) fn constant_subject(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         if matches!(value.kind, ExprKind::Literal(Literal::Text(_)))
-            && self.doubts.places.last() != Some(&node.span)
+            && self.suspects.last() != Some(&node.span)
         {
             self.constant(node, "this matches");
         }
@@ -333,16 +326,9 @@ impl<'a> Reader<'_, 'a> {
         });
     }
 
-    /// A condition, which no text is.
-    pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let value = self.formula(node);
-        self.no_constant(node, &value);
-        value
-    }
-
-    fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
+    pub(crate) fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        if constant && matches!(node.kind, Kind::Text(_)) && self.doubts.places.last() != Some(&node.span) {
+        if constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span) {
             self.names_without_sigil(node, true);
         }
     }
@@ -351,7 +337,7 @@ impl<'a> Reader<'_, 'a> {
     pub(crate) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>, read: &Expr<'a>) {
         let Kind::Text(text) = node.kind else { return };
         if !matches!(read.kind, ExprKind::Literal(Literal::Text(_)))
-            || self.doubts.places.last() == Some(&node.span)
+            || self.suspects.last() == Some(&node.span)
         {
             return;
         }
@@ -368,9 +354,9 @@ impl<'a> Reader<'_, 'a> {
         if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=") {
             return;
         }
-        let before = self.doubts.places.len();
+        let before = self.suspects.len();
         self.names_without_sigil(node, true);
-        if before == self.doubts.places.len() && operator.makes == Makes::Unary(Unary::Len) {
+        if before == self.suspects.len() && operator.makes == Makes::Unary(Unary::Len) {
             self.constant(node, "this measures");
         }
     }
@@ -386,13 +372,6 @@ impl<'a> Reader<'_, 'a> {
             .expected("`null` for what is absent", "a text");
         let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
         self.doubt(tree.span, warning);
-    }
-
-    /// The reference that a loosely written one stands for: an input without its root, a step under `steps`.
-    pub(crate) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        let is_input = |name: &str| self.scope.input(name).is_some();
-        let is_name = |name: &str| self.named(name).is_some() || self.scope.knows(name);
-        loose::resolve(reference, &is_input, &is_name, self.arena)
     }
 }
 

@@ -2,53 +2,15 @@
 //!
 //! What the values are is for those who ask.
 
-use super::reader::Reader;
+use super::keyed::Keyed;
+use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Fix};
-use crate::dialect::{KEYS, Key, Meant};
+use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// The entries of a record by what their keys mean.
-#[derive(Clone, Copy)]
-pub(crate) struct Keyed<'d, 'a> {
-    entries: [Option<&'d Entry<'a>>; KEYS],
-    /// The whole record.
-    pub(crate) span: Span,
-}
-
-impl<'d, 'a> Keyed<'d, 'a> {
-    pub(crate) fn none(span: Span) -> Keyed<'d, 'a> {
-        Keyed { entries: [None; KEYS], span }
-    }
-
-    pub(crate) fn entry(&self, key: Key) -> Option<&'d Entry<'a>> {
-        self.entries.get(key as usize).copied().flatten()
-    }
-
-    /// The value of a key.
-    pub(crate) fn get(&self, key: Key) -> Option<&'d Node<'a>> {
-        self.entry(key).map(|entry| &entry.value)
-    }
-
-    pub(crate) fn has(&self, key: Key) -> bool {
-        self.entry(key).is_some()
-    }
-
-    /// Where a key stands; the whole record's start where it does not.
-    pub(crate) fn place(&self, key: Key) -> Span {
-        self.entry(key).map_or(Span::new(self.span.start, self.span.start + 1), |entry| entry.key.span)
-    }
-
-    fn put(&mut self, key: Key, entry: &'d Entry<'a>) -> Option<&'d Entry<'a>> {
-        let place = self.entries.get_mut(key as usize)?;
-        let before = *place;
-        *place = before.or(Some(entry));
-        before
-    }
-}
-
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, of which `keys` may stand there; `what` says what the record is.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut found = Keyed::none(node.span);

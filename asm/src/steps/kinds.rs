@@ -1,14 +1,14 @@
 //! Which kind of step a record is, and what is said of one that is none, or several in one.
 
-use super::keys::Keyed;
-use super::reader::Reader;
-use super::steps::{Item, Tail};
+use super::keyed::Keyed;
+use super::reader::StepReader;
+use super::step::{Item, Tail};
 use crate::dialect::{Form, Key, Meant, RESULT, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
 
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     /// Which kind of step a record is, and its keys.
     pub(crate) fn kind_of_step<'d>(
         &mut self,
@@ -35,8 +35,8 @@ impl<'a> Reader<'_, 'a> {
             None if self.is_value(item, tail) => {
                 self.inexact = true;
                 let value = self.value(item.node);
-                let target = item.name.and_then(|name| self.step_name(name, item.node.span.end));
-                self.finish(value, target, tail, Span::new(item.start(), item.node.span.end));
+                let target = self.step_name(item);
+                self.finish_value(value, target, tail, Span::new(item.start(), item.node.span.end));
                 return None;
             }
             None => self.misspelt_step(item)?,

@@ -1,41 +1,37 @@
 //! The four JSON and YAML notations: documents to the syntax tree.
 //!
-//! `json` and `yaml` of [`crate::document`] read text into documents, which remember to the byte where everything is;
-//! this room turns them into the tree of [`crate::ast`]. It reads the canonical form: what writers bring from elsewhere
-//! is rewritten by [`crate::habits`]. What a program means (slots, calls, flow, types) is the business of
-//! [`crate::check`], as for every notation.
+//! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room turns them
+//! into the tree of [`crate::ast`]. It reads the canonical form: [`crate::habits`] rewrites what writers bring from
+//! elsewhere. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as for every notation.
 
-mod call;
+mod arguments;
+mod binding;
+mod blocks;
+mod callees;
 mod cases;
-mod control;
+mod conditions;
+mod context;
 mod doubt;
 mod function;
-mod handler;
+mod handlers;
+mod keyed;
 mod keys;
 mod kinds;
-mod operate;
+mod operations;
 mod reader;
 mod records;
-mod refer;
+mod references;
+mod results;
 mod returns;
 mod scope;
-mod skip;
+mod signature;
+mod step;
 mod steps;
-mod value;
-
-pub(crate) use crate::dialect::reference::FAILURES;
-pub(crate) use function::UNNAMED;
-pub(crate) use records::reads_as_more;
-
-use crate::ast::File;
-
-/// What reading documents gives.
-pub(crate) struct Reading<'a> {
-    /// What could be read, also where there are errors.
-    pub(crate) file: File<'a>,
-    /// Something was read that may be another form of something else: a record as data where a step or an operation may
-    /// stand, a word of another notation.
-    pub(crate) inexact: bool,
-}
+mod switch;
+mod texts;
+mod undo;
+mod unresolved;
+mod values;
 
 pub(crate) use function::read;
+pub(crate) use records::reads_as_more;

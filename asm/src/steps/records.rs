@@ -2,8 +2,8 @@
 //! in the manner of [`super::doubt`].
 
 use super::doubt::Place;
-use super::reader::Reader;
-use crate::ast::{Field, Unary};
+use super::reader::StepReader;
+use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
@@ -20,21 +20,9 @@ const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 /// Keys of one-key records that refer in other languages.
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
-impl<'a> Reader<'_, 'a> {
-    /// The fields of a record, with a warning where other languages would compute or look it up; then nothing in it is
-    /// doubted any more, nor where it was `told` already.
-    pub(crate) fn doubtful_fields(&mut self, node: &Node<'a>, place: Place, told: bool) -> &'a [Field<'a>] {
-        let before = self.doubts.places.len();
-        let outer = self.doubts.told;
-        self.doubts.told |= told;
-        self.doubtful_record(node, place);
-        self.doubts.told |= before < self.doubts.places.len();
-        let fields = self.fields(node);
-        self.doubts.told = outer;
-        fields
-    }
-
-    fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+impl<'a> StepReader<'_, 'a> {
+    /// Warns of a record that other languages would compute or look up.
+    pub(crate) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
         if let Some(found) = crate::habits::operation_by_keys(list) {
             return self.meant_operation(node, found.0, &found.1);
@@ -85,7 +73,7 @@ impl<'a> Reader<'_, 'a> {
     /// A record of one key that refers, computes or chooses in other languages.
     fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
         if let Some(meant) = self.referred(entry, name) {
-            let mended = self.own_form(&meant, false);
+            let mended = self.dialect.own_form(&meant, false);
             let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
             let fix = Edit { span: node.span, text: form.clone() };
@@ -331,7 +319,7 @@ impl<'a> Reader<'_, 'a> {
     /// Whether a text refers to an input that is declared as a list.
     fn is_list_input(&self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        self.doubts.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
+        self.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
     }
 
     /// Warns of a step in the place of a value, where it is nothing but a record.

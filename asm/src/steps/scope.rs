@@ -87,10 +87,10 @@ impl<'a> Scope<'a> {
 
     /// A slot that no name stands for; `name` is what messages call it. Past [`FRESH`] slots it is one of those before,
     /// but for those that are `busy`.
-    pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: &[Slot]) -> Slot {
+    pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: impl Fn(Slot) -> bool) -> Slot {
         if self.slots.len() >= FRESH {
             let mut pool = (0..self.hidden.len()).map(|step| (self.again + 1 + step) % self.hidden.len());
-            let free = pool.find(|&at| self.hidden.get(at).is_some_and(|slot| !busy.contains(slot)));
+            let free = pool.find(|&at| self.hidden.get(at).is_some_and(|&slot| !busy(slot)));
             if let Some(at) = free {
                 self.again = at;
                 return self.hidden.get(at).copied().unwrap_or(Slot(0));
