@@ -11,6 +11,7 @@ mod choices;
 mod loops;
 mod names;
 mod operations;
+mod signatures;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -23,10 +23,10 @@ enum Tail {
     Yield,
 }
 
-struct Walk<'w, 'a> {
-    at: Context<'w, 'a>,
-    source: &'a str,
-    diagnostics: &'w mut Diagnostics,
+pub(super) struct Walk<'w, 'a> {
+    pub(super) at: Context<'w, 'a>,
+    pub(super) source: &'a str,
+    pub(super) diagnostics: &'w mut Diagnostics,
     depth: usize,
 }
 
@@ -41,16 +41,18 @@ pub(super) fn program<'a>(
     let names = Names::of(node, dialect);
     let at = Context { dialect, arena, names: &names };
     let mut walk = Walk { at, source, diagnostics, depth: 0 };
-    walk.entries(node, |walk, entry| {
+    let signature = walk.signature(node);
+    let found = walk.entries(&signature.unwrap_or(*node), |walk, entry| {
         let steps = entry.name().is_some_and(|name| dialect.meaning(name, &[Key::Steps]).is_some());
         if steps { walk.body(&entry.value) } else { None }
-    })
+    });
+    found.or(signature)
 }
 
 impl<'a> Walk<'_, 'a> {
     // What is rebuilt.
 
-    fn entries(
+    pub(super) fn entries(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
@@ -66,7 +68,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
     }
 
-    fn items(
+    pub(super) fn items(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
