@@ -12,6 +12,7 @@ mod choices;
 mod loops;
 mod names;
 mod operations;
+mod signatures;
 mod table;
 #[cfg(test)]
 mod tests;

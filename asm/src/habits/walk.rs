@@ -52,7 +52,10 @@ pub(super) fn program<'a>(
         let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
         pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0 }, node)
     };
-    let head = walk(&Names::of(node, dialect), node, |walk, node| walk.head(node));
+    let head = walk(&Names::of(node, dialect), node, |walk, node| {
+        let head = walk.head(node);
+        walk.signature(&head.unwrap_or(*node)).or(head)
+    });
     let node = head.unwrap_or(*node);
     walk(&Names::of(&node, dialect), &node, |walk, node| walk.function(node)).or(head)
 }
@@ -62,7 +65,7 @@ type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
 impl<'a> Walk<'_, 'a> {
     // What is rebuilt.
 
-    fn entries(
+    pub(super) fn entries(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
@@ -78,7 +81,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
     }
 
-    fn items(
+    pub(super) fn items(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,

@@ -27,7 +27,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) inexact: bool,
 }
 
-/// Reads the programs of all documents of a source. Of `lost` names there is nothing to say.
+/// Reads the programs of all documents of a source. Nothing is reported of names that are `lost`.
 pub(crate) fn read<'a>(
     (documents, lost): (&[Node<'a>], &[&'a str]),
     source: &'a str,
