@@ -1,6 +1,6 @@
 //! Names and values bound in other shapes.
 
-use super::table::{Context, Entries, Fields, MARKERS, Rewrite, get, kept};
+use super::table::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
 use crate::document::edit::Draft;
@@ -21,7 +21,7 @@ pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         Some(Draft::Record(vec![("let", Draft::Word(entry.name()?)), ("expr", Draft::Kept(entry.value))]))
     };
     let to = Draft::List(inner.iter().filter_map(step).collect());
-    Some(Rewrite { code: Code::BadStep, message: "a step binds one name", to })
+    Some(Rewrite { report: Report::Shape(Code::BadStep, "a step binds one name"), to })
 }
 
 /// A value bound under the name of a step, which is all it needs; a text that computes nothing is a value.

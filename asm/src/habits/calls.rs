@@ -1,7 +1,8 @@
 //! Calls as agents send them to tools, as state machines and other languages have them.
 
 use super::table::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
-use crate::dialect::{Key, begins_step, instead, is_word};
+use super::words::{foreign, instead};
+use crate::dialect::{Key, begins_step, is_word};
 use crate::document::edit::Draft;
 use crate::document::{Entry, Kind, entries};
 use crate::text::is_name;
@@ -127,7 +128,10 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
     let loose = |entry: &&Entry<'a>| {
         entry.name().is_some_and(|name| {
-            at.dialect.nearest(name, &free).is_none() && instead(name, at.dialect).is_none() && !is_word(name)
+            foreign(name, &free).is_none()
+                && at.dialect.nearest(name, &free).is_none()
+                && instead(name, at.dialect).is_none()
+                && !is_word(name)
         })
     };
     if list

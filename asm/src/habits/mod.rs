@@ -5,16 +5,19 @@
 //! rewritten, so that the document can be read again. A habit is a row: what it is called, where it looks, how it
 //! rewrites, and its example, which a test runs. Leaving all of them out changes no valid program.
 
+mod absent;
 mod bindings;
 mod calls;
 mod choices;
 mod loops;
 mod names;
 mod operations;
+mod signatures;
 mod table;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod words;
 
 use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
@@ -24,18 +27,24 @@ use bumpalo::Bump;
 
 pub(crate) use operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys as operation_by_keys};
 
-/// The documents of a source in the canonical form, as far as habits know it, and what they reported; `None` where
-/// no habit applies.
+/// Documents in the canonical form, as far as habits know it.
+pub(crate) struct Rewritten<'a> {
+    pub(crate) documents: &'a [Node<'a>],
+    /// Names that were bound in what is left out: of who reads them there is nothing to say.
+    pub(crate) lost: Vec<&'a str>,
+}
+
+/// Rewrites the documents of a source, and reports each rewrite; `None` where no habit applies.
 pub(crate) fn rewrite<'a>(
     documents: &[Node<'a>],
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
-) -> Option<&'a [Node<'a>]> {
-    let mut changed = false;
+) -> Option<Rewritten<'a>> {
+    let (mut changed, mut lost) = (false, Vec::new());
     let mut program = |node: &Node<'a>| {
-        let new = walk::program(node, Dialect::of(notation), source, arena, diagnostics);
+        let new = walk::program(node, Dialect::of(notation), source, arena, (&mut *diagnostics, &mut lost));
         changed |= new.is_some();
         new.unwrap_or(*node)
     };
@@ -49,5 +58,5 @@ pub(crate) fn rewrite<'a>(
             _ => program(document),
         })
         .collect();
-    changed.then(|| &*arena.alloc_slice_copy(&rewritten))
+    changed.then(|| Rewritten { documents: arena.alloc_slice_copy(&rewritten), lost })
 }

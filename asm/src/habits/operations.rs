@@ -1,6 +1,6 @@
 //! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by field.
 
-use super::table::{Context, Entries, Fields, Rewrite, bound, get, others};
+use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
@@ -119,5 +119,6 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
     let operands = Draft::List(vec![Draft::Word(reference), Draft::Kept(inner.value)]);
     let message = "a comparison has its operator as the key of both operands";
-    Some(Rewrite { code: Code::BadShape, message, to: Draft::one(operator.spelling, operands) })
+    let to = Draft::one(operator.spelling, operands);
+    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }

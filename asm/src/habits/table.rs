@@ -1,7 +1,8 @@
 //! The table of habits: each row with its example, in the order in which they are tried.
 
 use super::names::Names;
-use super::{bindings, calls, choices, loops, operations};
+use super::{absent, bindings, calls, choices, loops, operations};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::document::edit::Draft;
 use crate::document::{Entry, Kind};
@@ -15,6 +16,8 @@ use ilo_spec::error::Code;
 pub(super) enum At {
     /// At steps.
     Step,
+    /// At records in the place of a step, none of whose words begins one.
+    NoStep,
     /// At values.
     Value,
     /// At values where something is computed: under `expr`, in conditions, among operands.
@@ -48,24 +51,43 @@ pub(super) struct Context<'w, 'a> {
     pub(super) dialect: Dialect,
     pub(super) arena: &'a Bump,
     pub(super) names: &'w Names<'a>,
+    /// Whether the step is under a name, in YAML.
+    pub(super) named: bool,
 }
 
 /// What a record should have been, and what to say of it.
 pub(super) struct Rewrite<'a> {
-    pub(super) code: Code,
-    pub(super) message: &'static str,
-    /// A record; where a step should have been several, a list of them.
+    pub(super) report: Report,
+    /// A record; where a step should have been several or none, a list of them.
     pub(super) to: Draft<'a>,
+}
+
+/// What to say of a record.
+pub(super) enum Report {
+    /// A message; what it should have been is expected, and is the fix.
+    Shape(Code, &'static str),
+    /// All of it.
+    Whole(Box<Diagnostic>),
 }
 
 impl<'a> Rewrite<'a> {
     pub(super) fn step(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { code: Code::BadStep, message, to: Draft::Record(record) }
+        Rewrite { report: Report::Shape(Code::BadStep, message), to: Draft::Record(record) }
+    }
+
+    /// A record with a diagnostic of its own.
+    pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::Record(record) }
+    }
+
+    /// A step that is left out.
+    pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::List(Vec::new()) }
     }
 
     /// What another notation writes so: it is read as that, with a warning.
     pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { code: Code::SisterWord, message, to: Draft::Record(record) }
+        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Draft::Record(record) }
     }
 }
 
@@ -117,7 +139,7 @@ impl<'a> Context<'_, 'a> {
     }
 }
 
-use At::{Formula, Step, Value};
+use At::{Formula, NoStep, Step, Value};
 use Notation::{Constrained, Mcp, ToolCalling, Workflow};
 
 macro_rules! habits {
@@ -176,4 +198,13 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"type": "return", "value": 1}"# => r#"{"ok": 1}"#;
     "comparison by field", Formula, operations::compared, ToolCalling,
         r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
+    "shell command", NoStep, absent::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
+    "state of a state machine", NoStep, absent::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
+    "`else` alone", NoStep, absent::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
+    "step under its name", NoStep, absent::named, Mcp,
+        r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
+    "word that no notation has", NoStep, absent::absent, Mcp, r#"{"while": true}"# => "[]";
+    "operator of another language", NoStep, absent::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
+    "message of a failure alone", NoStep, absent::message, ToolCalling,
+        r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
 };

@@ -3,12 +3,17 @@
 //!
 //! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
 
+use super::absent;
 use super::names::Names;
-use super::table::{At, Context, HABITS, Habit, Rewrite};
+use super::table::{At, Context, Entries, HABITS, Habit, Report, Rewrite, kept};
+use super::words::{kind_of_step, outer_kind};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{ARM, Dialect, Form, HANDLER, Key, RESULT, STEPS, begins_step, operator};
+use crate::dialect::{
+    ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
+};
 use crate::document::edit::{Draft, mendable};
 use crate::document::{Entry, Kind, Node, entries, first_of};
+use crate::notation::Notation;
 use crate::text::shorten;
 use bumpalo::Bump;
 
@@ -23,10 +28,14 @@ enum Tail {
     Yield,
 }
 
-struct Walk<'w, 'a> {
-    at: Context<'w, 'a>,
-    source: &'a str,
-    diagnostics: &'w mut Diagnostics,
+pub(super) struct Walk<'w, 'a> {
+    pub(super) at: Context<'w, 'a>,
+    pub(super) source: &'a str,
+    pub(super) diagnostics: &'w mut Diagnostics,
+    /// Names that were bound in what is left out.
+    pub(super) lost: &'w mut Vec<&'a str>,
+    /// The names of the steps around.
+    naming: Vec<&'a str>,
     depth: usize,
 }
 
@@ -36,21 +45,27 @@ pub(super) fn program<'a>(
     dialect: Dialect,
     source: &'a str,
     arena: &'a Bump,
-    diagnostics: &mut Diagnostics,
+    (diagnostics, lost): (&mut Diagnostics, &mut Vec<&'a str>),
 ) -> Option<Node<'a>> {
-    let names = Names::of(node, dialect);
-    let at = Context { dialect, arena, names: &names };
-    let mut walk = Walk { at, source, diagnostics, depth: 0 };
-    walk.entries(node, |walk, entry| {
-        let steps = entry.name().is_some_and(|name| dialect.meaning(name, &[Key::Steps]).is_some());
-        if steps { walk.body(&entry.value) } else { None }
-    })
+    let mut walk = |names: &Names<'a>, node: &Node<'a>, pass: Pass<'a>| {
+        let at = Context { dialect, arena, names, named: false };
+        let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
+        pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0 }, node)
+    };
+    let head = walk(&Names::of(node, dialect), node, |walk, node| {
+        let head = walk.head(node);
+        walk.signature(&head.unwrap_or(*node)).or(head)
+    });
+    let node = head.unwrap_or(*node);
+    walk(&Names::of(&node, dialect), &node, |walk, node| walk.function(node)).or(head)
 }
+
+type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
 
 impl<'a> Walk<'_, 'a> {
     // What is rebuilt.
 
-    fn entries(
+    pub(super) fn entries(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
@@ -66,7 +81,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
     }
 
-    fn items(
+    pub(super) fn items(
         &mut self,
         node: &Node<'a>,
         mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
@@ -79,6 +94,27 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+    }
+
+    // Programs.
+
+    /// The words at the top of a program.
+    fn head(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let keys: &[Key] = if dialect.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+        let new = self.words(node, keys, "a program");
+        let found = self.entries(&new.unwrap_or(*node), |walk, entry| {
+            let meta = dialect.meaning(entry.name()?, &[Key::Meta]).filter(|_| keys.contains(&Key::Meta));
+            meta.and_then(|_| walk.words(&entry.value, &META, "`meta`"))
+        });
+        found.or(new)
+    }
+
+    fn function(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        self.entries(node, |walk, entry| {
+            dialect.meaning(entry.name()?, &[Key::Steps]).and_then(|_| walk.body(&entry.value))
+        })
     }
 
     // Steps.
@@ -98,7 +134,7 @@ impl<'a> Walk<'_, 'a> {
         let mut new: Option<Vec<Node<'a>>> = None;
         for (at, item) in list.iter().enumerate() {
             let last = at + 1 == list.len();
-            match self.step(item, if last { tail } else { Tail::Drop }) {
+            match self.step(item, if last { tail } else { Tail::Drop }, None) {
                 Some(Node { kind: Kind::List(several), .. }) => {
                     new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec())
                         .extend_from_slice(several);
@@ -117,9 +153,8 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let mut new: Option<Vec<Entry<'a>>> = None;
         for (at, entry) in list.iter().enumerate() {
-            let named = entry.name().is_some_and(|name| self.at.names.survey.used_after(name, 0));
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
-            let step = self.step(&entry.value, if named { Tail::Value } else { tail });
+            let step = self.step(&entry.value, tail, Some(&entry.key));
             let Some(step) = step else {
                 new.iter_mut().for_each(|new| new.push(*entry));
                 continue;
@@ -158,7 +193,7 @@ impl<'a> Walk<'_, 'a> {
                     _ => self.named_steps(node, tail),
                 }
             }
-            Kind::Record(_) => self.step(node, tail),
+            Kind::Record(_) => self.step(node, tail, None),
             _ => None,
         }
     }
@@ -170,8 +205,8 @@ impl<'a> Walk<'_, 'a> {
         entry.name().is_some_and(is_new) && !entries(&entry.value).iter().any(is_step)
     }
 
-    /// A step; a list of steps where it should have been several.
-    fn step(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+    /// A step; a list of steps where it should have been several or none.
+    fn step(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
         if self.depth >= DEEPEST {
             return None;
         }
@@ -179,41 +214,105 @@ impl<'a> Walk<'_, 'a> {
             return self.value(node, At::Value);
         }
         self.depth += 1;
+        let outer = self.naming.len();
+        let bound = entries(node).iter().find(|entry| entry.name() == Some("let"));
+        self.naming.extend(name.and_then(Node::text));
+        self.naming.extend(bound.and_then(|entry| entry.value.text()));
+        self.at.named = name.is_some();
         let new = self.offer(node, At::Step);
         let found = match new.unwrap_or(*node) {
             steps @ Node { kind: Kind::List(_), .. } => self.list_of_steps(&steps, Tail::Drop),
-            step => self.parts(&step, tail),
+            step => self.step_of_kind(&step, tail, name),
         };
+        self.naming.truncate(outer);
         self.depth -= 1;
         found.or(new)
     }
 
-    /// Which kind of step a record is.
-    fn form(&self, list: &[Entry<'a>]) -> Option<&'static Form> {
-        let dialect = self.at.dialect;
-        let has = |keys: &[Key]| {
-            list.iter().any(|entry| entry.name().is_some_and(|name| dialect.meaning(name, keys).is_some()))
+    /// Which kind of step a record is, by the words of any notation.
+    fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
+        let has = |keys: &[Key]| list.iter().any(|entry| self.means(entry, keys));
+        // `value` and `skip` are fields like any other where others are beside them.
+        let alone = |form: &Form| {
+            !matches!(form.key, Key::Value | Key::Skip)
+                || list.iter().all(|entry| self.means(entry, &[form.key, Key::Let]))
         };
-        let found = STEPS.iter().find(|form| has(&[form.key]))?;
+        let found = STEPS.iter().find(|form| has(&[form.key]) && alone(form))?;
         Some(if found.key == Key::Match && !has(&[Key::Cases]) { &RESULT } else { found })
     }
 
-    /// What stands in a step.
-    fn parts(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+    fn means(&self, entry: &Entry<'a>, keys: &[Key]) -> bool {
+        entry.name().is_some_and(|name| self.at.dialect.meaning(name, keys).is_some())
+    }
+
+    /// What is in a step, by its kind.
+    fn step_of_kind(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
+        let list = entries(node);
         let dialect = self.at.dialect;
-        let Some(form) = self.form(entries(node)) else { return self.value(node, At::Value) };
-        let named = entries(node).iter().any(|entry| entry.name() == Some("let"));
+        let form = match self.form(list) {
+            Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
+            None => {
+                let last = name.is_some() && tail == Tail::Value;
+                let left_out =
+                    last && [absent::command, absent::state].iter().any(|is| is(&self.at, list).is_some());
+                if self.is_value(list, tail, name.is_some()) && !left_out {
+                    return self.value(node, At::Value);
+                }
+                if let Some(new) = self.offer(node, At::NoStep) {
+                    let found = match new.kind {
+                        Kind::Record(_) => self.step_of_kind(&new, tail, name),
+                        _ => None,
+                    };
+                    return found.or(Some(new));
+                }
+                kind_of_step(list)?
+            }
+        };
+        let mut keys: Vec<Key> = vec![form.key];
+        keys.extend(form.needs.iter().chain(form.takes));
+        let second = list.iter().find_map(|entry| {
+            STEPS.iter().find(|other| !self.means(entry, &keys) && self.means(entry, &[other.key]))
+        });
+        if let Some(other) = second {
+            keys.push(other.key);
+            keys.extend(other.needs.iter().chain(other.takes));
+        }
+        let read = name.and_then(Node::text).is_some_and(|name| self.at.names.survey.used_after(name, 0));
+        let tail = if read { Tail::Value } else { tail };
+        self.parts(node, &keys, &format!("a step with `{}`", dialect.word(form.key)), tail)
+    }
+
+    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to a step.
+    fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
+        const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
+        let part = |entry: &Entry<'a>| {
+            let meaning = entry.name().and_then(|name| self.at.dialect.meaning(name, &PARTS));
+            meaning.is_some_and(|(_, meant)| meant == Meant::Own)
+        };
+        let yaml = self.at.dialect.is_yaml();
+        let operator =
+            matches!(list, [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
+        let wanted = tail != Tail::Drop && (named || !yaml) && !(list.is_empty() && yaml);
+        let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
+        (wanted || operator) && !names_itself && !list.iter().any(part)
+    }
+
+    /// A record with its words translated, and what is under them; `what` says what it is.
+    fn parts(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let new = self.words(node, keys, what);
+        let node = new.unwrap_or(*node);
+        let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
         let tail = if named { Tail::Value } else { tail };
-        self.entries(node, |walk, entry| {
-            let own = dialect.meaning(entry.name()?, &[form.key]);
-            let found = own.or_else(|| dialect.meaning(entry.name()?, form.needs));
-            let (key, _) = found.or_else(|| dialect.meaning(entry.name()?, form.takes))?;
-            walk.part(key, &entry.value, tail)
-        })
+        let found = self.entries(&node, |walk, entry| {
+            let (key, _) = dialect.meaning(entry.name()?, keys)?;
+            walk.part((key, keys), &entry.value, tail)
+        });
+        found.or(new)
     }
 
     /// The value of a key of a step, a handler or an arm.
-    fn part(&mut self, key: Key, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+    fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         match key {
             Key::If | Key::Assert | Key::Expr => self.value(node, At::Formula),
             Key::A | Key::B => self.value(node, At::Formula),
@@ -222,9 +321,9 @@ impl<'a> Walk<'_, 'a> {
             Key::Args | Key::Obj | Key::Set => self.fields(node),
             Key::Cases => self.cases(node),
             Key::Compensate => self.rollbacks(node),
-            Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, tail)),
-            Key::Handler => self.keyed(node, &HANDLER, tail),
-            Key::Default if matches!(node.kind, Kind::Record(_)) => self.keyed(node, &ARM, tail),
+            Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
+            Key::Handler => self.handler(node, tail),
+            Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
             Key::Default
             | Key::Return
             | Key::Ok
@@ -240,21 +339,29 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// A handler, or an arm of a switch.
-    fn keyed(&mut self, node: &Node<'a>, keys: &[Key], tail: Tail) -> Option<Node<'a>> {
-        let dialect = self.at.dialect;
+    fn handler(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        let list = entries(node);
+        let fails =
+            !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
+        let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
+        if fails || steps {
+            return self.fields(node);
+        }
+        self.keyed(node, &HANDLER, "a handler", tail)
+    }
+
+    /// A handler, an arm of a switch, or a rollback.
+    fn keyed(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
         match node.kind {
-            Kind::Record(_) => self.entries(node, |walk, entry| {
-                let (key, _) = dialect.meaning(entry.name()?, keys)?;
-                walk.part(key, &entry.value, tail)
-            }),
-            Kind::Text(_) => self.value(node, At::Value),
-            _ => None,
+            Kind::Record(_) => self.parts(node, keys, what, tail),
+            _ => self.value(node, At::Value),
         }
     }
 
     fn rollbacks(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let call = |walk: &mut Self, node: &Node<'a>| walk.keyed(node, &[Key::Call, Key::Args], Tail::Drop);
+        let call = |walk: &mut Self, node: &Node<'a>| {
+            walk.keyed(node, &[Key::Call, Key::Args], "a rollback call", Tail::Drop)
+        };
         match node.kind {
             Kind::List(_) => self.items(node, |walk, _, item| call(walk, item)),
             Kind::Record(_) if entries(node).iter().any(|entry| entry.name() == Some("call")) => {
@@ -313,10 +420,13 @@ impl<'a> Walk<'_, 'a> {
             });
         }
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
-        match self.form(list) {
-            Some(form) if VALUES.contains(&form.key) => self.parts(node, Tail::Value),
-            _ => self.fields(node),
-        }
+        let form = self.form(list).filter(|form| VALUES.contains(&form.key));
+        let Some(form) = form else { return self.fields(node) };
+        let mut keys: Vec<Key> = vec![form.key];
+        keys.extend(form.needs.iter().chain(form.takes));
+        let whole = list.iter().all(|entry| self.means(entry, &keys))
+            && form.needs.iter().all(|key| list.iter().any(|entry| self.means(entry, &[*key])));
+        if whole { self.parts(node, &keys, "a value", Tail::Value) } else { self.fields(node) }
     }
 
     // Habits.
@@ -327,6 +437,7 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let passed = match place {
             At::Step => self.at.is_canonical(list),
+            At::NoStep => false,
             At::Value | At::Formula => list.len() > LONGEST,
         };
         if passed {
@@ -339,32 +450,59 @@ impl<'a> Walk<'_, 'a> {
 
     /// Reports what a record should have been, and gives that.
     fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
-        let yaml = self.at.dialect.is_yaml();
-        let written = |entry: &Entry<'a>| Some((entry.name()?, Draft::Kept(entry.value)));
-        let outline = Draft::Record(entries(node).iter().filter_map(written).collect()).outline(yaml);
         let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
-        let wrong = Diagnostic::new(found.code, place, found.message);
-        let wrong = match &found.to {
-            Draft::List(steps) => {
-                let expected = "a step with `let` and `expr` for each";
-                let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
-                if !yaml && mendable(node.span) {
-                    let text = |step: &Draft<'a>| step.text(self.source, self.at.dialect.is_bare());
-                    wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
-                } else {
-                    wrong.help("write a step for each, with its name and `expr`")
-                }
-            }
-            record => {
-                let expected = format!("`{}`", record.outline(yaml));
-                let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&outline)));
-                match record.fix(node, self.source, yaml, self.at.dialect.is_bare()) {
-                    Some(fix) => wrong.fix(fix),
-                    None => wrong.help(format!("write {expected}")),
-                }
+        let wrong = match found.report {
+            Report::Whole(wrong) => *wrong,
+            Report::Shape(code, message) => {
+                self.shape(node, Diagnostic::new(code, place, message), &found.to)
             }
         };
         self.diagnostics.push(wrong);
+        if matches!(&found.to, Draft::List(steps) if steps.is_empty()) {
+            self.lose(node);
+        }
         found.to.node(place, self.at.arena)
+    }
+
+    /// Says what shape a record should have had.
+    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Draft<'a>) -> Diagnostic {
+        let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
+        if let Draft::List(steps) = to {
+            let expected = "a step with `let` and `expr` for each";
+            let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
+            return if !yaml && mendable(node.span) {
+                let text = |step: &Draft<'a>| step.text(self.source, tight);
+                wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
+            } else {
+                wrong.help("write a step for each, with its name and `expr`")
+            };
+        }
+        let found = Draft::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
+        let expected = format!("`{}`", to.outline(yaml));
+        let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
+        match to.fix(node, self.source, yaml, tight) {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help(format!("write {expected}")),
+        }
+    }
+
+    /// Notes the names that a step binds which is left out, and those that wait for its value, so that nothing more is
+    /// said of who reads them.
+    fn lose(&mut self, node: &Node<'a>) {
+        self.lost.extend_from_slice(&self.naming);
+        let mut rest = vec![*node];
+        while let Some(node) = rest.pop() {
+            if let Kind::List(items) = node.kind {
+                rest.extend_from_slice(items);
+            }
+            for entry in entries(&node) {
+                match (entry.name(), entry.value.text()) {
+                    (Some("let"), Some(name)) => self.lost.push(name),
+                    (Some("ResultPath"), Some(path)) => self.lost.push(path.trim_start_matches("$.")),
+                    _ => {}
+                }
+                rest.push(entry.value);
+            }
+        }
     }
 }

@@ -134,7 +134,7 @@ impl<'a> StepReader<'_, 'a> {
             Look::Filtered => {
                 let filter = foreign.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
                 let help = if filter.starts_with("default") {
-                    format!("one of two values is a step: {}", self.choice_form())
+                    format!("one of two values is a step: {}", self.dialect.choice_form())
                 } else {
                     "what a filter does is done in a step of its own before".to_owned()
                 };
@@ -218,7 +218,7 @@ impl<'a> StepReader<'_, 'a> {
             format!("`{shown}` is a text here; nothing is chosen"),
         )
         .expected(format!("{form} beside `let`"), format!("`{shown}`"))
-        .help(format!("one of two values is a step: {}", self.choice_form()));
+        .help(format!("one of two values is a step: {}", self.dialect.choice_form()));
         self.doubt(node.span, warning);
         true
     }

@@ -27,9 +27,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) inexact: bool,
 }
 
-/// Reads the programs of all documents of a source.
+/// Reads the programs of all documents of a source. Nothing is reported of names that are `lost`.
 pub(crate) fn read<'a>(
-    documents: &[Node<'a>],
+    (documents, lost): (&[Node<'a>], &[&'a str]),
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
@@ -47,7 +47,7 @@ pub(crate) fn read<'a>(
     }
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, inexact: false };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -79,6 +79,8 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// The reader of the document has told that it nests too deep.
     too_deep: bool,
+    /// Names of steps that were left out.
+    lost: &'r [&'a str],
     inexact: bool,
 }
 
@@ -229,6 +231,7 @@ impl<'a> Top<'_, 'a> {
             lists: &[],
         };
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);
+        self.lost.iter().for_each(|name| reader.scope.lose(name));
         let of_mcp = self.dialect.notation == Notation::Mcp;
         let top = reader.keyed(program, if of_mcp { &TOP_OF_MCP } else { &TOP }, "a program");
         let head = if of_mcp { reader.meta(&top, first) } else { top };

@@ -1,7 +1,6 @@
 //! What a step does where its call fails: the ERR arm.
 
 use super::keyed::Keyed;
-use super::keys::some_words;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};
@@ -215,7 +214,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a handler that is none; steps are read as its action.
     fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Action<'d, 'a> {
         let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
-        let expected = format!("a record with one of {}", some_words(self.dialect, &HANDLER));
+        let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let wrong =
             Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
         let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));

@@ -325,34 +325,16 @@ impl<'a> StepReader<'_, 'a> {
     /// Warns of a step in the place of a value, where it is nothing but a record.
     fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
         let form = if chooses {
-            self.choice_form().to_owned()
+            self.dialect.choice_form().to_owned()
         } else {
-            format!("a step of its own before, with `let`, and a reference to it here: {}", self.loop_form())
+            format!(
+                "a step of its own before, with `let`, and a reference to it here: {}",
+                self.dialect.loop_form()
+            )
         };
         let message = "this record is data: a step stands in no value";
         let warning = self.data(message, node, "a reference").help(form);
         self.doubt(node.span, warning);
-    }
-
-    pub(crate) fn loop_form(&self) -> String {
-        let (word, list) =
-            (self.dialect.word(Key::Body), if self.dialect.is_bare() { "list" } else { "$list" });
-        if self.dialect.is_yaml() {
-            format!("`for: x`, `in: ${{list}}`, `{word}: …`")
-        } else {
-            format!("`{{\"let\": \"v\", \"for\": \"x\", \"in\": \"{list}\", \"{word}\": […]}}`")
-        }
-    }
-
-    /// How one of two values is written.
-    pub(crate) fn choice_form(&self) -> &'static str {
-        if self.dialect.is_yaml() {
-            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps behind it"
-        } else if self.dialect.is_bare() {
-            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps behind it"
-        } else {
-            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
-        }
     }
 }
 

@@ -181,7 +181,7 @@ impl<'a> StepReader<'_, 'a> {
             _ if FAILURE.contains(&name) => (Key::Message, self.dialect.word(Key::Message)),
             _ => return None,
         };
-        let form = self.return_form(word);
+        let form = self.dialect.return_form(word);
         let mut wrong = self.wrong_return(only.key.span, &format!("`{name}` is `{word}` here"), &form);
         wrong.fix = rename(&only.key, word);
         self.report(wrong);
@@ -196,7 +196,7 @@ impl<'a> StepReader<'_, 'a> {
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
         let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
         let word = if failure { self.dialect.word(Key::Message) } else { "ok" };
-        let form = self.return_form(word);
+        let form = self.dialect.return_form(word);
         let wrong =
             self.wrong_return(entry.key.span, "a plain value from a function whose type is a result", &form);
         let unsure = self.failure().is_some() && literal_type(value).is_none();
@@ -205,8 +205,8 @@ impl<'a> StepReader<'_, 'a> {
             Some(edits) => wrong.fix(Fix { title: format!("write `{form}`"), edits }),
             None => wrong.help(format!(
                 "write `{}` to succeed with it, `{}` to fail with it",
-                self.return_form("ok"),
-                self.return_form(self.dialect.word(Key::Message))
+                self.dialect.return_form("ok"),
+                self.dialect.return_form(self.dialect.word(Key::Message))
             )),
         });
     }
@@ -252,22 +252,6 @@ impl<'a> StepReader<'_, 'a> {
             .related(self.output.span, "the type is given here")
     }
 
-    /// How a failure is returned.
-    pub(crate) fn failing_form(&self) -> String {
-        format!("`{}`", self.return_form(self.dialect.word(Key::Message)))
-    }
-
-    fn return_form(&self, word: &str) -> String {
-        let outer = self.dialect.word(Key::Return);
-        if !self.dialect.has(Key::Return) {
-            format!("{{\"{word}\": …}}")
-        } else if self.dialect.is_yaml() {
-            format!("{outer}: {{{word}: …}}")
-        } else {
-            format!("{{\"{outer}\": {{\"{word}\": …}}}}")
-        }
-    }
-
     /// The edits that put a value into a record of one key.
     fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
         let value = entry.value.span;
@@ -301,7 +285,7 @@ impl<'a> StepReader<'_, 'a> {
         }
         let (word, found) = (self.dialect.word(key), shown(&entry.key));
         let outer = self.dialect.word(Key::Return);
-        let expected = self.return_form(word);
+        let expected = self.dialect.return_form(word);
         let open = if self.dialect.is_yaml() {
             format!("{outer}: {{{word}: ")
         } else {

@@ -1,6 +1,5 @@
 //! The steps of a block, one behind the other: which reader each kind of step has.
 
-use super::kinds::step_words;
 use super::reader::{Position, StepReader};
 use super::step::{After, Item, Rest, Step, Tail};
 use crate::ast::StmtKind;
@@ -49,8 +48,8 @@ impl<'a> StepReader<'_, 'a> {
             let message = format!("a step is a record, but this is {found}");
             self.report(
                 Diagnostic::new(Code::BadStep, first_of(item.node), message)
-                    .expected(format!("a record with {}", step_words(self)), found)
-                    .help(self.step_form()),
+                    .expected(format!("a record with {}", self.dialect.step_words()), found)
+                    .help(self.dialect.step_form()),
             );
             return After::Follows;
         }
