@@ -1,0 +1,3 @@
+//! What writers bring from other languages, as data.
+
+pub(crate) mod tokens;
