@@ -5,9 +5,11 @@
 //! not touched.
 
 use crate::diagnostic::Diagnostics;
-use crate::id::parser::{self, Layout, Section};
+use crate::habits::tokens::TokenHabits;
+use crate::id::Source;
+use crate::id::parser::{Layout, Section};
 use crate::source::Limits;
-use crate::syntax::lexer::{self, Comment, Lexed};
+use crate::syntax::lexer::{Comment, Lexed};
 use crate::syntax::registry;
 use crate::syntax::write::write_header;
 use bumpalo::Bump;
@@ -22,17 +24,17 @@ const CONTINUATION: usize = 4;
 pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
     let arena = Bump::new();
     let mut layout = Layout::default();
-    let lexed = lexer::lex(source, options, diagnostics);
-    if let Some(lexed) = &lexed {
-        parser::file(source, &arena, options, lexed, diagnostics, Some(&mut layout));
+    let read = Source::new(source, &arena, options, diagnostics);
+    if let Some(read) = &read {
+        read.read_all(&arena, &TokenHabits, diagnostics, Some(&mut layout));
     }
     diagnostics.sort();
-    let lexed = lexed.filter(|_| !diagnostics.has_errors())?;
+    let read = read.filter(|_| !diagnostics.has_errors())?;
     // A block inside of another is done before it.
     layout.counts.sort_unstable();
     let mut writer = Writer {
         source,
-        lexed: &lexed,
+        lexed: read.lexed(),
         layout: &layout,
         out: String::with_capacity(source.len()),
         line: 0,

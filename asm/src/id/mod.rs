@@ -6,66 +6,55 @@
 
 mod block;
 mod expr;
+mod file;
 mod literal;
-mod mend;
+mod messages;
+mod names;
+mod numbers;
+mod operand;
 pub(crate) mod parser;
-mod stream;
-mod surplus;
-mod template;
+mod statement;
+mod trailing;
+mod words;
 
-pub(crate) use stream::Pieces;
+pub(crate) use file::Source;
 
 use crate::ast::File;
-use crate::diagnostic::source::enveloped;
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::source::{self, Limits};
-use crate::span::Span;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::source::Limits;
+use crate::syntax::habit::{Canonical, Habits};
 use crate::syntax::lexer;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// What a program begins with, for messages.
-const HEADER: &str = "`; fn name(parameter: type) -> type`";
-
-/// Reads a source. What could be read is returned even where there are errors; whether there are, `diagnostics` knows.
+/// Reads a source in its canonical form. What could be read is returned even where there are errors; whether there are,
+/// `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other languages.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(
     source: &'a str,
     arena: &'a Bump,
-    options: &Limits,
+    limits: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    if let Some(diagnostic) = whole(source) {
-        diagnostics.push(diagnostic);
-        return File { functions: &[] };
-    }
-    let file = match lexer::lex(source, options, diagnostics) {
-        Some(lexed) => parser::file(source, arena, options, &lexed, diagnostics, None),
+    parse_with(source, arena, limits, &Canonical, diagnostics)
+}
+
+/// The same with habits.
+pub(crate) fn parse_with<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    limits: &Limits,
+    habits: &dyn Habits,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    let file = match Source::new(source, arena, limits, diagnostics) {
+        Some(source) => source.read_all(arena, habits, diagnostics, None),
         None => File { functions: &[] },
     };
     diagnostics.sort();
-    tell_once(source, diagnostics);
+    keep_causes(source, diagnostics);
     file
-}
-
-/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that lacks its `;`.
-fn whole(source: &str) -> Option<Diagnostic> {
-    if let Some(found) = source::envelope(source) {
-        return Some(enveloped(source, &found, HEADER));
-    }
-    let start = source::trimmed(source);
-    if !start.strip_prefix("fn ")?.contains("->") {
-        return None;
-    }
-    let at = u32::try_from(source.len() - start.len()).ok()?;
-    let fix = Fix {
-        title: "write `; fn`".to_owned(),
-        edits: vec![Edit { span: Span::at(at), text: "; ".to_owned() }],
-    };
-    let message = "the line of a function begins with `;`";
-    let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
-    Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
 /// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
@@ -75,9 +64,9 @@ pub fn count_tokens(source: &str, options: &Limits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
 }
 
-/// Leaves out what only follows from an error right beside it: a token that is none also lacks where it stood, and what
-/// follows a kind that is none is left over.
-fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
+/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is missing too, and
+/// where the kind of a LIT is wrong, its value is left over.
+fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
     let cause = |found: &Diagnostic| {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
     };

@@ -1,6 +1,7 @@
 //! What several notations share: the syntax of types, and the tokens, headers and registries of ID text.
 
 pub(crate) mod cursor;
+pub(crate) mod habit;
 pub(crate) mod header;
 pub(crate) mod ids;
 pub(crate) mod lexer;
