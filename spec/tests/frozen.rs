@@ -1,5 +1,5 @@
-//! Numbers that are out in the world never change: every row of `frozen.txt` still stands in the tables, and every row
-//! of the tables stands in it. A new row is added with `UPDATE=1 cargo test -p ilo-spec --test frozen`.
+//! Published numbers never change: every row of `frozen.txt` is still in the tables, and every row of the
+//! tables is in the file. `UPDATE=1 cargo test -p ilo-spec --test frozen` adds new rows.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -51,7 +51,7 @@ fn mnemonics_and_codes_are_told_apart() {
     };
     unique(isa::TABLE.iter().map(|row| row.mnemonic).collect());
     unique(node::TABLE.iter().map(|row| row.mnemonic).collect());
-    // A compile error and the fault of the same cause share a code on purpose.
+    // A compile error and the fault with the same cause share a code on purpose.
     unique(Code::ALL.iter().filter(|&&code| (code as u16) < 800).map(|code| code.as_str()).collect());
     unique(Code::ALL.iter().filter(|&&code| (code as u16) >= 800).map(|code| code.as_str()).collect());
 }

@@ -1,6 +1,6 @@
 //! The tables in the specification are printed from the tables in the code, and are current.
 //!
-//! `UPDATE=1 cargo test -p ilo-spec --test tables` writes them anew.
+//! `UPDATE=1 cargo test -p ilo-spec --test tables` rewrites them.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Puts `table` between the markers of that name in a page, or says that it is not there as it should be.
+/// Puts `table` between the markers of that name in a page, or fails if it is not there.
 fn hold(page: &str, name: &str, table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("doc").join(page);
     let text = fs::read_to_string(&path).unwrap();

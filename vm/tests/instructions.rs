@@ -1,4 +1,4 @@
-//! Every instruction with every kind of operand, as data: what it comes to, or which fault.
+//! Every instruction with every kind of operand, as data: its result or its fault.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -30,7 +30,7 @@ fn number(datum: Datum<'_>) -> Option<Number> {
     }
 }
 
-/// The same rows for the form with two registers and, where `b` is a number, the form with a constant.
+/// The same rows for the form with two registers, and if `b` is a number, for the form with a constant.
 fn check_with_constant(name: &str, op: Op, constant: Op, rows: Rows<'_>) {
     check(name, op, rows);
     for (a, b, expected) in rows {
@@ -134,7 +134,7 @@ fn arithmetic() {
     );
 }
 
-/// Pairs with their order: `<`, `=`, `>`, or `x` where there is none, and whether they are equal.
+/// Pairs with their order (`<`, `=`, `>`, or `x` if there is none) and whether they are equal.
 const ORDERED: Rows<'static> = &[
     (i(1), i(2), "<"),
     (i(2), i(2), "="),
@@ -151,7 +151,7 @@ const ORDERED: Rows<'static> = &[
     (t("a"), t("b"), "<"),
     (t("a"), t("a"), "="),
     (t("a"), t(""), ">"),
-    // Code points order these the other way than UTF-16 does.
+    // By code point the order is the opposite of that in UTF-16.
     (t("\u{ffff}"), t("\u{10000}"), "<"),
     (t("1"), i(1), "x"),
     (NIL, NIL, "x="),
@@ -186,7 +186,7 @@ fn stays(op: Op, a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> Strin
 #[test]
 fn comparison() {
     let (dst, a, b, number_id, to) = (Out(2), In(0), In(1), NumberId(0), To(2));
-    // The instruction, its jump, its jump with a constant, and for which orders it holds.
+    // The instruction, its jump, its jump with a constant, and the orders for which it holds.
     let relations: [(Op, Op, Op, &str); 6] = [
         (Op::Lt { dst, a, b }, Op::UnlessLt { a, b, to }, Op::UnlessLtC { a, number: number_id, to }, "<"),
         (Op::Le { dst, a, b }, Op::UnlessLe { a, b, to }, Op::UnlessLeC { a, number: number_id, to }, "<="),
@@ -424,7 +424,7 @@ fn switches() {
         Key::Number(NumberId(0)),
         Key::Text(ilo_spec::operand::StringId(3)),
     ];
-    // Few cases, then so many that they are looked up.
+    // Few cases, then enough for a binary search.
     for more in [0, 20] {
         for (value, expected) in [
             (NIL, "0"),

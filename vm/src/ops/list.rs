@@ -1,11 +1,11 @@
 //! Lists: making, appending, indexing, length.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::integral;
-use crate::ops::{get, mismatch, set, span};
-use crate::program::Inner;
+use crate::number::integral;
+use crate::ops::{get, set, span};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use ilo_spec::error::Code;
 use ilo_spec::operand::{Count, First, In, Out};
@@ -65,11 +65,11 @@ fn out_of_range(list: Value, index: Value) -> Trap {
     Trap::new(Code::FaultIndexOutOfRange, format_args!("{message}"))
 }
 
-/// `dst` = the length of a text in code points, of a list in items, of a record in fields.
+/// `dst` = the length of a text in code points, of a list in items, or of a record in fields.
 #[inline(never)]
 pub(crate) fn length(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     src: In,

@@ -4,23 +4,23 @@ use crate::fault::Trap;
 use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::{set, span};
-use crate::program::Inner;
+use crate::program::ProgramData;
 use crate::render;
 use crate::value::Tag;
 use ilo_spec::operand::{Count, First, Out};
 
-/// `dst` = the window, rendered and joined.
+/// `dst` = the values of the window, rendered and joined.
 #[inline(never)]
 pub(crate) fn concat(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (first, count): (First, Count),
 ) -> Result<(), Trap> {
     let start = heap.text.len();
     let mut sink = render::Arena::new(heap, program, start);
-    // Text is copied; what is written digit by digit or field by field takes far longer for a byte.
+    // Text is copied; a rendered number or container takes far longer per byte.
     let mut written = 0;
     for &value in span(w, first, count.0.into()) {
         let before = sink.len();

@@ -1,4 +1,5 @@
-//! Each rule of section 8 of the specification: a program that breaks it and nothing else, and the same mended.
+//! Each rule of section 8 of the specification: a program that breaks only this rule, and the corrected
+//! program.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -14,10 +15,10 @@ use std::collections::BTreeSet;
 const RETURN: Op = Op::Return { src: In(0) };
 const BASE: LoopBase = LoopBase(1);
 
-/// How many registers a function of these tests has.
+/// Registers of the functions in these tests.
 const REGISTERS: u16 = 8;
 
-/// One function f(a) with tables that have one of everything.
+/// One function f(a), with tables that have one entry each.
 fn one(code: &[Op]) -> Asm {
     let mut asm = Asm::new(&["a", "b"]);
     asm.int(1);
@@ -65,7 +66,8 @@ fn invoke(function: u16) -> Op {
     Op::Invoke { dst: Out(0), first: First(0), function: FunctionId(function), fail: OnFail(0) }
 }
 
-/// A rule's number, what breaks it and where (nowhere: in the tables or a signature), and the same mended.
+/// A rule's number, a program that breaks it and where (nowhere: in the tables or a signature), and the
+/// corrected one.
 type Row = (u8, Asm, Option<u32>, fn(&Rule) -> bool, Asm);
 
 fn each(to: u16) -> Op {
@@ -166,7 +168,7 @@ fn product(least: u8) -> Op {
     Op::MulCUnlessGeC { dst: Out(0), a: In(0), by: NumberByte(0), least: NumberByte(least), to: To(0) }
 }
 
-/// A choice whose one case has that number constant, of which there is one.
+/// A choice whose one case has that number constant; there is one.
 fn choice(number: u16) -> Asm {
     with(&[Op::Select { dst: Out(1), src: In(0), map: ChoiceId(0) }, RETURN], |asm| {
         asm.map(vec![(Key::Nil, number)], None);
@@ -246,7 +248,7 @@ fn registers() -> Vec<Row> {
         }
     };
     vec![
-        // Set on one of two ways.
+        // Set on only one of two paths.
         (
             16,
             one(&[jump_if(1), nil(5), read(5), RETURN]),
@@ -254,7 +256,7 @@ fn registers() -> Vec<Row> {
             unset(5),
             one(&[nil(5), jump_if(0), read(5), RETURN]),
         ),
-        // At the failure target `dst` is set, and nothing else is.
+        // At the failure handler `dst` is set, and nothing else.
         (
             17,
             one(&[call(1), RETURN, read(6), RETURN]),
@@ -262,7 +264,7 @@ fn registers() -> Vec<Row> {
             unset(6),
             one(&[call(1), RETURN, read(5), RETURN]),
         ),
-        // The item is set in the body, and not behind the loop.
+        // The item is set in the body, but not after the loop.
         (
             18,
             one(&[begin(0), next(1), COLLECT, read(4), RETURN]),
@@ -303,19 +305,19 @@ fn registers() -> Vec<Row> {
 }
 
 #[test]
-fn a_program_that_breaks_one_rule_is_refused_for_it_and_mended_it_is_not() {
-    for (number, broken, place, is_expected, mended) in tables().into_iter().chain(flow()).chain(registers())
+fn a_program_that_breaks_one_rule_is_refused_for_it_and_the_corrected_one_is_not() {
+    for (number, broken, place, is_expected, corrected) in tables().into_iter().chain(flow()).chain(registers())
     {
         let Err(error) = Program::new(broken.spec) else { panic!("8.{number} is broken and taken") };
         assert!(is_expected(&error.rule), "8.{number}: {error}");
         assert_eq!(error.pc(), place, "8.{number}: {error}");
-        if let Err(error) = Program::new(mended.spec) {
-            panic!("8.{number}, mended: {error}");
+        if let Err(error) = Program::new(corrected.spec) {
+            panic!("8.{number}, corrected: {error}");
         }
     }
 }
 
-/// Rule 8.24 has no program that breaks it: its sums are bounded by the ceilings that other rules hold.
+/// No program breaks rule 8.24: its sums are bounded by limits that other rules check.
 #[test]
 fn the_sums_of_the_largest_program_can_be_counted() {
     let widest = ilo_spec::isa::TABLE.iter().map(|row| usize::from(row.cost)).max().unwrap();
@@ -323,7 +325,7 @@ fn the_sums_of_the_largest_program_can_be_counted() {
     const { assert!(limits::FUNCTIONS * limits::REGISTERS < 1 << 32) };
 }
 
-/// Every rule that the specification numbers has a row here, but for that one.
+/// Every rule numbered in the specification has a row here, except that one.
 #[test]
 fn every_rule_of_the_specification_is_tested() {
     let page = include_str!("../../spec/doc/bytecode.md");

@@ -1,5 +1,5 @@
-//! Where the verifier takes one way or another by size or place: what lies on either side is judged alike, and what it
-//! adds up for running is exact.
+//! Where the verifier takes different paths by size or place: both sides are judged alike, and the costs that
+//! it computes are exact.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -33,7 +33,7 @@ fn invoke(function: u16, first: u8, fail: u16) -> Op {
     Op::Invoke { dst: Out(first), first: First(first), function: FunctionId(function), fail: OnFail(fail) }
 }
 
-/// What the verifier says of a program, as the rule's debug print with its place.
+/// The verdict on a program: the rule's debug print and its place.
 fn verdict(asm: Asm) -> Result<(), (Option<u32>, String)> {
     Program::new(asm.spec).map(drop).map_err(|error| (error.pc(), format!("{:?}", error.rule)))
 }
@@ -94,7 +94,7 @@ fn a_function_is_as_long_as_may_be_wherever_it_stands() {
     assert_eq!(verdict(functions(&[(2, &long(most))])), Ok(()));
     let (place, rule) = verdict(functions(&[(2, &long(most + 1))])).unwrap_err();
     assert_eq!((place, rule.starts_with("Count")), (None, true));
-    // The second one ends past that many instructions, and is no longer for it.
+    // The second one ends after that many instructions, but is not longer.
     assert_eq!(verdict(functions(&[(2, &long(40_000)), (2, &long(40_000))])), Ok(()));
 }
 
@@ -117,7 +117,7 @@ fn a_wide_frame_is_followed_as_a_narrow_one_is() {
     }
 }
 
-/// A narrow frame is followed in a word of 64 bits, where register 64 falls on register 0, which is set.
+/// A narrow frame is tracked in a word of 64 bits; register 64 would fall on register 0, which is set.
 #[test]
 fn a_register_past_the_word_is_no_other() {
     let code: [&[Op]; 4] = [
@@ -132,7 +132,7 @@ fn a_register_past_the_word_is_no_other() {
     }
 }
 
-/// An index far past its table is refused as the first one past it is.
+/// An index far outside its table is refused like the first one outside.
 #[test]
 fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
     for field in [1, 2, 9, u16::MAX] {
@@ -162,12 +162,12 @@ fn an_index_is_below_its_table_and_a_loop_within_its_frame() {
     }
 }
 
-/// Each instruction that yields is held to its loop and, where it names its fields one by one, to their number.
+/// Each yield instruction must be in its loop, and those that name single registers must match their shape.
 #[test]
 fn what_yields_has_its_loop_and_its_shape() {
     let base = LoopBase(1);
     let (a, b, c, d) = (In(0), In(0), In(0), In(0));
-    // The shapes 0 to 2 are of two to four fields.
+    // The shapes 0 to 2 have two to four fields.
     let of = |count: usize, shape| match count {
         2 => Op::YieldTwo { base, a, b, shape },
         3 => Op::YieldThree { base, a, b, c, shape },
@@ -201,7 +201,7 @@ fn the_second_function_is_followed_as_the_first_is() {
     let jump = Op::JumpIf { src: In(0), to: To(1) };
     let code = [nil(1), jump, nil(2), copy(0, 1), RETURN];
     assert_eq!(verdict(functions(&[(3, &code), (3, &code)])), Ok(()));
-    // Its loop does not end in the function behind it.
+    // Its loop does not end in the next function.
     let begins = [nil(5), each(1, 0)];
     let ends = [next(1, 4, 1), RETURN];
     assert_eq!(verdict(functions(&[(6, &begins), (6, &ends)])), Err((Some(1), "Loop".to_owned())));
@@ -215,12 +215,12 @@ fn a_failed_function_goes_on_where_it_says() {
     let outside = [copy(1, 0), invoke(0, 1, 2), RETURN];
     let (place, rule) = verdict(functions(&[leaf, (2, &outside)])).unwrap_err();
     assert_eq!((place, rule.starts_with("Jump")), (Some(2), true), "{rule}");
-    // What is wrong with it is the window alone.
+    // Only its window is wrong.
     let unset = format!("{:?}", Rule::Unset { register: 1 });
     assert_eq!(verdict(functions(&[leaf, (2, &[invoke(0, 1, 0), RETURN])])), Err((Some(1), unset)));
 }
 
-/// An inner loop ends before the outer one does.
+/// An inner loop ends before the outer one.
 #[test]
 fn loops_do_not_cross() {
     let inner = |to: u16, code: [Op; 2]| {
@@ -233,7 +233,7 @@ fn loops_do_not_cross() {
     assert_eq!(verdict(functions(&[(10, &code)])), Err((Some(1), "Loop".to_owned())));
 }
 
-/// What one inner loop overwrites is no matter of another that stands behind it.
+/// What one inner loop overwrites does not affect another one after it.
 #[test]
 fn each_inner_loop_overwrites_its_own() {
     let code = [
@@ -252,7 +252,7 @@ fn each_inner_loop_overwrites_its_own() {
     assert_eq!(verdict(functions(&[(1, &[RETURN]), (16, &code)])), Ok(()));
 }
 
-/// Runs the last function with a list of that many numbers; gives fuel and memory that it was charged.
+/// Runs the last function with a list of that many numbers; returns the fuel and memory charged.
 fn charged(asm: Asm, items: i64) -> (u64, u64) {
     let program = asm.build();
     let last = FunctionId(u16::try_from(program.spec().functions.len() - 1).unwrap());
@@ -263,7 +263,7 @@ fn charged(asm: Asm, items: i64) -> (u64, u64) {
     (run.fuel_used(), run.memory_used())
 }
 
-/// Each instruction of a pass costs its row, the `next` included (10.4).
+/// A pass costs the rows of its instructions, including `next` (10.4).
 #[test]
 fn a_pass_costs_what_its_instructions_cost() {
     let looped = || functions(&[(6, &[each(1, 2), nil(5), nil(5), next(1, 4, 3), RETURN])]);
@@ -271,7 +271,7 @@ fn a_pass_costs_what_its_instructions_cost() {
     assert_eq!(more - fewer, 8 * 3);
 }
 
-/// A call that is under way is charged, one inside another by itself.
+/// Nested calls that are under way are charged separately.
 #[test]
 fn calls_inside_each_other_are_charged_each() {
     let chain = |depth: u16| {

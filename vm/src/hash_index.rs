@@ -1,27 +1,28 @@
-//! A table from hashes to small numbers, for names and shapes.
+//! A hash table from hashes to small numbers, for names and shapes.
 //!
-//! It keeps numbers only; what they stand for lies with the owner, who compares. Hashing is seeded with a constant, so
-//! nothing is random. Keys may be chosen by an enemy: where a probe grows longer than any chance would make it, the
-//! seed moves on and the table is filled anew, so that keys that met under one seed part under the next.
+//! It stores numbers only; the owner keeps what they refer to and compares. The seed is a constant, so
+//! nothing is random. Keys may be chosen by an attacker: if a probe becomes longer than chance allows, the
+//! table is rebuilt with the next seed, under which the colliding keys no longer collide.
 
 use alloc::vec::Vec;
 use core::hash::BuildHasher as _;
 
-/// A probe longer than this at half load is no accident.
+/// A longer probe at half load is an attack, not chance.
 const LONGEST_PROBE: usize = 64;
-/// Seeds tried before long probes are put up with.
+/// Seeds tried before long probes are accepted.
 const SEEDS: u64 = 8;
 
 /// The table.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Index {
-    /// Hash in the upper half, number + 1 in the lower; 0 is empty. The length is a power of two or 0.
+pub(crate) struct HashIndex {
+    /// The hash in the upper half, the number + 1 in the lower; 0 is empty. The length is 0 or a power of
+    /// two.
     slots: Vec<u64>,
     used: usize,
     seed: u64,
 }
 
-impl Index {
+impl HashIndex {
     pub(crate) fn hash_text(&self, text: &str) -> u64 {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(text)
     }
@@ -30,7 +31,7 @@ impl Index {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(list)
     }
 
-    /// The number under a hash for which `same` holds.
+    /// The number with this hash for which `same` holds.
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = start(hash, mask);
@@ -47,18 +48,18 @@ impl Index {
         }
     }
 
-    /// Makes room for so many at once.
-    pub(crate) fn with_room(count: usize) -> Index {
-        Index { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
+    /// An empty table with room for `count` entries.
+    pub(crate) fn with_room(count: usize) -> HashIndex {
+        HashIndex { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
     }
 
-    /// Adds a number unless one is there for which `same` holds; says whether it did. `hash_of` is as in
-    /// [`Index::insert`].
+    /// Adds a number unless the table has one for which `same` holds; returns whether it was added. For
+    /// `hash_of` see [`HashIndex::insert`].
     pub(crate) fn insert_new(
         &mut self,
         new: u32,
         mut same: impl FnMut(u32) -> bool,
-        hash_of: impl Fn(&Index, u32) -> u64,
+        hash_of: impl Fn(&HashIndex, u32) -> u64,
     ) -> bool {
         if (self.used + 1) * 2 > self.slots.len() {
             self.refill((self.slots.len() * 2).max(16), &hash_of);
@@ -84,8 +85,8 @@ impl Index {
         true
     }
 
-    /// Adds a number that is not there; `hash_of` hashes what any number stands for under the table's seed.
-    pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&Index, u32) -> u64) {
+    /// Adds a number that the table does not have. `hash_of` computes a number's hash with the table's seed.
+    pub(crate) fn insert(&mut self, new: u32, hash_of: impl Fn(&HashIndex, u32) -> u64) {
         if (self.used + 1) * 2 > self.slots.len() {
             let room = (self.slots.len() * 2).max(16);
             self.refill(room, &hash_of);
@@ -96,7 +97,7 @@ impl Index {
         }
     }
 
-    /// Puts a number in the first free place and says how far that was.
+    /// Puts a number into the first free place; returns the length of the probe.
     fn place(&mut self, new: u32, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut place = start(hash, mask);
@@ -110,7 +111,7 @@ impl Index {
         probe
     }
 
-    fn refill(&mut self, room: usize, hash_of: &impl Fn(&Index, u32) -> u64) {
+    fn refill(&mut self, room: usize, hash_of: &impl Fn(&HashIndex, u32) -> u64) {
         let old = core::mem::replace(&mut self.slots, alloc::vec![0; room]);
         self.used = 0;
         for slot in old.into_iter().filter(|&slot| slot != 0) {
@@ -120,7 +121,7 @@ impl Index {
         }
     }
 
-    /// Forgets everything, but keeps the room.
+    /// Removes all entries, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.used = 0;
@@ -145,9 +146,9 @@ mod tests {
 
     #[test]
     fn finds_what_was_put_in_and_nothing_else() {
-        let mut index = Index::default();
+        let mut index = HashIndex::default();
         let names: Vec<alloc::string::String> = (0..5_000).map(|n| alloc::format!("name {n}")).collect();
-        let hash_of = |index: &Index, n: u32| index.hash_text(&names[n as usize]);
+        let hash_of = |index: &HashIndex, n: u32| index.hash_text(&names[n as usize]);
         for n in 0..4_000 {
             index.insert(n, hash_of);
         }
@@ -159,9 +160,9 @@ mod tests {
 
     #[test]
     fn keys_that_all_meet_are_parted_by_another_seed() {
-        let mut index = Index::default();
+        let mut index = HashIndex::default();
         let hash_of =
-            |index: &Index, n: u32| if index.seed == 0 { 7 } else { u64::from(n) << 33 | u64::from(n) };
+            |index: &HashIndex, n: u32| if index.seed == 0 { 7 } else { u64::from(n) << 33 | u64::from(n) };
         for n in 0..1_000 {
             index.insert(n, hash_of);
         }

@@ -1,155 +1,38 @@
-//! A run from a snapshot: everything is verified as it is read, for the bytes may come from anywhere.
+//! Reads a snapshot; everything is verified, because the bytes may come from anywhere.
 //!
-//! What is shown: the sum and the program fit; frames follow from calls of the program; registers are those that are
-//! live there, loops have their lists; texts are UTF-8, numbers finite, records have the fields of their shape; a value
-//! is named again only once it is whole, so nothing is circular; sizes, depth and memory keep to the limits. Nothing
-//! recurses, and no room is taken that the bytes or the limits do not pay for.
+//! It checks that the checksum and the program match; frames follow from calls in the program; the live
+//! registers are there, and loops have their lists; texts are UTF-8, numbers are finite, records have the
+//! fields of their shape; a value is referred to only once it is complete, so nothing is circular; sizes,
+//! depth and memory respect the limits. Nothing recurses, and no memory is allocated beyond what the input or
+//! the limits allow.
 
-use crate::fault::{StartError, Trap};
+use super::error::{RestoreError, Result};
+use super::format::{HEAD, MAGIC, SUM, VERSION, checksum, tag};
+use super::tables::{ENTRY, Object, Open, Tables};
+use crate::frame::Frame;
 use crate::heap::{Heap, narrow};
-use crate::interp::{self, Machine, Waiting};
-use crate::live::Use;
-use crate::program::{Inner, Program};
-use crate::run::Run;
-use crate::set;
-use crate::snapshot::{HEAD, MAGIC, SUM, VERSION, tag};
+use crate::liveness::RegisterUse;
+use crate::machine::{self, Machine, PendingCall};
+use crate::program::{Program, ProgramData};
+use crate::register_set::registers;
 use crate::value::{Tag, Value, at};
-use crate::{Limits, frame::Frame};
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
-use ilo_spec::decode::Reader;
-use ilo_spec::error::{Code, DecodeError};
+use ilo_spec::bytes::ByteReader;
+use ilo_spec::error::DecodeError;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FunctionId, StringId};
-use xxhash_rust::xxh3::xxh3_64;
 
-/// Why bytes are not a snapshot that a run may go on from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RestoreError {
-    /// They do not begin as a snapshot does.
-    Magic,
-    /// A version that this build does not read.
-    Version {
-        /// The version found.
-        found: u8,
-    },
-    /// The sum does not fit: bytes were changed or lost.
-    Damaged,
-    /// The snapshot is of another program.
-    OtherProgram {
-        /// The hash of the program at hand.
-        expected: u64,
-        /// The hash that the snapshot names.
-        found: u64,
-    },
-    /// Something in it is not of the form.
-    Form(DecodeError),
-    /// Something in it breaks a rule.
-    Rule {
-        /// The byte at which reading stopped.
-        offset: usize,
-        /// What should be there.
-        expected: &'static str,
-        /// What is.
-        found: u64,
-    },
-    /// It passes a limit of the run.
-    Limit {
-        /// The limit's code.
-        code: Code,
-        /// What was found and the limit.
-        message: String,
-    },
+/// The beginning of a snapshot; the rest is read when the function that it names is prepared.
+pub(crate) struct Header<'b> {
+    pub(crate) function: FunctionId,
+    nested: bool,
+    fuel: u64,
+    calls: u64,
+    reader: ByteReader<'b>,
 }
 
-impl RestoreError {
-    /// The stable code.
-    pub fn code(&self) -> Code {
-        match self {
-            RestoreError::Limit { code, .. } => *code,
-            _ => Code::BadSnapshot,
-        }
-    }
-}
-
-impl fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RestoreError::Magic => f.write_str("expected the magic bytes of an ilo snapshot"),
-            RestoreError::Version { found } => {
-                write!(f, "expected a snapshot of version {VERSION}, found {found}")
-            }
-            RestoreError::Damaged => {
-                f.write_str("the sum at the end does not fit: bytes were changed or lost")
-            }
-            RestoreError::OtherProgram { expected, found } => {
-                write!(f, "expected a snapshot of program {expected:016x}, found one of {found:016x}")
-            }
-            RestoreError::Form(error) => error.fmt(f),
-            RestoreError::Rule { offset, expected, found } => {
-                write!(f, "at byte {offset}: expected {expected}, found {found}")
-            }
-            RestoreError::Limit { message, .. } => f.write_str(message),
-        }
-    }
-}
-
-impl core::error::Error for RestoreError {}
-
-impl From<DecodeError> for RestoreError {
-    fn from(error: DecodeError) -> RestoreError {
-        RestoreError::Form(error)
-    }
-}
-
-impl From<Trap> for RestoreError {
-    fn from(trap: Trap) -> RestoreError {
-        let (code, message) = trap.into_parts();
-        RestoreError::Limit { code, message }
-    }
-}
-
-impl From<StartError> for RestoreError {
-    fn from(error: StartError) -> RestoreError {
-        // The function is there, so it is the memory of its frames.
-        RestoreError::Limit { code: error.code(), message: alloc::format!("{error}") }
-    }
-}
-
-type Result<T> = core::result::Result<T, RestoreError>;
-
-impl Run {
-    /// A run that goes on from a snapshot of this program.
-    ///
-    /// # Errors
-    /// As [`Run::restore`].
-    pub fn from_snapshot(program: &Program, snapshot: &[u8], limits: Limits) -> Result<Run> {
-        let mut run = Run::new(program, limits);
-        run.restore(snapshot)?;
-        Ok(run)
-    }
-
-    /// Drops whatever was under way and goes on from a snapshot: the call that it was taken at waits for its answer.
-    ///
-    /// Fuel and calls that were used stay used; memory is counted anew. There are no arguments to rewind to.
-    ///
-    /// # Errors
-    /// Bytes that are no snapshot of this program, or that pass a limit of this run; then nothing is under way.
-    pub fn restore(&mut self, snapshot: &[u8]) -> Result<()> {
-        self.clear();
-        let mut tables = self.tables.take().unwrap_or_default();
-        let restored = self.read(snapshot, &mut tables);
-        tables.clear();
-        self.tables = Some(tables);
-        if restored.is_err() {
-            self.clear();
-        }
-        restored
-    }
-
-    fn read(&mut self, snapshot: &[u8], tables: &mut Tables) -> Result<()> {
-        let program = self.machine.program.clone();
+impl<'b> Header<'b> {
+    /// Checks what encloses the content, and reads the beginning.
+    pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Result<Header<'b>> {
         let mut reader = open(snapshot, program.inner().lazy().id)?;
         let nested = flag(&mut reader)?;
         let (fuel, calls) = (reader.varint()?, reader.varint()?);
@@ -157,20 +40,26 @@ impl Run {
         if program.inner().function(function).is_none() {
             return rule(&reader, "the number of a function", function.0.into());
         }
-        self.prepare(function)?;
+        Ok(Header { function, nested, fuel, calls, reader })
+    }
+
+    /// Reads the rest into a machine that is prepared for the function.
+    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Result<()> {
+        let Header { function, nested, fuel, calls, mut reader } = self;
+        let program = machine.program.clone();
         let inner = program.inner();
         let lazy = inner.lazy();
-        self.machine.heap.budget.use_up(fuel, calls);
-        self.machine.heap.nested = nested;
-        windows(&mut self.machine, &mut reader, inner, function)?;
-        let Machine { heap, stack, frames, notes, pc, base, .. } = &mut self.machine;
+        machine.heap.budget.use_up(fuel, calls);
+        machine.heap.nested = nested;
+        windows(machine, &mut reader, inner, function)?;
+        let Machine { heap, stack, frames, notes, pc, base, .. } = &mut *machine;
         let windows = frames.iter().map(|frame| (frame.pc, frame.base));
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
         for (pc, base) in windows.chain([(*pc, *base)]) {
-            let Some(site) = lazy.live.site(pc - 1) else { continue };
+            let Some(safepoint) = lazy.live.safepoint(pc - 1) else { continue };
             let base = at(base);
-            for register in set::registers(site.set) {
-                let of = lazy.live.use_of(site, register);
+            for register in registers(safepoint.set) {
+                let of = lazy.live.use_of(safepoint, register);
                 let value = values.register(of, &stack[base..])?;
                 stack[base + usize::from(register)] = value;
             }
@@ -182,23 +71,23 @@ impl Run {
                 return values.rule("the number of a tool's name", tool.into());
             }
             let value = values.value(None)?;
-            interp::note(values.heap, notes, StringId(tool), value)?;
+            machine::note(values.heap, notes, StringId(tool), value)?;
         }
         if values.reader.left() > 0 {
             let left = values.reader.left() as u64;
             return values.rule("the end", left);
         }
         let charged = values.charged;
-        self.machine.heap.budget.give_back(charged);
-        Ok(self.wait()?)
+        machine.heap.budget.give_back(charged);
+        Ok(())
     }
 }
 
-/// Reads where the run is: the calls that are under way, each of the function that the one before called.
+/// Reads where the run is: the open calls, each of a function that the one before invokes.
 fn windows(
     machine: &mut Machine,
-    reader: &mut Reader<'_>,
-    program: &Inner,
+    reader: &mut ByteReader<'_>,
+    program: &ProgramData,
     function: FunctionId,
 ) -> Result<()> {
     let count = reader.count("frames", program.spec.functions.len(), 1)?;
@@ -216,7 +105,7 @@ fn windows(
             }
             Some(&Op::Tool { dst, first, call, .. }) if left == 0 => {
                 (machine.pc, machine.base) = (pc, base);
-                machine.waiting = Waiting { call, first, dst };
+                machine.pending_call = PendingCall { call, first, dst };
             }
             _ => {
                 let expected = if left > 0 { "a call of a function" } else { "a tool call" };
@@ -227,8 +116,8 @@ fn windows(
     Ok(())
 }
 
-/// Checks what stands around the content, which is left to be read.
-fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
+/// Checks magic, version, checksum and program; returns a reader of the content.
+fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
     let Some(rest) = snapshot.strip_prefix(&MAGIC) else { return Err(RestoreError::Magic) };
     match rest.first() {
         Some(&VERSION) => {}
@@ -236,10 +125,10 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
         None => return Err(RestoreError::Damaged),
     }
     let Some((content, sum)) = snapshot.split_last_chunk::<SUM>() else { return Err(RestoreError::Damaged) };
-    if content.len() < HEAD || xxh3_64(content).to_le_bytes() != *sum {
+    if content.len() < HEAD || checksum(content) != *sum {
         return Err(RestoreError::Damaged);
     }
-    let mut reader = Reader::new(content);
+    let mut reader = ByteReader::new(content);
     let mut found = [0; size_of::<u64>()];
     reader.raw(MAGIC.len() + 1)?;
     found.copy_from_slice(reader.raw(size_of::<u64>())?);
@@ -247,11 +136,11 @@ fn open(snapshot: &[u8], id: u64) -> Result<Reader<'_>> {
     if found == id { Ok(reader) } else { Err(RestoreError::OtherProgram { expected: id, found }) }
 }
 
-fn rule<T>(reader: &Reader<'_>, expected: &'static str, found: u64) -> Result<T> {
+fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Result<T> {
     Err(RestoreError::Rule { offset: reader.offset(), expected, found })
 }
 
-fn flag(reader: &mut Reader<'_>) -> Result<bool> {
+fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
     match reader.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -259,65 +148,13 @@ fn flag(reader: &mut Reader<'_>) -> Result<bool> {
     }
 }
 
-/// What was read before, kept by the run for the next time.
-#[derive(Debug, Default)]
-pub(crate) struct Tables {
-    texts: Vec<Value>,
-    objects: Vec<Object>,
-    open: Vec<Open>,
-    shapes: Vec<u32>,
-    names: Vec<u32>,
-    list: Vec<u32>,
-}
-
-/// A list or record that has a number.
-#[derive(Clone, Copy, Debug)]
-struct Object {
-    /// The value, as deep as what is there of it.
-    value: Value,
-    /// Items that are there.
-    filled: u32,
-    whole: bool,
-    /// Whether a container holds it.
-    held: bool,
-}
-
-/// A container whose items are being read.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    object: u32,
-    next: u32,
-    count: u32,
-    depth: u32,
-}
-
-/// Entries of a table that are kept.
-const KEPT: usize = 1_024;
-/// Bytes of an entry of a table, which may have twice the room.
-const ENTRY: u64 = 2 * size_of::<Object>() as u64;
-
-impl Tables {
-    fn clear(&mut self) {
-        fn clear<T>(list: &mut Vec<T>) {
-            list.clear();
-            list.shrink_to(KEPT);
-        }
-        clear(&mut self.texts);
-        clear(&mut self.objects);
-        clear(&mut self.open);
-        clear(&mut self.shapes);
-        clear(&mut self.names);
-        clear(&mut self.list);
-    }
-}
-
 /// Reads values.
 struct Values<'r, 'b> {
-    reader: Reader<'b>,
+    reader: ByteReader<'b>,
     heap: &'r mut Heap,
-    program: &'r Inner,
+    program: &'r ProgramData,
     tables: &'r mut Tables,
-    /// What the tables were charged.
+    /// Bytes charged for the tables.
     charged: u64,
 }
 
@@ -326,7 +163,7 @@ impl Values<'_, '_> {
         rule(&self.reader, expected, found)
     }
 
-    /// Charges an entry of a table.
+    /// Charges one table entry.
     #[inline]
     fn entry(&mut self) -> Result<()> {
         self.heap.budget.charge(ENTRY)?;
@@ -334,16 +171,16 @@ impl Values<'_, '_> {
         Ok(())
     }
 
-    /// Reads a register; those of its window that are lower are there.
+    /// Reads a register; lower registers of its window are already there.
     #[inline]
-    fn register(&mut self, of: Use, window: &[Value]) -> Result<Value> {
+    fn register(&mut self, of: RegisterUse, window: &[Value]) -> Result<Value> {
         match of {
-            Use::Value => self.value(None),
-            Use::List => match self.value(None)? {
+            RegisterUse::Value => self.value(None),
+            RegisterUse::List => match self.value(None)? {
                 list if list.tag == Tag::List => Ok(list),
                 _ => self.rule("a list to loop over", 0),
             },
-            Use::Index(open) => {
+            RegisterUse::Index(open) => {
                 let index = self.reader.varint32()?;
                 if index > window[usize::from(open.base)].aux {
                     return self.rule("an index within the list of the loop", index.into());
@@ -351,18 +188,18 @@ impl Values<'_, '_> {
                 let cost = self.program.facts.loops.get(at(open.pc)).copied().unwrap_or(1);
                 Ok(Value::state(cost, index, open.pc + 1))
             }
-            Use::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
+            RegisterUse::Collected(open) => self.value(Some(window[usize::from(open.base)].aux)),
         }
     }
 
-    /// Reads a value; with `room` it is what a loop collects over a list of that length.
+    /// Reads a value; with `room`, the items collected by a loop over a list of that length.
     #[inline]
     fn value(&mut self, mut room: Option<u32>) -> Result<Value> {
         loop {
             let mut done = self.begin(room.take())?;
             loop {
                 let Some(open) = self.tables.open.last_mut() else {
-                    // Whatever opened something has left it in the table.
+                    // Every open container has left its value in the table.
                     return Ok(done.unwrap_or(Value::NIL));
                 };
                 let object = &mut self.tables.objects[at(open.object)];
@@ -384,7 +221,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// Reads what is no container whole, and a container up to its items.
+    /// Reads a scalar, or a container up to its items.
     #[inline]
     fn begin(&mut self, room: Option<u32>) -> Result<Option<Value>> {
         let tag = self.reader.byte()?;
@@ -464,7 +301,7 @@ impl Values<'_, '_> {
             return self.rule("places for as many items, and at most twice as many", places);
         }
         self.heap.budget.check_items(used)?;
-        // At most twice what the bytes hold.
+        // At most twice the bytes of the input.
         let places = usize::try_from(places).unwrap_or(used);
         let header = self.heap.take(places + 1)?;
         self.heap.values[header] = Value::header(narrow(used), narrow(places));
@@ -542,7 +379,7 @@ impl Values<'_, '_> {
         Ok(name)
     }
 
-    /// A container whose place is taken: whole where it is empty, else its items follow.
+    /// A container with its place reserved: complete if it is empty, else its items follow.
     fn open(&mut self, value: Value, count: usize) -> Result<Option<Value>> {
         if count == 0 {
             return Ok(Some(value));
@@ -556,13 +393,14 @@ impl Values<'_, '_> {
         Ok(None)
     }
 
-    /// A container that was there before: whole, or of a list that grows what is there.
+    /// A container that was read before: complete, or the existing part of a growable list.
     fn again(&mut self) -> Result<Value> {
         let number = self.reader.varint32()?;
         let Some(&Object { value, filled, whole, held }) = self.tables.objects.get(at(number)) else {
             return self.rule("the number of a list or record before", number.into());
         };
-        // What two containers hold may be larger, written out, than the heap; what registers hold as well is not.
+        // A value held by two containers may be larger, written out, than the heap. One that only registers
+        // share is not.
         if !self.tables.open.is_empty() {
             self.heap.nested |= held;
             self.tables.objects[at(number)].held = true;

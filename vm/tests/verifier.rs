@@ -1,4 +1,4 @@
-//! What the verifier takes and refuses, and that no bytes make it or a run panic.
+//! What the verifier accepts and refuses; and no bytes make it or a run panic.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -13,7 +13,7 @@ use ilo_vm::{Datum, FunctionId, Limits, Program, Rule, Run, Step};
 /// What a case adds to a program.
 type Tables = Box<dyn Fn(&mut Asm)>;
 
-/// Refused with this rule at this instruction, or taken.
+/// Refused with this rule at this instruction, or accepted.
 type Verdict = Result<(), (Option<u32>, &'static str)>;
 
 fn verdict(asm: Asm) -> Verdict {
@@ -45,7 +45,7 @@ fn verdict(asm: Asm) -> Verdict {
     })
 }
 
-/// A program of one function f(a) with four registers, and one of each table.
+/// A program of one function f(a) with four registers, and one entry in each table.
 fn asm(code: &[Op]) -> Asm {
     let mut asm = tables();
     asm.function("f", &["a"], PLAIN, 6, code);
@@ -383,11 +383,11 @@ fn tables_and_signatures() {
 fn the_first_error_says_what_was_expected() {
     let error =
         Program::new(asm(&[Op::Number { dst: Out(1), number: NumberId(7) }, RETURN]).spec).unwrap_err();
-    assert_eq!(error.to_string(), "at instruction 0: expected the number of a number below 1, found 7");
+    assert_eq!(error.to_string(), "at instruction 0: expected the index of a number below 1, found 7");
     assert_eq!(error.rule, Rule::Index { what: "number", found: 7, size: 1 });
 }
 
-/// Starts every function of a program with texts and answers what it calls, at most so many times.
+/// Starts every function of a program with texts and answers its calls, up to a number of times.
 fn exercise(program: &Program) {
     let limits = Limits { fuel: 2_000, memory: 1 << 20, tool_calls: 8, ..Limits::default() };
     let mut run = Run::new(program, limits);

@@ -1,4 +1,4 @@
-//! Clearing the heap: what a run forgets makes room, what it can still read stays what it was.
+//! Garbage collection: what a run no longer reads makes room, and what it can still read is unchanged.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -68,7 +68,8 @@ fn a_million_items_are_appended_within_the_defaults() {
     assert!(run.fuel_used() < 10_000_000);
 }
 
-/// Calls, nested loops that collect, shared lists, branches of one list, merged records: all of them with garbage.
+/// Calls, nested collecting loops, shared lists, branches of one list, merged records: all of them with
+/// garbage.
 fn mixture() -> Program {
     let mut asm = Asm::new(&["items", "a", "b", "c"]);
     let call = asm.call("tool", &["a"]);
@@ -80,7 +81,7 @@ fn mixture() -> Program {
         Op::Move { dst: Out(5), src: In(4) },
         Op::Concat { dst: Out(6), first: First(4), count: Count(2) },
         Op::Yield { base, src: In(6) },
-        // More than there is room for.
+        // More than fits.
         Op::YieldRecord { base, first: First(5), shape: ab },
         Op::Next { base, item: Out(4), back: Back(5) },
         Op::Collect { dst: Out(0), base },
@@ -94,7 +95,7 @@ fn mixture() -> Program {
         Op::Move { dst: Out(9), src: In(4) },
         Op::Tool { dst: Out(6), first: First(9), call, fail: OnFail(0) },
         Op::Append { dst: Out(5), list: In(5), item: In(6) },
-        // Another branch of the same list, forgotten again.
+        // Another branch of the same list, then garbage.
         Op::Append { dst: Out(7), list: In(5), item: In(5) },
         Op::Concat { dst: Out(7), first: First(5), count: Count(2) },
         Op::Concat { dst: Out(7), first: First(5), count: Count(3) },
@@ -115,12 +116,13 @@ fn mixture() -> Program {
     asm.build()
 }
 
-/// Runs the mixture. Gives the outcome and the run.
+/// Runs the mixture; returns the outcome and the run.
 fn mixed(program: &Program, memory: u64) -> (String, Run) {
     mixed_from(program, memory, false)
 }
 
-/// Runs the mixture, where `broken` from a snapshot at each call; every second answer is built piece by piece.
+/// Runs the mixture; with `broken`, from a snapshot at each call. Every second answer is built event by
+/// event.
 fn mixed_from(program: &Program, memory: u64, broken: bool) -> (String, Run) {
     let items: Vec<Datum<'_>> = (0..12).map(Datum::Int).collect();
     let mut run = Run::new(program, limits(memory));

@@ -1,31 +1,31 @@
-//! Which registers are still to be read where a run can stop or need room, and which loops are open there.
+//! Liveness analysis: which registers are still read after each safepoint, and which loops are open there.
 //!
-//! Found from verified code by going backward over each function until nothing changes: once more than its loops nest,
-//! for jumps go forward but for `next`. A live register is one that some path reads before it is set again, so
-//! verification has shown that it is set.
+//! A backward dataflow analysis over verified code. It needs one pass more than loops are nested, because
+//! only `next` jumps backward. A register is live if some path reads it before setting it, and verification
+//! has shown that it is set.
 
-use crate::set::{Set, Wide};
+use crate::register_set::{RegisterSet, WideSet};
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::Role;
 use ilo_spec::program::{Function, Program};
 
-/// What is known of every place of a program where a run can stop or need room.
+/// The safepoints of a program: the instructions at which a run can stop or need memory.
 #[derive(Debug, Default)]
-pub(crate) struct Live {
-    /// For each instruction one more than the number of its site, or 0.
-    sites: Vec<u32>,
-    sets: Vec<Site>,
+pub(crate) struct Liveness {
+    /// For each instruction, the number of its safepoint plus one, or 0.
+    safepoints: Vec<u32>,
+    sets: Vec<Safepoint>,
     loops: Vec<Loop>,
 }
 
-/// A place: an instruction that has not been carried out yet, or an `invoke` that has not come back.
+/// A safepoint: an instruction that is about to be executed, or an `invoke` that has not returned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Site {
-    /// The registers that are live.
-    pub(crate) set: Wide,
-    /// One more than the number of the innermost loop that is open.
+pub(crate) struct Safepoint {
+    /// The live registers.
+    pub(crate) set: WideSet,
+    /// The number of the innermost open loop plus one, or 0.
     innermost: u32,
 }
 
@@ -38,68 +38,68 @@ pub(crate) struct Loop {
     pub(crate) collects: bool,
     /// The instruction that begins it.
     pub(crate) pc: u32,
-    /// One more than the number of the loop around it.
+    /// The number of the enclosing loop plus one, or 0.
     outer: u32,
 }
 
-/// What a live register is for.
+/// How a live register is used.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Use {
+pub(crate) enum RegisterUse {
     Value,
-    /// The list that the loop goes over.
+    /// The list of a loop.
     List,
-    /// Where the loop is, and the fuel of a pass.
+    /// The position of a loop, and the fuel of a pass.
     Index(Loop),
-    /// What the loop has collected.
+    /// What a loop has collected.
     Collected(Loop),
 }
 
-impl Live {
-    /// Goes over a verified program.
-    pub(crate) fn new(program: &Program) -> Live {
-        let mut live = Live { sites: alloc::vec![0; program.code.len()], ..Live::default() };
+impl Liveness {
+    /// Analyses a verified program.
+    pub(crate) fn new(program: &Program) -> Liveness {
+        let mut live = Liveness { safepoints: alloc::vec![0; program.code.len()], ..Liveness::default() };
         let mut sets = Vec::new();
         for function in &program.functions {
             let code = &program.code[at(function.start)..at(function.end)];
-            settle(program, code, &mut sets);
+            solve(program, code, &mut sets);
             live.record(function, code, &sets);
         }
         live
     }
 
-    /// What is known of an instruction that is a site.
-    pub(crate) fn site(&self, pc: usize) -> Option<&Site> {
-        let site = self.sites.get(pc)?.checked_sub(1)?;
-        self.sets.get(at(site))
+    /// The safepoint at an instruction, if it is one.
+    pub(crate) fn safepoint(&self, pc: usize) -> Option<&Safepoint> {
+        let safepoint = self.safepoints.get(pc)?.checked_sub(1)?;
+        self.sets.get(at(safepoint))
     }
 
-    /// What a live register of a site is for.
+    /// How a live register is used at a safepoint.
     #[inline]
-    pub(crate) fn use_of(&self, site: &Site, register: u8) -> Use {
-        let mut next = site.innermost;
+    pub(crate) fn use_of(&self, safepoint: &Safepoint, register: u8) -> RegisterUse {
+        let mut next = safepoint.innermost;
         while let Some(open) = next.checked_sub(1).and_then(|number| self.loops.get(at(number))) {
             match register.wrapping_sub(open.base) {
-                0 => return Use::List,
-                1 => return Use::Index(*open),
-                2 if open.collects => return Use::Collected(*open),
+                0 => return RegisterUse::List,
+                1 => return RegisterUse::Index(*open),
+                2 if open.collects => return RegisterUse::Collected(*open),
                 _ => next = open.outer,
             }
         }
-        Use::Value
+        RegisterUse::Value
     }
 
-    /// Keeps what is live at the sites of a function, and its loops.
-    fn record(&mut self, function: &Function, code: &[Op], sets: &[Wide]) {
+    /// Records the loops of a function and the live registers at its safepoints.
+    fn record(&mut self, function: &Function, code: &[Op], sets: &[WideSet]) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         for (pc, &op) in code.iter().enumerate() {
             while open.last().is_some_and(|&(next, _)| next < pc) {
                 open.pop();
             }
             let innermost = open.last().map_or(0, |&(_, number)| number);
-            if is_site(op) {
-                self.sets.push(Site { set: across(op, sets[pc], pc, sets), innermost });
-                // No more than there are instructions.
-                self.sites[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+            if is_safepoint(op) {
+                self.sets.push(Safepoint { set: live_across(op, sets[pc], pc, sets), innermost });
+                // At most the number of instructions.
+                self.safepoints[at(function.start) + pc] = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
             }
             if let Op::For { base, to, .. } | Op::Each { base, to, .. } = op {
                 let collects = matches!(op, Op::For { .. });
@@ -112,8 +112,8 @@ impl Live {
     }
 }
 
-/// Whether a run can stop or need room at an instruction.
-fn is_site(op: Op) -> bool {
+/// Whether a run can stop or need memory at an instruction.
+fn is_safepoint(op: Op) -> bool {
     matches!(
         op,
         Op::Concat { .. }
@@ -133,8 +133,8 @@ fn is_site(op: Op) -> bool {
     )
 }
 
-/// What is live at a site: before its instruction, but for an `invoke` while the callee runs.
-fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
+/// The registers live at a safepoint: before the instruction, or for an `invoke`, while the callee runs.
+fn live_across(op: Op, before: WideSet, pc: usize, sets: &[WideSet]) -> WideSet {
     let Op::Invoke { dst, fail, .. } = op else { return before };
     let mut set = sets[pc + 1];
     if fail.0 != 0 {
@@ -144,15 +144,15 @@ fn across(op: Op, before: Wide, pc: usize, sets: &[Wide]) -> Wide {
     set
 }
 
-/// What is live before each instruction of a function.
-fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
+/// The live-in set of each instruction of a function.
+fn solve(program: &Program, code: &[Op], sets: &mut Vec<WideSet>) {
     sets.clear();
-    sets.resize(code.len(), Wide::default());
+    sets.resize(code.len(), WideSet::default());
     loop {
         let mut changed = false;
         for (pc, &op) in code.iter().enumerate().rev() {
-            let set = transfer(program, op, after(program, op, pc, sets));
-            // What a pass back changed is seen where a loop's body begins.
+            let set = transfer(program, op, live_out(program, op, pc, sets));
+            // A change carried backward over the loop shows at the first instruction of its body.
             changed |= sets[pc] != set;
             sets[pc] = set;
         }
@@ -162,16 +162,16 @@ fn settle(program: &Program, code: &[Op], sets: &mut Vec<Wide>) {
     }
 }
 
-/// What is live behind an instruction, whichever way it goes on.
-fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
-    let mut set = if op.ends() { Wide::default() } else { sets[pc + 1] };
+/// The live-out set of an instruction, over all its successors.
+fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
+    let mut set = if op.ends() { WideSet::default() } else { sets[pc + 1] };
     let mut forward = |by: u16| set.join(&sets[pc + 1 + usize::from(by)]);
     match op {
         Op::Switch { map, .. } => {
             let map = &program.maps[at(map.0)];
             map.cases.iter().map(|&(_, by)| by).chain(map.default).for_each(forward);
         }
-        // The item is set on the way back only.
+        // Only the backward edge sets the item.
         Op::Next { item, back, .. } => {
             let mut body = sets[pc + 1 - usize::from(back.0)];
             body.remove(item.0);
@@ -187,10 +187,10 @@ fn after(program: &Program, op: Op, pc: usize, sets: &[Wide]) -> Wide {
     set
 }
 
-/// What is live before an instruction, from what is live behind it.
-fn transfer(program: &Program, op: Op, mut set: Wide) -> Wide {
+/// The live-in set of an instruction, from its live-out set.
+fn transfer(program: &Program, op: Op, mut set: WideSet) -> WideSet {
     let (mut first, mut length) = (0, 0);
-    let mut reads = Wide::default();
+    let mut reads = WideSet::default();
     let item = matches!(op, Op::Next { .. });
     op.roles(|_, role| match role {
         Role::Write(register) if !item => set.remove(register),
@@ -208,7 +208,7 @@ fn transfer(program: &Program, op: Op, mut set: Wide) -> Wide {
                 Op::For { .. } => registers(3).for_each(|register| set.remove(register)),
                 Op::Each { .. } => registers(2).for_each(|register| set.remove(register)),
                 Op::Next { .. } => registers(2).for_each(|register| reads.add(register)),
-                // What is yielded goes to the third, up to the length of the first.
+                // A yield writes to the third register, up to the length of the first.
                 _ => [base, base.saturating_add(2)].into_iter().for_each(|register| reads.add(register)),
             }
         }

@@ -1,4 +1,4 @@
-//! Instructions that do what several would: the same as those one after the other.
+//! Fused instructions do the same as the instructions that they replace.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -12,7 +12,7 @@ use ilo_vm::Datum;
 #[test]
 fn choices() {
     let keys = [Key::Nil, Key::Bool(true), Key::Number(NumberId(0)), Key::Text(StringId(3))];
-    // Few cases, then so many that they are looked up.
+    // Few cases, then enough for a binary search.
     for more in [0, 20] {
         for (value, expected) in [
             (NIL, "100"),
@@ -46,7 +46,7 @@ fn choices() {
     }
 }
 
-/// A product with a small integer, compared with another: as the two instructions one after the other.
+/// A product with a small integer, compared with another: the same as the two instructions.
 #[test]
 fn small_products() {
     for (a, expected) in [
@@ -62,7 +62,7 @@ fn small_products() {
         (t("5"), MISMATCH),
         (NIL, MISMATCH),
     ] {
-        // The operand's own register takes the product, as any other does.
+        // The operand's own register can take the product.
         for dst in [0, 2] {
             let code = [
                 Op::MulUnlessGe { dst: Out(dst), a: In(0), by: Small(2), least: Small(10), to: To(2) },
@@ -133,7 +133,7 @@ fn records_of_named_registers_are_yielded() {
     }
 }
 
-/// A second record of each pass goes past what there was room for.
+/// A second record in each pass exceeds the reserved room.
 #[test]
 fn more_records_than_passes_are_yielded() {
     let base = LoopBase(2);

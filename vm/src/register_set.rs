@@ -1,21 +1,22 @@
-//! A set of registers.
+//! Sets of registers, as bits.
 
-/// A set of registers: one word where a function has no more than 64, as nearly all, else four.
-pub(crate) trait Set: Copy + Default + PartialEq {
+/// A set of registers: one word for functions with at most 64 registers, which nearly all have, else four
+/// words.
+pub(crate) trait RegisterSet: Copy + Default + PartialEq {
     fn has(&self, register: u8) -> bool;
-    /// Whether it has a register that a set of this width can have.
+    /// Like `has`, for a register that fits in a set of this width.
     fn has_low(&self, register: u8) -> bool;
-    /// Whether a set of this width can have all of the registers whose bits these are.
+    /// Whether a set of this width can hold registers whose numbers, ORed together, are `registers`.
     fn can_have(registers: u8) -> bool;
-    /// The set with a register that a set of this width can have.
+    /// The set with one more register, which fits in a set of this width.
     fn and_low(self, register: u8) -> Self;
     fn add(&mut self, register: u8);
     fn remove(&mut self, register: u8);
-    /// The first registers, so many.
+    /// The first `count` registers.
     fn first(count: usize) -> Self;
-    /// Whether it has so many registers, one at least, from the first on.
+    /// Whether it contains `count` registers from `first` on; `count` must not be 0.
     fn has_window(&self, first: u8, count: usize) -> bool;
-    /// The words joined one by one.
+    /// Combines two sets word by word.
     fn with(self, other: &Self, word: impl Fn(u64, u64) -> u64) -> Self;
 
     #[inline(always)]
@@ -34,8 +35,8 @@ pub(crate) trait Set: Copy + Default + PartialEq {
     }
 }
 
-/// A register that a function of 64 does not have is in no set of it.
-impl Set for u64 {
+/// One word; registers from 64 on are never in the set.
+impl RegisterSet for u64 {
     #[inline(always)]
     fn has(&self, register: u8) -> bool {
         u64::can_have(register) && self.has_low(register)
@@ -91,7 +92,7 @@ impl Set for u64 {
     }
 }
 
-impl Set for [u64; 4] {
+impl RegisterSet for [u64; 4] {
     fn has(&self, register: u8) -> bool {
         self[usize::from(register >> 6)] >> (register & 63) & 1 != 0
     }
@@ -137,16 +138,16 @@ impl Set for [u64; 4] {
     }
 }
 
-/// A set for a function of any size.
-pub(crate) type Wide = [u64; 4];
+/// A set wide enough for any function.
+pub(crate) type WideSet = [u64; 4];
 
-/// The registers of a set, from the lowest.
+/// The registers of a set in ascending order.
 #[inline]
-pub(crate) fn registers(mut words: Wide) -> impl Iterator<Item = u8> {
+pub(crate) fn registers(mut words: WideSet) -> impl Iterator<Item = u8> {
     core::iter::from_fn(move || {
         for (high, word) in (0_u8..).zip(&mut words) {
             if *word != 0 {
-                // Below 64.
+                // At most 63.
                 let low = u8::try_from(word.trailing_zeros()).unwrap_or(0);
                 *word &= *word - 1;
                 return Some(high << 6 | low);

@@ -1,4 +1,4 @@
-//! Whole programs: what they call and how they end.
+//! Whole programs: their calls and outcomes.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -51,7 +51,7 @@ fn notify_takes_every_branch() {
     }
 }
 
-/// A loop over numbers: twice each, collected where it is at least ten.
+/// A loop over numbers: each doubled, collected if it is at least ten.
 fn doubled() -> Asm {
     let mut asm = Asm::new(&["numbers"]);
     for number in [2.0, 10.0] {
@@ -78,7 +78,7 @@ fn a_loop_collects_what_it_yields() {
     assert_eq!(found, r#"{"status":"ok","value":[]}"#);
 }
 
-/// A run begins again with the arguments that it was given, whatever its function did to the registers they came in.
+/// A rewound run has its original arguments, whatever its function did to their registers.
 #[test]
 fn a_run_that_is_rewound_has_its_arguments_again() {
     let base = LoopBase(1);
@@ -86,7 +86,8 @@ fn a_run_that_is_rewound_has_its_arguments_again() {
     let invoke =
         |first| Op::Invoke { dst: Out(4), first: First(first), function: FunctionId(0), fail: OnFail(0) };
     let codes: [&[Op]; 5] = [
-        // It leaves them alone, writes over one, lets a loop do so with an item and with its state, or a callee.
+        // It leaves them alone, overwrites one, has a loop overwrite one with an item and with its state, or
+        // a callee.
         &[Op::Len { dst: Out(4), src: In(0) }, Op::Return { src: In(4) }],
         &[Op::Len { dst: Out(0), src: In(0) }, Op::Return { src: In(0) }],
         &[
@@ -197,7 +198,7 @@ fn a_host_reads_numbers_calls_ends_and_packed_programs() {
     let mut kept = Vec::new();
     run.snapshot(&mut kept).unwrap();
     assert!(run.outcome().is_none(), "it waits");
-    // In another process: the number of the call is the same.
+    // In another process, the number of the call is the same.
     let mut run = Run::from_snapshot(&program, &kept, Limits::default()).unwrap();
     let call = run.pending().unwrap();
     assert_eq!(call.number(), 2);

@@ -1,48 +1,50 @@
-//! One look at each instruction and its operands.
+//! The fast check of an instruction's operands.
 //!
-//! It only says whether all of them are right. Which is wrong, and how, is found by a second, slower look.
+//! It only decides whether all of them are right. If not, a second, slower check finds the error.
 
-use super::flow::{Flow, NOWHERE};
-use crate::set::Set;
+use crate::register_set::RegisterSet;
 use crate::value::at;
 use ilo_spec::isa::Visitor;
 use ilo_spec::operand::Role;
 use ilo_spec::program::{Function, Program};
 
-/// What changes from instruction to instruction, and what the operands of the last one ask for.
-pub(super) struct Look<'p, S> {
+/// No `next`, or no jump: no instruction has this number.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The state that changes with every instruction, and what the operands of the current one require.
+pub(super) struct OperandCheck<'p, S> {
     program: &'p Program,
     caller: usize,
     registers: u16,
     /// Registers that may be written.
-    free: S,
-    /// Registers that an instruction itself writes, so far.
+    pub(super) free: S,
+    /// Registers that instructions have written so far.
     pub(super) written: S,
-    /// Registers that are set before the instruction, and behind it.
+    /// The registers set before the instruction, and after it.
     pub(super) before: S,
     pub(super) state: S,
-    /// Whether anything comes from the instruction before.
+    /// Whether execution can continue from the instruction before.
     pub(super) live: bool,
-    /// Fuel so far of the innermost open loop, else of the function.
-    cost: u64,
+    /// The fuel so far of the innermost open loop, or of the function.
+    pub(super) cost: u64,
     /// One past the highest field that was read.
     pub(super) fields: u16,
-    /// The bits of all registers but windows and those of loops.
-    named: u8,
-    /// Whether every operand is right, were no register too high.
+    /// All register numbers ORed together, except those of windows and loops.
+    register_bits: u8,
+    /// Whether every operand is right, assuming that no register number is too high.
     right: bool,
-    /// The first register of the window, and how many it has.
+    /// The first register of the window, and its length.
     pub(super) window: Option<u8>,
     pub(super) length: usize,
-    /// How far it may jump, or [`NOWHERE`].
+    /// The distance of the jump, or [`NOWHERE`].
     pub(super) jump: u32,
-    /// Whether there is more to it than its operands.
-    pub(super) apart: bool,
+    /// Whether the instruction needs more checks than its operands.
+    pub(super) structural: bool,
 }
 
-impl<'p, S: Set> Look<'p, S> {
-    pub(super) fn new(program: &'p Program, function: &Function, caller: usize) -> Look<'p, S> {
-        Look {
+impl<'p, S: RegisterSet> OperandCheck<'p, S> {
+    pub(super) fn new(program: &'p Program, function: &Function, caller: usize) -> OperandCheck<'p, S> {
+        OperandCheck {
             program,
             caller,
             registers: function.registers,
@@ -53,45 +55,32 @@ impl<'p, S: Set> Look<'p, S> {
             live: true,
             cost: 0,
             fields: 0,
-            named: 0,
+            register_bits: 0,
             right: true,
             window: None,
             length: 0,
             jump: NOWHERE,
-            apart: false,
+            structural: false,
         }
     }
 
-    /// Takes what something else may have changed.
-    #[inline(always)]
-    pub(super) fn take(&mut self, flow: &Flow<'p, S>) {
-        self.free = flow.all.without(&flow.locked);
-        (self.state, self.live, self.cost) = (flow.state, flow.live, flow.cost);
-    }
-
-    /// Hands on what the looks have changed.
-    #[inline(always)]
-    pub(super) fn give(&self, flow: &mut Flow<'p, S>) {
-        (flow.state, flow.live, flow.cost) = (self.state, self.live, self.cost);
-    }
-
-    /// The next instruction.
+    /// Begins the next instruction.
     #[inline(always)]
     pub(super) fn begin(&mut self) {
         self.before = self.state;
-        (self.named, self.right, self.apart) = (0, true, false);
+        (self.register_bits, self.right, self.structural) = (0, true, false);
         (self.window, self.length, self.jump) = (None, 0, NOWHERE);
     }
 
-    /// Whether nothing is wrong with the operands, as far as that can be told at once.
+    /// Whether no error was found in the operands.
     #[inline(always)]
     pub(super) fn is_right(&self) -> bool {
         let window = self.window.is_none_or(|first| self.before.has_window(first, self.length));
-        self.right && S::can_have(self.named) && window
+        self.right && S::can_have(self.register_bits) && window
     }
 }
 
-impl<S: Set> Visitor for Look<'_, S> {
+impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
     #[inline(always)]
     fn instruction(&mut self, cost: u8, ends: bool) {
         self.cost += u64::from(cost);
@@ -103,11 +92,11 @@ impl<S: Set> Visitor for Look<'_, S> {
         let p = self.program;
         self.right &= match role {
             Role::Read(register) => {
-                self.named |= register;
+                self.register_bits |= register;
                 self.before.has_low(register)
             }
             Role::Write(register) => {
-                self.named |= register;
+                self.register_bits |= register;
                 self.state = self.state.and_low(register);
                 self.written = self.written.and_low(register);
                 self.free.has_low(register)
@@ -134,12 +123,12 @@ impl<S: Set> Visitor for Look<'_, S> {
                 true
             }
             Role::Loop(base) => {
-                self.apart = true;
+                self.structural = true;
                 u16::from(base) + 3 <= self.registers
             }
             Role::Str(id) => at(id) < p.strings.len(),
             Role::Map(id) | Role::Choice(id) => {
-                self.apart = true;
+                self.structural = true;
                 at(id) < p.maps.len()
             }
             Role::Shape(id) => match p.shapes.get(usize::from(id)) {
@@ -158,7 +147,7 @@ impl<S: Set> Visitor for Look<'_, S> {
                 None => false,
             },
             Role::Function(id) => {
-                self.apart = true;
+                self.structural = true;
                 match p.functions.get(usize::from(id)).filter(|_| usize::from(id) < self.caller) {
                     Some(callee) => {
                         self.length = callee.parameters.len();

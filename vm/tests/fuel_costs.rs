@@ -1,67 +1,70 @@
-//! What work that grows with its operands costs (10.4), for every instruction of the table: each is made of its row, run
-//! with operands of one size and of a greater one, and what it burns more must be what the specification says.
+//! The fuel of work that grows with its operands (10.4), for every instruction of the table: each is built
+//! from its row and run with operands of two sizes, and the difference in fuel must be what the specification
+//! says.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
 
 use Operands::{AnsweredList, AnsweredText, Lists, OwnTexts, Records, Rendered, Texts};
 use common::*;
-use ilo_spec::decode::Reader;
+use ilo_spec::bytes::ByteReader;
 use ilo_spec::isa::{Op, Row, TABLE};
 use ilo_spec::program::Key;
 use ilo_vm::{Datum, FunctionId, Limits, Run, Step};
 
-/// Units that the operands grow by; each is 64 bytes of text, an item, or a field.
+/// Units that the operands grow by: 64 bytes of text, an item, or a field each.
 const MORE: u64 = 960;
-/// More fields than a run finds without looking.
+/// More fields than a run finds without searching.
 const FEW: u64 = 320;
-/// More cases than are looked at one by one.
+/// More cases than are searched linearly.
 const MANY_CASES: usize = 40;
 
-/// What both registers are; `y` is the greater where they differ.
+/// The values of both registers; `y` is the greater one if they differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operands {
-    /// Two equal texts that lie apart, of 64 bytes a unit; the program has that text as well.
+    /// Two equal texts at different addresses, of 64 bytes a unit; the program has that text as well.
     Texts,
-    /// The same, where the program has no text of that length.
+    /// The same, but the program has no text of that length.
     OwnTexts,
     /// Two equal lists of integers.
     Lists,
-    /// A list of integers of a digit each, then a text as long as a digit.
+    /// A list of one-digit integers, then a text as long as a digit.
     Rendered,
-    /// A record from outside, its fields in an order that the program does not know, and the name of the last.
+    /// A record from outside, with its fields in an order that the program does not have, and the name of the
+    /// last field.
     Records,
-    /// What a tool answers is a text.
+    /// A tool's answer is a text.
     AnsweredText,
-    /// What a tool answers is a list.
+    /// A tool's answer is a list.
     AnsweredList,
 }
 
 const ALL: [Operands; 7] = [Texts, OwnTexts, Lists, Rendered, Records, AnsweredText, AnsweredList];
 
-/// Fuel for `MORE` units more, where it is not nothing, and of which instructions with which operands.
+/// The additional fuel for `MORE` units, if any, and for which instructions and operands.
 const CHARGED: &[(u64, &[Operands], &[&str])] = &[
-    // One for 64 bytes compared. The comparisons with a constant are of numbers.
+    // One for 64 bytes compared. Comparisons with a constant are of numbers.
     (MORE, &[Texts, OwnTexts], &["eq", "ne", "lt", "le", "gt", "ge"]),
     (
         MORE,
         &[Texts, OwnTexts],
         &["unless.eq", "unless.ne", "unless.lt", "unless.le", "unless.gt", "unless.ge"],
     ),
-    // A key is compared where it may be the text: one longer than all of them is none.
+    // A key is compared if it may be the text: a text longer than all keys equals none.
     (MORE, &[Texts], &["switch", "select"]),
-    // Counted, and joined, two of them.
+    // Counted, and two of them joined.
     (MORE, &[Texts, OwnTexts], &["len"]),
     (2 * MORE, &[Texts, OwnTexts], &["concat"]),
-    // One for 4 bytes written: a digit and a comma each; a name of five letters and `true`, with what JSON puts around.
+    // One for 4 bytes written: a digit and a comma for each item; a five-letter name, `true`, and JSON
+    // punctuation.
     (2 * MORE * 2 / 4, &[Lists], &["concat"]),
     (MORE * 2 / 4, &[Rendered], &["concat"]),
     (MORE * 13 / 4, &[Records], &["concat"]),
     // One for each value of two lists that are compared.
     (MORE, &[Lists], &["eq", "ne", "unless.eq", "unless.ne"]),
-    // One for 4 values copied: what is appended to came from outside and has no room.
+    // One for 4 values copied: a list from outside has no room for another item.
     (MORE / 4, &[Lists, Rendered], &["append"]),
-    // A pass for each item, of one instruction and the way back.
+    // A pass for each item, with one instruction and the way back.
     (
         2 * MORE,
         &[Lists, Rendered],
@@ -77,11 +80,11 @@ const CHARGED: &[(u64, &[Operands], &[&str])] = &[
             "collect",
         ],
     ),
-    // One for 4 fields looked through.
+    // One for 4 fields searched.
     (MORE / 4, &[Records], &["field", "has", "has.name", "if.field", "unless.field"]),
-    // One for 4 values copied, and for 64 fields among which the new one is looked for.
+    // One for 4 values copied, and for 64 fields searched for the new one.
     (MORE / 4 + MORE / 64, &[Records], &["merge"]),
-    // One for 64 bytes and for 4 values answered.
+    // One for 64 bytes and for 4 values of an answer.
     (MORE, &[AnsweredText], &["tool"]),
     (MORE / 4, &[AnsweredList], &["tool"]),
 ];
@@ -91,8 +94,8 @@ fn expected(mnemonic: &str, operands: Operands) -> u64 {
     CHARGED.iter().find(of).map_or(0, |row| row.0)
 }
 
-/// The instruction of a row: registers read are the first two in turn, the window begins with them, what is written goes
-/// to the third, jumps go to the next instruction, indexes are the first.
+/// The instruction of a row: registers read are the first two in turn, the window begins with them, results
+/// go to the third, jumps go to the next instruction, indexes are the first.
 fn instruction(row: &Row) -> Op {
     let mut bytes = vec![row.number];
     let mut read = 0;
@@ -104,15 +107,15 @@ fn instruction(row: &Row) -> Op {
             }
             "Out" | "Count" => 2,
             "LoopBase" => 3,
-            // The shapes of as many fields come after two others.
+            // Two other shapes come before the shapes of that many fields.
             "FieldsId" => read,
             _ => 0,
         });
     }
-    Op::decode(&mut Reader::new(&bytes)).unwrap()
+    Op::decode(&mut ByteReader::new(&bytes)).unwrap()
 }
 
-/// The code that carries out the instruction once, where it is no loop's.
+/// Code that executes the instruction once, if it is not part of a loop.
 fn code(row: &Row) -> Vec<Op> {
     let (base, back) = (LoopBase(3), Back(2));
     let for_each = |op| {
@@ -145,7 +148,7 @@ fn code(row: &Row) -> Vec<Op> {
     code
 }
 
-/// What a run burns, however it ends.
+/// The fuel that a run burns, however it ends.
 fn burnt(code: &[Op], operands: Operands, units: u64) -> u64 {
     let units = usize::try_from(units).unwrap();
     let text = "x".repeat(64 * units);

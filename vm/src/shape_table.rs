@@ -1,70 +1,67 @@
-//! Names and shapes of a run: those of the program, and those that inputs, answers and MERGE bring.
+//! The names and shapes of a run: those of the program, and those from inputs, answers and MERGE.
 //!
-//! A name is a number: a string of the program where it has that text, else one of the run's own. A shape is a list of
-//! names; equal lists that arise in a run are one shape. A byte matrix, shapes by the fields that the program reads,
-//! says where a field lies in a record, so that reading one is a load and a compare.
+//! A name is a number: a string of the program if it has that text, else a name of the run. A shape is a list
+//! of names; equal lists within a run are one shape. The field matrix says where a record keeps a field, so
+//! reading a field is a load and a compare.
 //!
-//! Names and shapes outlive a rewind, since answers look alike from run to run. What is charged does not: each is
-//! charged where a run first meets it, by a stamp.
+//! Names and shapes are kept when a run is rewound, because answers have the same shapes from run to run.
+//! Charges are not: stamps show whether the current run has been charged for an entry.
 
 use crate::budget::Budget;
 use crate::fault::Trap;
-use crate::index::Index;
-use crate::program::Inner;
-use crate::shape::Names;
+use crate::field_matrix::{ABSENT, FAR, push_row};
+use crate::hash_index::HashIndex;
+use crate::host_value::Names;
+use crate::program::ProgramData;
 use crate::value::at;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// In the matrix: the shape does not have the field.
-pub(crate) const ABSENT: u8 = 255;
-/// In the matrix: the place is too far for a byte and must be looked up.
-pub(crate) const FAR: u8 = 254;
 /// No shape.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Bytes that a name or shape takes beside its text or fields, tables and spare room counted.
+/// Bytes charged for a name or shape besides its text or fields: tables and spare capacity.
 const ENTRY: usize = 64;
-/// Shapes and names, and bytes of these, that a reused run keeps at most.
+/// How many shapes and names, and bytes of them, a reused run keeps at most.
 const KEPT: usize = 1_024;
 const KEPT_BYTES: usize = 64 << 10;
 const GUESSES: usize = 64;
 const MERGES: usize = 16;
 
-/// A field given twice in a record that came from outside.
+/// A field that a record from outside has twice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate(pub(crate) u32);
 
-/// A shape that is no program's.
+/// A shape that the program does not have.
 #[derive(Debug)]
-struct Own {
-    /// The host's shape that it was given as last.
+struct RunShape {
+    /// The host shape that was given for it last.
     given: Option<Names>,
-    /// Where its names begin in `fields`, and how many they are.
+    /// The range of its names in `fields`.
     first: u32,
     count: u32,
-    /// Where its names begin in `laid`, the bytes of all, and of the longest.
-    laid: u32,
+    /// The offset of its names in `joined`, the bytes of all names, and the length of the longest.
+    joined: u32,
     bytes: u32,
     longest: u32,
-    /// Which of its names are no program's, as places in `brought`.
+    /// The range in `run_names` of those names that the program does not have.
     names: (u32, u32),
-    /// What it is charged, beside such names.
+    /// What it is charged, without such names.
     price: u64,
-    /// When it was charged last.
+    /// When it was last charged.
     stamp: u64,
 }
 
-/// A name that is no program's: where its text is, and when it was charged last.
+/// A name that the program does not have: the range of its text, and when it was last charged.
 #[derive(Clone, Copy, Debug)]
-struct OwnName {
+struct RunName {
     start: u32,
     end: u32,
     stamp: u64,
 }
 
-impl OwnName {
-    /// Charges it where neither of these was its stamp; then the first is.
+impl RunName {
+    /// Charges the name unless its stamp is one of these; then stamps it.
     #[inline(always)]
     fn charge(&mut self, budget: &mut Budget, (run, start): (u64, u64)) -> Result<(), Trap> {
         if self.stamp != run && self.stamp != start {
@@ -75,56 +72,56 @@ impl OwnName {
     }
 }
 
-/// The tables.
+/// The names and shapes of a run.
 #[derive(Debug)]
-pub(crate) struct Shapes {
-    /// Where each field that is read lies, `stride` bytes a shape, those of the program first.
+pub(crate) struct ShapeTable {
+    /// The field matrix, `stride` bytes for each shape; the program's shapes come first.
     pub(crate) matrix: Vec<u8>,
     pub(crate) stride: usize,
-    /// The first shape and the first name that are no program's.
+    /// The first shape and the first name that the program does not have.
     first_shape: u32,
     first_name: u32,
     fields: Vec<u32>,
-    /// The length of each of these, and their bytes one after the other: what is compared lies in one piece.
+    /// The length of each name in `fields`, and their bytes joined: what is compared is contiguous in memory.
     lengths: Vec<u32>,
-    laid: String,
-    own: Vec<Own>,
-    /// The names that are no program's, of one shape after the other.
-    brought: Vec<u32>,
-    index: Index,
+    joined: String,
+    own: Vec<RunShape>,
+    /// Names that the program does not have, shape after shape.
+    run_names: Vec<u32>,
+    index: HashIndex,
     names: String,
-    own_names: Vec<OwnName>,
-    name_index: Index,
-    /// Whether there may be more than is kept for a next run.
-    many: bool,
-    /// The stamps of what was charged by the start and since.
+    own_names: Vec<RunName>,
+    name_index: HashIndex,
+    /// Whether there may be more entries than are kept for the next run.
+    oversized: bool,
+    /// The stamps of charges made by the start, and since then.
     start: u64,
     run: u64,
-    /// The shape that an answer of this call had at this depth the last time.
+    /// The shape of the last answer at each call and depth.
     guesses: Vec<u32>,
-    /// The shapes of merges that were made lately. Both are empty until there is something to keep, so that a fresh run
-    /// is small.
+    /// The results of recent merges. Both caches are empty until first used, so that a fresh run is small.
     merges: Vec<(u32, u32, u32)>,
 }
 
-impl Shapes {
-    pub(crate) fn new(program: &Inner) -> Shapes {
-        // In place: a fresh run is made as often as not.
-        Shapes {
+impl ShapeTable {
+    #[inline]
+    pub(crate) fn new(program: &ProgramData) -> ShapeTable {
+        // A literal without calls: fresh runs are created often.
+        ShapeTable {
             matrix: program.matrix.clone(),
             stride: program.stride,
             first_shape: program.shape_count(),
             first_name: program.string_count(),
             fields: Vec::new(),
             lengths: Vec::new(),
-            laid: String::new(),
+            joined: String::new(),
             own: Vec::new(),
-            brought: Vec::new(),
-            index: Index::default(),
+            run_names: Vec::new(),
+            index: HashIndex::default(),
             names: String::new(),
             own_names: Vec::new(),
-            name_index: Index::default(),
-            many: false,
+            name_index: HashIndex::default(),
+            oversized: false,
             start: 1,
             run: 1,
             guesses: Vec::new(),
@@ -132,8 +129,8 @@ impl Shapes {
         }
     }
 
-    /// Takes the shapes of a program and forgets all others.
-    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+    /// Takes over the shapes of a program and removes all others.
+    pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.forget(0, 0);
         self.stride = program.stride;
         self.first_shape = program.shape_count();
@@ -141,33 +138,35 @@ impl Shapes {
         self.matrix.clone_from(&program.matrix);
     }
 
-    /// A run starts: nothing is charged yet.
+    /// Begins a run: nothing is charged yet.
+    #[inline]
     pub(crate) fn begin(&mut self) {
-        if self.many {
-            self.keep_few(0, 0);
+        if self.oversized {
+            self.trim(0, 0);
         }
         self.run += 1;
         self.start = self.run;
     }
 
-    /// The arguments are there, and how much there is of shapes and names.
-    pub(crate) fn begun(&mut self) -> (usize, usize) {
+    /// Marks the end of the start; returns how many shapes and names there are.
+    #[inline]
+    pub(crate) fn mark_start(&mut self) -> (usize, usize) {
         self.run += 1;
         (self.own.len(), self.own_names.len())
     }
 
-    /// The run goes back to its start.
+    /// Goes back to the start.
     #[inline]
     pub(crate) fn rewind(&mut self, (shapes, names): (usize, usize)) {
-        if self.many {
-            self.keep_few(shapes, names);
+        if self.oversized {
+            self.trim(shapes, names);
         }
         self.run += 1;
     }
 
     #[cold]
     #[inline(never)]
-    fn keep_few(&mut self, shapes: usize, names: usize) {
+    fn trim(&mut self, shapes: usize, names: usize) {
         let many = self.own.len() > shapes + KEPT || self.own_names.len() > names + KEPT;
         if many || (self.is_large() && (self.own.len() > shapes || self.own_names.len() > names)) {
             self.forget(shapes, names);
@@ -175,64 +174,66 @@ impl Shapes {
     }
 
     fn is_large(&self) -> bool {
-        self.names.len().max(self.laid.len()) > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
+        self.names.len().max(self.joined.len()) > KEPT_BYTES || self.fields.len() > KEPT_BYTES / 4
     }
 
-    fn count(&mut self) {
-        self.many = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
+    fn check_size(&mut self) {
+        self.oversized = self.own.len() > KEPT || self.own_names.len() > KEPT || self.is_large();
     }
 
-    /// Forgets all but the first so many.
+    /// Keeps only the first `shapes` shapes and `names` names.
     fn forget(&mut self, shapes: usize, names: usize) {
         if self.own.len() > shapes || self.own_names.len() > names {
             self.own.truncate(shapes);
             let last = self.own.last();
             self.fields.truncate(last.map_or(0, |own| at(own.first) + at(own.count)));
             self.lengths.truncate(self.fields.len());
-            self.brought.truncate(last.map_or(0, |own| at(own.names.1)));
-            self.laid.truncate(last.map_or(0, |own| at(own.laid) + at(own.bytes)));
+            self.run_names.truncate(last.map_or(0, |own| at(own.names.1)));
+            self.joined.truncate(last.map_or(0, |own| at(own.joined) + at(own.bytes)));
             self.matrix.truncate((at(self.first_shape) + shapes) * self.stride);
             self.index.clear();
             self.own_names.truncate(names);
             self.names.truncate(self.own_names.last().map_or(0, |name| at(name.end)));
             self.name_index.clear();
             for name in 0..names {
-                self.index_name(small(name));
+                self.index_name(index32(name));
             }
             for shape in 0..shapes {
-                self.index_shape(small(shape));
+                self.index_shape(index32(shape));
             }
         }
-        self.count();
+        self.check_size();
         self.guesses.clear();
         self.merges.clear();
     }
 
     /// The fields of a shape.
     #[inline]
-    pub(crate) fn fields<'a>(&'a self, program: &'a Inner, shape: u32) -> &'a [u32] {
+    pub(crate) fn fields<'a>(&'a self, program: &'a ProgramData, shape: u32) -> &'a [u32] {
         match shape.checked_sub(self.first_shape) {
             None => program.shape_fields(shape),
-            Some(own) => slice(&self.fields, &self.own, own),
+            Some(own) => run_shape_fields(&self.fields, &self.own, own),
         }
     }
 
     /// The text of a name.
     #[inline]
-    pub(crate) fn name<'a>(&'a self, program: &'a Inner, name: u32) -> &'a str {
+    pub(crate) fn name<'a>(&'a self, program: &'a ProgramData, name: u32) -> &'a str {
         match name.checked_sub(self.first_name) {
             None => program.string(name),
             Some(own) => self.own_name(own),
         }
     }
 
+    #[inline]
     fn own_name(&self, own: u32) -> &str {
-        let OwnName { start, end, .. } = self.own_names[at(own)];
+        let RunName { start, end, .. } = self.own_names[at(own)];
         &self.names[at(start)..at(end)]
     }
 
-    /// Where a record of the shape keeps a field.
-    pub(crate) fn position(&self, program: &Inner, shape: u32, name: u32) -> Option<usize> {
+    /// The position of a field in records of the shape.
+    #[inline]
+    pub(crate) fn position(&self, program: &ProgramData, shape: u32, name: u32) -> Option<usize> {
         if at(name) < self.stride {
             match self.matrix[at(shape) * self.stride + at(name)] {
                 ABSENT => return None,
@@ -243,13 +244,14 @@ impl Shapes {
         self.fields(program, shape).iter().position(|&field| field == name)
     }
 
-    /// Whether the matrix says where a field is, or that it is not there; else all fields are looked through.
-    pub(crate) fn is_told(&self, shape: u32, name: u32) -> bool {
+    /// Whether the matrix decides where a field is, or that there is none; if not, all fields are searched.
+    pub(crate) fn matrix_decides(&self, shape: u32, name: u32) -> bool {
         at(name) < self.stride && self.matrix[at(shape) * self.stride + at(name)] != FAR
     }
 
-    /// The number of a name that is known.
-    pub(crate) fn find_name(&self, program: &Inner, text: &str) -> Option<u32> {
+    /// The number of an existing name.
+    #[inline]
+    pub(crate) fn find_name(&self, program: &ProgramData, text: &str) -> Option<u32> {
         program.find_string(text).or_else(|| self.find_own_name(text).map(|own| own + self.first_name))
     }
 
@@ -257,10 +259,10 @@ impl Shapes {
         self.name_index.find(self.name_index.hash_text(text), |own| self.own_name(own) == text)
     }
 
-    /// The number of a name, new or known.
+    /// The number of a name, which is added if it is new.
     pub(crate) fn intern_name(
         &mut self,
-        program: &Inner,
+        program: &ProgramData,
         budget: &mut Budget,
         text: &str,
     ) -> Result<u32, Trap> {
@@ -268,7 +270,7 @@ impl Shapes {
             self.charge_name(budget, name)?;
             return Ok(name);
         }
-        let own = small(self.own_names.len());
+        let own = index32(self.own_names.len());
         let name = own.checked_add(self.first_name).filter(|&name| name != NONE);
         let ends = (u32::try_from(self.names.len()), u32::try_from(self.names.len() + text.len()));
         let (Some(name), (Ok(start), Ok(end))) = (name, ends) else {
@@ -276,7 +278,7 @@ impl Shapes {
         };
         budget.charge(name_size(text.len()))?;
         self.names.push_str(text);
-        self.own_names.push(OwnName { start, end, stamp: self.run });
+        self.own_names.push(RunName { start, end, stamp: self.run });
         self.index_name(own);
         Ok(name)
     }
@@ -285,17 +287,17 @@ impl Shapes {
         let mut index = core::mem::take(&mut self.name_index);
         index.insert(own, |index, own| index.hash_text(self.own_name(own)));
         self.name_index = index;
-        self.count();
+        self.check_size();
     }
 
-    /// Charges a name where the run has not met it yet.
+    /// Charges a name, unless the run has been charged for it.
     #[inline(always)]
     pub(crate) fn charge_name(&mut self, budget: &mut Budget, name: u32) -> Result<(), Trap> {
         let Some(own) = name.checked_sub(self.first_name) else { return Ok(()) };
         self.own_names[at(own)].charge(budget, (self.run, self.start))
     }
 
-    /// Charges a shape where the run has not met it yet; its names are charged already.
+    /// Charges a shape, unless the run has been charged for it; its names are charged already.
     #[inline]
     pub(crate) fn charge_shape(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(own) = shape.checked_sub(self.first_shape) else { return Ok(()) };
@@ -307,9 +309,9 @@ impl Shapes {
         Ok(())
     }
 
-    /// Charges a shape and its names where the run has not met them yet.
+    /// Charges a shape and its names, unless the run has been charged for them.
     #[inline(always)]
-    pub(crate) fn charge_whole(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
+    pub(crate) fn charge_shape_and_names(&mut self, budget: &mut Budget, shape: u32) -> Result<(), Trap> {
         let Some(place) = shape.checked_sub(self.first_shape).map(at) else { return Ok(()) };
         match self.own.get(place) {
             Some(own) if own.stamp == self.run || own.stamp == self.start => Ok(()),
@@ -320,7 +322,7 @@ impl Shapes {
     #[inline(always)]
     fn charge_own(&mut self, budget: &mut Budget, place: usize) -> Result<(), Trap> {
         let Some(own) = self.own.get_mut(place) else { return Ok(()) };
-        for &name in self.brought.get(at(own.names.0)..at(own.names.1)).unwrap_or_default() {
+        for &name in self.run_names.get(at(own.names.0)..at(own.names.1)).unwrap_or_default() {
             if let Some(name) = self.own_names.get_mut(at(name)) {
                 name.charge(budget, (self.run, self.start))?;
             }
@@ -330,9 +332,10 @@ impl Shapes {
         Ok(())
     }
 
-    /// The bytes of all names of a shape that is no program's and of the longest, where these are its names.
+    /// If these are the names of a shape that the program does not have: the bytes of all names and of the
+    /// longest.
     #[inline(always)]
-    pub(crate) fn own_named<'n>(
+    pub(crate) fn match_names<'n>(
         &self,
         shape: u32,
         names: impl ExactSizeIterator<Item = &'n str>,
@@ -342,28 +345,28 @@ impl Shapes {
             return None;
         }
         let lengths = self.lengths.get(at(own.first)..)?;
-        let mut laid = self.laid.as_bytes().get(at(own.laid)..)?;
+        let mut joined = self.joined.as_bytes().get(at(own.joined)..)?;
         for (name, &length) in names.zip(lengths) {
-            // As bytes, which need no look at where characters begin.
-            let (known, rest) = laid.split_at_checked(name.len())?;
-            if name.len() != at(length) || !alike(known, name.as_bytes()) {
+            // Compared as bytes, which needs no check of character boundaries.
+            let (known, rest) = joined.split_at_checked(name.len())?;
+            if name.len() != at(length) || !same_bytes(known, name.as_bytes()) {
                 return None;
             }
-            laid = rest;
+            joined = rest;
         }
         Some((at(own.bytes), at(own.longest)))
     }
 
-    /// As [`Shapes::own_named`], where it was given as this shape of a host.
+    /// Like [`ShapeTable::match_names`], for records of a host shape.
     #[inline(always)]
-    pub(crate) fn own_given(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
+    pub(crate) fn match_host_shape(&self, shape: u32, names: &Names) -> Option<(usize, usize)> {
         let own = self.own.get(at(shape.checked_sub(self.first_shape)?))?;
         let given = own.given.as_ref()?;
         Arc::ptr_eq(given, names).then(|| (at(own.bytes), at(own.longest)))
     }
 
-    /// A shape was given as one of a host.
-    pub(crate) fn give(&mut self, shape: u32, names: &Names) {
+    /// Remembers the host shape that was given for a shape.
+    pub(crate) fn set_host_shape(&mut self, shape: u32, names: &Names) {
         let own = shape.checked_sub(self.first_shape).and_then(|own| self.own.get_mut(at(own)));
         if let Some(own) = own {
             own.given = Some(names.clone());
@@ -377,12 +380,13 @@ impl Shapes {
     /// The shape of a list of names.
     pub(crate) fn intern(
         &mut self,
-        program: &Inner,
+        program: &ProgramData,
         budget: &mut Budget,
         list: &[u32],
     ) -> Result<Result<u32, Duplicate>, Trap> {
         let hash = self.index.hash_list(list);
-        if let Some(own) = self.index.find(hash, |own| slice(&self.fields, &self.own, own) == list) {
+        if let Some(own) = self.index.find(hash, |own| run_shape_fields(&self.fields, &self.own, own) == list)
+        {
             let shape = own + self.first_shape;
             self.charge_shape(budget, shape)?;
             return Ok(Ok(shape));
@@ -394,32 +398,42 @@ impl Shapes {
         if let Some(name) = duplicate(list) {
             return Ok(Err(Duplicate(name)));
         }
-        let own = small(self.own.len());
+        let own = index32(self.own.len());
         let shape = own.checked_add(self.first_shape).filter(|&shape| shape != NONE);
         let ends = (
             u32::try_from(self.fields.len() + list.len()),
-            u32::try_from(self.laid.len().saturating_add(bytes)),
+            u32::try_from(self.joined.len().saturating_add(bytes)),
         );
         let (Some(shape), (Ok(_), Ok(_))) = (shape, ends) else {
             return Err(budget.no_memory(list.len() as u64));
         };
-        let longest = small(sizes().max().unwrap_or(0));
-        let brought = small(self.brought.len());
-        self.brought.extend(list.iter().filter_map(|name| name.checked_sub(self.first_name)));
-        let names = (brought, small(self.brought.len()));
-        let (first, count) = (small(self.fields.len()), small(list.len()));
-        let (laid, bytes) = (small(self.laid.len()), small(bytes));
+        let longest = index32(sizes().max().unwrap_or(0));
+        let run_names = index32(self.run_names.len());
+        self.run_names.extend(list.iter().filter_map(|name| name.checked_sub(self.first_name)));
+        let names = (run_names, index32(self.run_names.len()));
+        let (first, count) = (index32(self.fields.len()), index32(list.len()));
+        let (joined, bytes) = (index32(self.joined.len()), index32(bytes));
         self.fields.extend_from_slice(list);
         for &name in list {
-            // Apart meanwhile, since the text may be one of the run's own names.
-            let mut laid = core::mem::take(&mut self.laid);
+            // Taken out meanwhile, because the text may be a name of the run.
+            let mut joined = core::mem::take(&mut self.joined);
             let text = self.name(program, name);
-            let length = small(text.len());
-            laid.push_str(text);
-            self.laid = laid;
+            let length = index32(text.len());
+            joined.push_str(text);
+            self.joined = joined;
             self.lengths.push(length);
         }
-        self.own.push(Own { given: None, first, count, laid, bytes, longest, names, price, stamp: self.run });
+        self.own.push(RunShape {
+            given: None,
+            first,
+            count,
+            joined,
+            bytes,
+            longest,
+            names,
+            price,
+            stamp: self.run,
+        });
         push_row(&mut self.matrix, self.stride, list);
         self.index_shape(own);
         debug_assert_eq!(self.fields(program, shape), list, "a shape is what was put in");
@@ -428,12 +442,12 @@ impl Shapes {
 
     fn index_shape(&mut self, own: u32) {
         let mut index = core::mem::take(&mut self.index);
-        index.insert(own, |index, own| index.hash_list(slice(&self.fields, &self.own, own)));
+        index.insert(own, |index, own| index.hash_list(run_shape_fields(&self.fields, &self.own, own)));
         self.index = index;
-        self.count();
+        self.check_size();
     }
 
-    /// The shape that a record at this place had the last time, or [`NONE`].
+    /// The shape of the last record at this place, or [`NONE`].
     #[inline]
     pub(crate) fn guess(&self, place: usize) -> u32 {
         self.guesses.get(place % GUESSES).copied().unwrap_or(NONE)
@@ -447,7 +461,7 @@ impl Shapes {
         self.guesses[place % GUESSES] = shape;
     }
 
-    /// The shape of a merge of two shapes, where it was made lately.
+    /// The shape of a merge, if it was made recently.
     #[inline]
     pub(crate) fn merged(&self, old: u32, new: u32) -> Option<u32> {
         let &(a, b, shape) = self.merges.get(merge_place(old, new))?;
@@ -462,9 +476,9 @@ impl Shapes {
     }
 }
 
-/// Whether two names are equal. Names are short: two words that may overlap settle it without a call.
+/// Whether two names are equal. Names are short: two words that may overlap decide it without a call.
 #[inline(always)]
-fn alike(a: &[u8], b: &[u8]) -> bool {
+fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
@@ -495,18 +509,17 @@ fn name_size(text: usize) -> u64 {
     (ENTRY + 2 * text) as u64
 }
 
-/// A count of entries each of which was charged many bytes: it fits as long as memory does, and is checked where one is
-/// added.
-fn small(count: usize) -> u32 {
+/// Converts a count of entries. Each entry was charged many bytes, so it fits; adding one checks it.
+fn index32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
 
-fn slice<'a>(fields: &'a [u32], shapes: &[Own], own: u32) -> &'a [u32] {
-    let &Own { first, count, .. } = &shapes[at(own)];
+fn run_shape_fields<'a>(fields: &'a [u32], shapes: &[RunShape], own: u32) -> &'a [u32] {
+    let &RunShape { first, count, .. } = &shapes[at(own)];
     &fields[at(first)..at(first) + at(count)]
 }
 
-/// A name that stands twice in a list, the same one for the same list.
+/// A name that occurs twice in a list; always the same one for the same list.
 pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     if list.len() <= 8 {
         return (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i]);
@@ -514,15 +527,4 @@ pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     let mut sorted = list.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
-}
-
-/// Adds the matrix row of a shape.
-pub(crate) fn push_row(matrix: &mut Vec<u8>, stride: usize, fields: &[u32]) {
-    let start = matrix.len();
-    matrix.resize(start + stride, ABSENT);
-    for (place, &field) in fields.iter().enumerate() {
-        if at(field) < stride {
-            matrix[start + at(field)] = u8::try_from(place).unwrap_or(FAR).min(FAR);
-        }
-    }
 }

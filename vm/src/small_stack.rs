@@ -1,11 +1,11 @@
-//! A stack that needs the allocator only when it grows high.
+//! A stack that allocates only when it grows beyond a few items.
 
 use alloc::vec::Vec;
 
-/// How many items stand in place: values are rarely nested deeper.
+/// Items stored inline: values are rarely nested deeper.
 const INLINE: usize = 8;
 
-/// A stack whose first few items need no allocation.
+/// A stack whose first items are stored inline.
 pub(crate) struct SmallStack<T> {
     inline: [T; INLINE],
     spill: Vec<T>,
@@ -13,7 +13,7 @@ pub(crate) struct SmallStack<T> {
 }
 
 impl<T: Copy> SmallStack<T> {
-    /// An empty stack; `blank` fills the places that are not used.
+    /// An empty stack; `blank` fills the unused places.
     pub(crate) fn new(blank: T) -> SmallStack<T> {
         SmallStack { inline: [blank; INLINE], spill: Vec::new(), len: 0 }
     }

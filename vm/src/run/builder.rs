@@ -1,175 +1,27 @@
-//! Values as a host gives them piece by piece, as a JSON reader meets them.
+//! Builds a value event by event, as a JSON reader produces it.
 //!
-//! Events go to a stack of finished values that the run keeps for the next time; a container that ends moves from there
-//! into the heap. Wrong orders of events are errors, never a panic.
+//! Finished values wait on a stack that the run keeps; when a container ends, its items move into the heap.
+//! Events in a wrong order are errors, never a panic.
 
-use crate::datum::Meter;
+use crate::copy_in::{Meter, Refusal};
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
-use crate::interp::Machine;
-use crate::program::Inner;
-use crate::run::Run;
-use crate::shapes::{Duplicate, NONE};
-use crate::value::{Tag, Value};
-use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
-use ilo_spec::error::Code;
+use crate::machine::Machine;
+use crate::run::build_error::{BuildError, Misuse};
+use crate::run::build_stack::{Open, STACKED};
+use crate::run::state::Run;
+use crate::shape_table::NONE;
+use crate::value::Value;
+use ilo_spec::operand::FunctionId;
 
-/// Why a value from outside is not taken, or what it costs the run.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// A limit: the run ends.
-    Trap(Trap),
-    /// A field given twice: the call fails.
-    Duplicate(Duplicate),
-    /// A number that is not finite: the call fails.
-    NotFinite,
-}
-
-impl From<Trap> for Refusal {
-    fn from(trap: Trap) -> Refusal {
-        Refusal::Trap(trap)
-    }
-}
-
-impl Refusal {
-    /// What to say of it where it is no limit.
-    pub(crate) fn message(&self, heap: &Heap, program: &Inner) -> String {
-        let mut message = String::new();
-        match self {
-            Refusal::Duplicate(Duplicate(name)) => {
-                message.push_str("the field ");
-                crate::render::clip(heap.shapes.name(program, *name), &mut message);
-                message.push_str(" is given twice");
-            }
-            Refusal::NotFinite => message.push_str("a number that is not finite"),
-            Refusal::Trap(_) => {}
-        }
-        message
-    }
-}
-
-/// A wrong order of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misuse {
-    /// A value in a record without its key.
-    ValueWithoutKey,
-    /// A key outside of a record, or after a key.
-    KeyOutOfPlace,
-    /// An end without a begin, or after a key.
-    EndOutOfPlace,
-    /// A second value after the whole.
-    SecondValue,
-    /// The end before the whole value was there.
-    Unfinished,
-}
-
-impl fmt::Display for Misuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Misuse::ValueWithoutKey => "expected a key in a record, found a value",
-            Misuse::KeyOutOfPlace => "a key outside of a record or after another key",
-            Misuse::EndOutOfPlace => "an end with nothing open or after a key",
-            Misuse::SecondValue => "a second value after the first was whole",
-            Misuse::Unfinished => "finished before the value was whole",
-        })
-    }
-}
-
-/// Why a value could not be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BuildError {
-    /// The events came in a wrong order.
-    Misuse(Misuse),
-    /// The value passes a limit; where it was an answer the run has ended with this fault.
-    Limit {
-        /// The limit's code.
-        code: Code,
-    },
-    /// The value does not start the function.
-    Start(StartError),
-}
-
-impl BuildError {
-    /// The stable code.
-    pub fn code(&self) -> Code {
-        match self {
-            BuildError::Misuse(_) => Code::BadUsage,
-            BuildError::Limit { code } => *code,
-            BuildError::Start(error) => error.code(),
-        }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Misuse(misuse) => misuse.fmt(f),
-            BuildError::Limit { code } => f.write_str(code.meaning()),
-            BuildError::Start(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for BuildError {}
-
-/// A container that is open.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    record: bool,
-    /// Where its values and names begin.
-    values: usize,
-    names: usize,
-    /// The shape that it has if it goes on as the last one here did.
-    guess: u32,
-}
-
-/// The stacks of a builder, kept by the run.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    values: Vec<Value>,
-    pub(crate) names: Vec<u32>,
-    open: Vec<Open>,
-    /// Values for which stacks are charged in this run.
-    granted: usize,
-    /// What keeps the value from being taken.
-    refusal: Option<Refusal>,
-    stopped: Option<BuildError>,
-}
-
-/// Bytes that a value takes on the stacks: itself, a name, and what stands for an open container.
-const STACKED: usize = size_of::<Value>() + size_of::<u32>() + size_of::<Open>();
-
-impl Scratch {
-    /// A run begins: nothing is charged.
-    pub(crate) fn begin(&mut self) {
-        self.granted = 0;
-        self.values.clear();
-    }
-
-    /// Values that are whole and wait for their container.
-    pub(crate) fn values(&mut self) -> &mut [Value] {
-        &mut self.values
-    }
-
-    fn clear(&mut self) {
-        self.values.clear();
-        self.names.clear();
-        self.open.clear();
-        self.refusal = None;
-        self.stopped = None;
-    }
-}
-
-/// What a value is built for.
+/// The purpose of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     Start,
     Answer,
 }
 
-/// Builds one value from events. Dropped before [`Builder::finish`], it leaves the run as it was.
+/// Builds one value from events. If it is dropped before [`Builder::finish`], the run is unchanged.
 #[derive(Debug)]
 pub struct Builder<'r> {
     run: &'r mut Run,
@@ -178,32 +30,55 @@ pub struct Builder<'r> {
     place: usize,
 }
 
-type Result = core::result::Result<(), BuildError>;
+impl Run {
+    /// Starts a function with its arguments as one record that is built event by event.
+    ///
+    /// # Errors
+    /// An unknown function, or too little memory for its frames.
+    pub fn start_with(&mut self, function: FunctionId) -> Result<Builder<'_>, StartError> {
+        self.prepare(function)?;
+        Ok(Builder::new(self, Purpose::Start, Meter::UNLIMITED, 0))
+    }
+
+    #[inline]
+    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
+        let (meter, place) = (self.meter(), self.place());
+        Builder::new(self, Purpose::Answer, meter, place)
+    }
+}
+
+type Built = Result<(), BuildError>;
 
 impl<'r> Builder<'r> {
+    #[inline]
     pub(crate) fn new(run: &'r mut Run, purpose: Purpose, meter: Meter, place: usize) -> Builder<'r> {
-        run.touched();
+        run.require_full_rewind();
         run.scratch.clear();
         Builder { run, purpose, meter, place }
     }
 
-    /// nil.
-    pub fn nil(&mut self) -> Result {
+    /// Nil.
+    #[inline]
+    pub fn nil(&mut self) -> Built {
         self.leaf(Value::NIL)
     }
 
     /// A bool.
-    pub fn bool(&mut self, value: bool) -> Result {
+    #[inline]
+    pub fn bool(&mut self, value: bool) -> Built {
         self.leaf(Value::bool(value))
     }
 
     /// An integer.
-    pub fn int(&mut self, value: i64) -> Result {
+    #[inline]
+    pub fn int(&mut self, value: i64) -> Built {
         self.leaf(Value::int(value))
     }
 
-    /// A double; one that is not finite is refused by [`Builder::finish`] as a field given twice is.
-    pub fn double(&mut self, value: f64) -> Result {
+    /// A double. If it is not finite, [`Builder::finish`] refuses the value, as it does for a duplicate
+    /// field.
+    #[inline]
+    pub fn double(&mut self, value: f64) -> Built {
         if !value.is_finite() {
             self.run.scratch.refusal.get_or_insert(Refusal::NotFinite);
             return self.nil();
@@ -212,10 +87,11 @@ impl<'r> Builder<'r> {
     }
 
     /// A text.
-    pub fn text(&mut self, text: &str) -> Result {
+    #[inline]
+    pub fn text(&mut self, text: &str) -> Built {
         self.ready()?;
         let metered = self.meter.take(1, text.len());
-        // The stack has its room before the text is there, which nothing else refers to.
+        // Room on the stack first, because nothing else refers to the text yet.
         let granted = metered.and_then(|()| self.grant());
         let taken = granted.and_then(|()| self.with_room(|run| run.machine.heap.add_text(text)));
         match taken {
@@ -224,18 +100,20 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// A list begins.
-    pub fn begin_list(&mut self) -> Result {
+    /// Begins a list.
+    #[inline]
+    pub fn begin_list(&mut self) -> Built {
         self.begin(false)
     }
 
-    /// A record begins.
-    pub fn begin_record(&mut self) -> Result {
+    /// Begins a record.
+    #[inline]
+    pub fn begin_record(&mut self) -> Built {
         self.begin(true)
     }
 
-    /// The name of the value that follows.
-    pub fn key(&mut self, name: &str) -> Result {
+    /// The name of the next value.
+    pub fn key(&mut self, name: &str) -> Built {
         let scratch = &mut self.run.scratch;
         if let Some(error) = &scratch.stopped {
             return Err(error.clone());
@@ -277,8 +155,8 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// The list or record that began last ends.
-    pub fn end(&mut self) -> Result {
+    /// Ends the innermost open list or record.
+    pub fn end(&mut self) -> Built {
         if let Some(error) = &self.run.scratch.stopped {
             return Err(error.clone());
         }
@@ -311,13 +189,14 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// The value is whole: the function starts, or the call is answered.
+    /// Completes the value: starts the function, or answers the call.
     ///
-    /// A field given twice, or a number that is not finite, turns an answer into a failure of the call that says so.
+    /// An answer with a duplicate field or a number that is not finite becomes a failure of the call with
+    /// that message.
     ///
     /// # Errors
-    /// A value that is not whole, one that passed a limit, and arguments that do not fit the function.
-    pub fn finish(self) -> Result {
+    /// An incomplete value, a value that exceeds a limit, or arguments that do not fit the function.
+    pub fn finish(self) -> Built {
         let scratch = &mut self.run.scratch;
         if let Some(error) = scratch.stopped.take() {
             return Err(error);
@@ -339,8 +218,9 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Whether a value may stand here.
-    fn ready(&self) -> Result {
+    /// Whether a value is allowed here.
+    #[inline]
+    fn ready(&self) -> Built {
         let scratch = &self.run.scratch;
         if let Some(error) = &scratch.stopped {
             return Err(error.clone());
@@ -356,7 +236,8 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn leaf(&mut self, value: Value) -> Result {
+    #[inline]
+    fn leaf(&mut self, value: Value) -> Built {
         self.ready()?;
         match self.meter.take(1, 0) {
             Ok(()) => self.push(value),
@@ -364,11 +245,9 @@ impl<'r> Builder<'r> {
         }
     }
 
-    /// Does what may find no room, again where clearing the heap gave some.
-    fn with_room<T>(
-        &mut self,
-        mut then: impl FnMut(&mut Run) -> core::result::Result<T, Trap>,
-    ) -> core::result::Result<T, Trap> {
+    /// Does something that may need memory; tries again after a garbage collection.
+    #[inline]
+    fn with_room<T>(&mut self, mut then: impl FnMut(&mut Run) -> Result<T, Trap>) -> Result<T, Trap> {
         loop {
             match then(self.run) {
                 Err(trap) => self.run.make_room(trap)?,
@@ -377,7 +256,7 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn close_with_room(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
+    fn close_with_room(&mut self, open: Open) -> Result<Value, Refusal> {
         loop {
             match self.close(open) {
                 Err(Refusal::Trap(trap)) => self.run.make_room(trap)?,
@@ -386,7 +265,8 @@ impl<'r> Builder<'r> {
         }
     }
 
-    fn push(&mut self, value: Value) -> Result {
+    #[inline]
+    fn push(&mut self, value: Value) -> Built {
         if let Err(trap) = self.grant() {
             return self.stop(trap);
         }
@@ -395,7 +275,8 @@ impl<'r> Builder<'r> {
     }
 
     /// Charges one more value, name or container on the stacks.
-    fn grant(&mut self) -> core::result::Result<(), Trap> {
+    #[inline]
+    fn grant(&mut self) -> Result<(), Trap> {
         self.with_room(|run| {
             let scratch = &mut run.scratch;
             let need = scratch.values.len() + scratch.open.len() + 1;
@@ -407,7 +288,8 @@ impl<'r> Builder<'r> {
         })
     }
 
-    fn begin(&mut self, record: bool) -> Result {
+    #[inline]
+    fn begin(&mut self, record: bool) -> Built {
         self.ready()?;
         let depth = self.run.scratch.open.len() + 1;
         let taken = self.meter.take(1, 0).and_then(|()| self.grant());
@@ -421,8 +303,8 @@ impl<'r> Builder<'r> {
         Ok(())
     }
 
-    /// Moves a container that is whole into the heap.
-    fn close(&mut self, open: Open) -> core::result::Result<Value, Refusal> {
+    /// Moves a complete container into the heap.
+    fn close(&mut self, open: Open) -> Result<Value, Refusal> {
         let scratch = &self.run.scratch;
         let program = self.run.machine.program.inner();
         let heap = &mut self.run.machine.heap;
@@ -447,9 +329,9 @@ impl<'r> Builder<'r> {
         Ok(Value::record(start, shape, depth))
     }
 
-    /// A limit ends the building, and with it the run where it was an answer.
+    /// A limit ends the building; if it was an answer, it also ends the run.
     #[cold]
-    fn stop(&mut self, trap: Trap) -> Result {
+    fn stop(&mut self, trap: Trap) -> Built {
         let error = match self.purpose {
             Purpose::Start => BuildError::Start(StartError::from(trap)),
             Purpose::Answer => {
@@ -461,9 +343,4 @@ impl<'r> Builder<'r> {
         self.run.scratch.stopped = Some(error.clone());
         Err(error)
     }
-}
-
-/// Whether a value is a record, for those that start from one.
-pub(crate) fn is_record(value: Value) -> bool {
-    value.tag == Tag::Record
 }

@@ -1,4 +1,4 @@
-//! Records of a shape are, in outcome, fuel and memory, what the same records with their names are.
+//! Records of a host shape have the same outcome, fuel and memory as records with names.
 
 mod common;
 
@@ -6,7 +6,8 @@ use common::*;
 use ilo_spec::isa::Op;
 use ilo_vm::{Datum, FunctionId, Limits, Program, Run, Shape, Shaped, Step};
 
-/// Calls a tool three times, twice from one place, and returns the answers, the first one's field `a` and the failures.
+/// Calls a tool three times, twice at the same place; returns the answers, the field `a` of the first, and
+/// the failures.
 fn program() -> Program {
     let mut asm = Asm::new(&["a", "b", "c"]);
     let (one, two) = (asm.call("one", &["a"]), asm.call("two", &["a"]));
@@ -28,7 +29,7 @@ fn program() -> Program {
     asm.build()
 }
 
-/// One run after its start: what it came to, its fuel and its memory.
+/// One run after its start: its outcome, fuel and memory.
 fn drive(run: &mut Run, answers: &[Datum<'_>; 3]) -> (String, u64, u64) {
     let mut next = 0;
     loop {
@@ -45,7 +46,7 @@ fn drive(run: &mut Run, answers: &[Datum<'_>; 3]) -> (String, u64, u64) {
     }
 }
 
-/// Four runs, the later ones from a rewind, from a start and from a rewind again.
+/// Four runs, the later ones after a rewind, a start and another rewind.
 fn runs(program: &Program, limits: &Limits, answers: &[Datum<'_>; 3]) -> Vec<(String, u64, u64)> {
     let arguments = [Datum::Int(1), Datum::Int(2)];
     let mut run = Run::new(program, limits.clone());
@@ -64,10 +65,10 @@ fn runs(program: &Program, limits: &Limits, answers: &[Datum<'_>; 3]) -> Vec<(St
     found
 }
 
-/// Each limit is tried, but under Miri, which would take hours.
+/// Tries each limit, except under Miri, where that would take hours.
 const STEP: usize = if cfg!(miri) { 500 } else { 1 };
 
-/// Checks that both ways come to the same, within plenty and within every limit around what that takes.
+/// Checks that both ways agree, with ample limits and with every limit near what the run takes.
 fn same(named: [Datum<'_>; 3], shaped: [Datum<'_>; 3]) -> String {
     let program = program();
     let plenty = runs(&program, &Limits::default(), &named);

@@ -1,89 +1,79 @@
-//! Values as a host gives them: borrowed, copied into the run once.
+//! Copies values from the host into the heap.
 //!
-//! Sizes are known from the slices, so a container takes its place first and is filled in order. A record whose fields
-//! are those of the record that came here the last time needs no hashing.
+//! Sizes are known from the slices, so a container reserves its place first and is filled in order. A record
+//! with the same fields as the previous record at this place needs no hashing.
 
-use crate::build::Refusal;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
-use crate::program::Inner;
-use crate::shape::Shaped;
-use crate::shapes::NONE;
-use crate::small::SmallStack;
+use crate::host_value::{Datum, Shaped};
+use crate::program::ProgramData;
+use crate::render;
+use crate::shape_table::{Duplicate, NONE};
+use crate::small_stack::SmallStack;
 use crate::value::{Value, at};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::error::Code;
 
-/// A value from a host.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Datum<'a> {
-    /// nil.
-    Nil,
-    /// A bool.
-    Bool(bool),
-    /// An exact integer.
-    Int(i64),
-    /// A double, which must be finite.
-    Double(f64),
-    /// Text.
-    Text(&'a str),
-    /// A list.
-    List(&'a [Datum<'a>]),
-    /// A record, whose names must all be different.
-    Record(&'a [(&'a str, Datum<'a>)]),
-    /// A record whose names were given before.
-    Shaped(&'a Shaped<'a>),
+/// Why a value from outside is refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// A limit is exceeded: the run ends.
+    Trap(Trap),
+    /// A field is given twice: the call fails.
+    Duplicate(Duplicate),
+    /// A number is not finite: the call fails.
+    NotFinite,
 }
 
-macro_rules! from {
-    ($($source:ty => $variant:ident;)*) => {$(
-        impl<'a> From<$source> for Datum<'a> {
-            fn from(value: $source) -> Datum<'a> {
-                Datum::$variant(value.into())
-            }
-        }
-    )*};
-}
-
-from! {
-    bool => Bool;
-    i64 => Int;
-    i32 => Int;
-    f64 => Double;
-    &'a str => Text;
-    &'a [Datum<'a>] => List;
-    &'a [(&'a str, Datum<'a>)] => Record;
-}
-
-impl From<()> for Datum<'_> {
-    fn from((): ()) -> Self {
-        Datum::Nil
+impl From<Trap> for Refusal {
+    fn from(trap: Trap) -> Refusal {
+        Refusal::Trap(trap)
     }
 }
 
-/// The value of a record without containers whose names are those that came here the last time.
+impl Refusal {
+    /// The failure message, if it is not a limit.
+    pub(crate) fn message(&self, heap: &Heap, program: &ProgramData) -> String {
+        let mut message = String::new();
+        match self {
+            Refusal::Duplicate(Duplicate(name)) => {
+                message.push_str("the field ");
+                render::clip(heap.shapes.name(program, *name), &mut message);
+                message.push_str(" is given twice");
+            }
+            Refusal::NotFinite => message.push_str("a number that is not finite"),
+            Refusal::Trap(_) => {}
+        }
+        message
+    }
+}
+
+/// Copies a flat record (no nested containers) that has the same names as the previous record at this place.
 ///
-/// For anything else, and where a limit would be met, nothing, and nothing was done but charged: [`Copying::copy`] does
-/// it and says what is wrong. It charges what that charges, in the same order.
+/// Returns `None` for any other record, and when a limit would be exceeded; only charges have been made then.
+/// [`Copier::copy`] handles those cases and reports the error. Both charge the same, in the same order.
 #[inline(always)]
-pub(crate) fn flat(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
+pub(crate) fn flat_record(heap: &mut Heap, place: usize, fields: &[(&str, Datum<'_>)]) -> Option<Value> {
     let shape = heap.shapes.guess(place);
-    let names = heap.shapes.own_named(shape, fields.iter().map(|&(name, _)| name))?;
-    put(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
+    let names = heap.shapes.match_names(shape, fields.iter().map(|&(name, _)| name))?;
+    put_record(heap, (shape, names), fields.iter().map(|(_, datum)| datum))
 }
 
-/// As [`flat`], of a record whose shape is the one that came here the last time: no name is looked at.
+/// Like [`flat_record`], for a record of the host shape that was used last at this place: its names are not
+/// compared.
 #[inline(always)]
-pub(crate) fn shaped(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
+pub(crate) fn shaped_record(heap: &mut Heap, place: usize, record: &Shaped<'_>) -> Option<Value> {
     let shape = heap.shapes.guess(place);
-    let names = heap.shapes.own_given(shape, record.names())?;
-    put(heap, (shape, names), record.values().iter())
+    let names = heap.shapes.match_host_shape(shape, record.names())?;
+    put_record(heap, (shape, names), record.values().iter())
 }
 
-/// Puts a record of a known shape, with the bytes of its names and of the longest, into the heap.
+/// Puts a record into the heap; its shape, the bytes of all its names and the length of the longest are
+/// known.
 #[inline(always)]
-fn put<'d>(
+fn put_record<'d>(
     heap: &mut Heap,
     (shape, (names, longest_name)): (u32, (usize, usize)),
     data: impl ExactSizeIterator<Item = &'d Datum<'d>>,
@@ -93,9 +83,9 @@ fn put<'d>(
     if count > limits.items || count >= limits.result_nodes || names > limits.result_bytes {
         return None;
     }
-    heap.shapes.charge_whole(&mut heap.budget, shape).ok()?;
+    heap.shapes.charge_shape_and_names(&mut heap.budget, shape).ok()?;
     let start = heap.take(count).ok()?;
-    if let Some(longest) = fill(heap, start, names, data) {
+    if let Some(longest) = fill_fields(heap, start, names, data) {
         let bytes = names + heap.text.len() - text;
         if let Some(left) = heap.budget.fuel.checked_sub(((1 + count) / 4 + bytes / 64) as u64) {
             heap.budget.fuel = left;
@@ -109,9 +99,10 @@ fn put<'d>(
     None
 }
 
-/// Copies values to their places, beside so many bytes that came with them; gives the length of the longest text.
+/// Copies field values to their places. `names` bytes were already counted. Returns the length of the longest
+/// text.
 #[inline(always)]
-fn fill<'d>(
+fn fill_fields<'d>(
     heap: &mut Heap,
     start: usize,
     names: usize,
@@ -143,7 +134,7 @@ fn fill<'d>(
     Some(longest)
 }
 
-/// What may still come in.
+/// Counts an incoming value against the limits on its size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
     pub(crate) bytes: usize,
@@ -158,7 +149,7 @@ impl Meter {
         Meter { bytes, nodes, limits: (bytes, nodes) }
     }
 
-    /// Values and bytes that came in.
+    /// Values and bytes counted so far.
     pub(crate) fn used(&self) -> (usize, usize) {
         (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
     }
@@ -184,14 +175,14 @@ impl Meter {
     }
 }
 
-/// A copy of data being made.
-pub(crate) struct Copying<'h> {
+/// Copies one value of any kind.
+pub(crate) struct Copier<'h> {
     pub(crate) heap: &'h mut Heap,
-    pub(crate) program: &'h Inner,
+    pub(crate) program: &'h ProgramData,
     pub(crate) meter: &'h mut Meter,
-    /// Room for the names of a record.
+    /// Scratch space for the names of a record.
     pub(crate) names: &'h mut Vec<u32>,
-    /// Where the data come from, for guessing shapes.
+    /// Identifies where the values come from, for guessing shapes.
     pub(crate) place: usize,
 }
 
@@ -212,7 +203,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// A container being filled.
+/// A container that is being filled.
 #[derive(Clone, Copy)]
 struct Open<'a> {
     items: Items<'a>,
@@ -232,8 +223,8 @@ impl Open<'_> {
     }
 }
 
-impl Copying<'_> {
-    /// The value of a datum.
+impl Copier<'_> {
+    /// Copies a value.
     #[inline]
     pub(crate) fn copy(&mut self, datum: Datum<'_>) -> Result<Value, Refusal> {
         if let Some(value) = self.leaf(datum)? {
@@ -270,7 +261,7 @@ impl Copying<'_> {
         }
     }
 
-    /// The value of what is no container.
+    /// The value, unless it is a container.
     #[inline(always)]
     fn leaf(&mut self, datum: Datum<'_>) -> Result<Option<Value>, Refusal> {
         let value = match datum {
@@ -289,7 +280,7 @@ impl Copying<'_> {
         Ok(Some(value))
     }
 
-    /// Takes the place of a container.
+    /// Reserves the place of a container.
     #[inline]
     fn open<'a>(&mut self, datum: Datum<'a>, depth: u32) -> Result<Open<'a>, Refusal> {
         self.meter.take(1, 0)?;
@@ -305,7 +296,7 @@ impl Copying<'_> {
                 self.heap.budget.check_items(values.len())?;
                 let names = record.names().iter().map(|name| &**name);
                 let shape = self.shape(names, at(depth))?;
-                self.heap.shapes.give(shape, record.names());
+                self.heap.shapes.set_host_shape(shape, record.names());
                 (Items::Shaped(values), values.len(), shape)
             }
             Datum::List(items) => {
@@ -318,7 +309,7 @@ impl Copying<'_> {
         Ok(Open { items, next: 0, start, shape, depth: 1 })
     }
 
-    /// Fills a container up to its next container.
+    /// Fills a container until the next nested container.
     #[inline]
     fn fill<'a>(&mut self, open: &mut Open<'a>) -> Result<Option<Datum<'a>>, Refusal> {
         while let Some(datum) = open.items.get(open.next) {
@@ -329,7 +320,7 @@ impl Copying<'_> {
         Ok(None)
     }
 
-    /// The shape of a record's names.
+    /// The shape for the names of a record.
     #[inline]
     fn shape<'n>(
         &mut self,
@@ -350,7 +341,7 @@ impl Copying<'_> {
         }
         self.meter.take(0, bytes)?;
         if alike {
-            shapes.charge_whole(budget, guess)?;
+            shapes.charge_shape_and_names(budget, guess)?;
             return Ok(guess);
         }
         self.names.clear();
