@@ -5,8 +5,6 @@
 
 pub mod fix;
 pub mod json;
-#[cfg(feature = "cli")]
-pub mod terminal;
 
 use crate::span::Span;
 use core::fmt;
