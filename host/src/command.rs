@@ -5,10 +5,10 @@
 //! output. Nothing waits for a pipe past the deadline: pipes are served by threads, and one whose pipe stays open in a
 //! process that left the group is left behind with it.
 
-use super::mark::{self, Mark};
-use super::{Failure, Provider, Request};
 use crate::data::Data;
 use crate::data::read::{ReadError, ReadErrorKind, read};
+use crate::tool::mark::{self, Mark};
+use crate::tool::{Failure, Provider, Request};
 use ilo_spec::error::Code;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::io::{self, Read, Write};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Environment that a program gets from ours; the tools file adds to it.
 const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
 /// Bytes kept of the end of standard error, which is the message of a failure: a screenful.
-pub(super) const ERRORS: usize = 4 << 10;
+pub(crate) const ERRORS: usize = 4 << 10;
 /// How long output may still arrive after the program has ended, from what it left running.
 const GRACE: Duration = Duration::from_millis(200);
 /// The longest pause between two looks at whether the program has ended.
@@ -71,7 +71,7 @@ impl Command {
 }
 
 /// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it, and the mark.
-pub(super) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
+pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
     let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
     command.env(mark::NAME, mark);

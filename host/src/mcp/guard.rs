@@ -4,7 +4,7 @@
 //! would wait for its answer in vain, or get another number. Here such an answer becomes an error answer to the same call.
 
 use crate::data::rounded::perhaps_rounded;
-use crate::tools::Failure;
+use crate::tool::Failure;
 use ilo_spec::error::Code;
 use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage, ServerResult};
 use serde_json::Value;

@@ -2,9 +2,9 @@
 //!
 //! How often an entry has served is counted over the life of the table, not of a run.
 
-use super::{Failure, Provider, Request};
 use crate::data::Data;
 use crate::problem::shortened;
+use crate::tool::{Failure, Provider, Request};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The variable.
-pub(super) const NAME: &str = "ILO_RUN";
+pub(crate) const NAME: &str = "ILO_RUN";
 
 /// The mark of what one run starts. Once it and its clones are dropped, what bears it is ended.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ impl Own {
 
 impl Mark {
     /// The value of the variable, for a program that is started.
-    pub(super) fn value(&self) -> String {
+    pub(crate) fn value(&self) -> String {
         self.0.given.store(true, Ordering::Relaxed);
         self.0.value()
     }

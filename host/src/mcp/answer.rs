@@ -5,7 +5,7 @@
 
 use crate::data::Data;
 use crate::data::read::{Bounds, ReadErrorKind, read as read_json};
-use crate::tools::Failure;
+use crate::tool::Failure;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};

@@ -6,12 +6,13 @@
 
 use super::answer;
 use super::guard;
-use super::transport::{self, Tail};
+use super::server::Server;
+use super::stderr::Tail;
+use super::transport;
 use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::problem::shortened;
-use crate::tools::server::Server;
-use crate::tools::{Failure, Provider, Request};
+use crate::tool::{Failure, Provider, Request};
 use ilo_spec::error::Code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ErrorCode, Implementation,

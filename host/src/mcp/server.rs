@@ -1,7 +1,9 @@
 //! What a tools file says of an MCP server. Starting one is the business of its client.
 
-use super::policy::ServerPolicy;
+#![cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "without a client only names are read"))]
+
 use crate::problem::Problem;
+use crate::tool::policy::ServerPolicy;
 use ilo_spec::limits;
 use std::path::PathBuf;
 use std::time::Duration;

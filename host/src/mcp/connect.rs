@@ -1,27 +1,14 @@
-//! Tools of MCP servers: starting the servers, listing what they offer, calling it.
-//!
-//! Servers live on a runtime of their own with one thread; calls come from any thread and wait for it. Nothing here knows
-//! the tools file: it is given [`Server`]s and gives back tools. What a server says of its own tools beyond their
-//! schemas (hints that one is harmless, say) is not believed.
+//! Servers that run: starting them side by side, what they offer, and their end.
 
-mod answer;
-mod child;
-mod guard;
-mod link;
-mod transport;
-mod web;
-
-pub use answer::read_text as read_answer;
-
+use super::Started;
+use super::link::{self, Link, ServerTool};
 use super::server::Server;
-use super::servers::Started;
-use super::{Source, Tool};
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::problem::{Problem, shortened};
+use crate::tool::{Source, Tool};
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use link::{Link, ServerTool};
 use rmcp::RoleClient;
 use rmcp::model::Tool as Listed;
 use rmcp::service::RunningService;
