@@ -183,13 +183,15 @@ instructions! {
     0x31 Merge "merge" 1 { dst: Out, src: In, first: First, shape: ShapeId }
         "the record `src` with the window's fields set; existing fields keep their place, new ones are appended";
     0x32 Field "field" 1 { dst: Out, src: In, field: FieldId } "the field of the record `src`";
-    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId } "whether the record `src` has the field; or the list or text `src` the name as an item or part";
+    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId }
+        "whether the record `src` has the field; or the list or text `src` the name as an item or part";
     0x34 HasName "has.name" 1 { dst: Out, src: In, name: In }
         "whether a record has the field with that name, a list an equal item, or a text that part";
     0x38 List "list" 1 { dst: Out, first: First, count: Count } "a list of the window";
     0x39 Append "append" 1 { dst: Out, list: In, item: In }
         "the list with one more item, in amortised constant time";
-    0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index, from 0 or negative from the end; of a record, the field that a text names";
+    0x3a At "at" 1 { dst: Out, list: In, index: In }
+        "the item at an index, from 0 or negative from the end; of a record, the field that a text names";
     0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
 
     // Jumps. Only `next` jumps backward, so code outside loops runs once.

@@ -1,11 +1,13 @@
 //! The table of pure functions, which the instruction `apply` calls.
 //!
-//! A row gives the frozen number, the name, the operands with the kinds that they take, the type of the result,
-//! whether the function can fail, its fuel and one line of meaning. The verifier, the machine, the assembler and the
-//! specification's table are all derived from it. Numbers are only added; a test freezes them.
+//! A row gives the frozen number, the name, the operands with the kinds that they take, the type of the
+//! result, whether the function can fail, its fuel and one line of meaning. The verifier, the machine, the
+//! assembler and the specification's table are all derived from it. Numbers are only added; a test freezes
+//! them.
 //!
-//! A function depends on its operands alone: there is no clock, no randomness and no locale. An operand of another kind
-//! is fault `type-mismatch`. A function that fails does so as a tool call does, because it looks at data from outside.
+//! A function depends on its operands alone: there is no clock, no randomness and no locale. An operand of
+//! another kind is fault `type-mismatch`. A function that fails does so as a tool call does, because it looks
+//! at data from outside.
 
 use crate::types::{Base, Type};
 use core::fmt;
@@ -70,7 +72,8 @@ impl fmt::Display for Kinds {
     }
 }
 
-/// Whether a notation may leave out an operand, and the value that it has then. The bytecode always has all of them.
+/// Whether a notation may leave out an operand, and the value that it has then. The bytecode always has all
+/// of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omitted {
     /// It is required.

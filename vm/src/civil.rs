@@ -121,8 +121,8 @@ fn zone(cursor: &mut Cursor<'_>) -> Option<i64> {
     Some(sign * (hours * 3_600 + minutes * 60))
 }
 
-/// Writes the time of seconds since 1970 in UTC, with the nanoseconds that are not 0. The seconds are in the years 1 to
-/// 9999.
+/// Writes the time of seconds since 1970 in UTC, with the nanoseconds that are not 0. The seconds are in the
+/// years 1 to 9999.
 pub(crate) fn write(seconds: i64, nanoseconds: u32, out: &mut impl Write) -> fmt::Result {
     let since = seconds - FIRST;
     let (mut days, second) = (since.div_euclid(DAY), since.rem_euclid(DAY));

@@ -107,7 +107,8 @@ impl Decimal {
         text.parse().unwrap_or(0.0)
     }
 
-    /// The digits as an integer times ten to the power `scale`, cut off below that; `None` if it is too large.
+    /// The digits as an integer times ten to the power `scale`, cut off below that; `None` if it is too
+    /// large.
     pub(crate) fn scaled(&self, scale: u32) -> Option<i128> {
         let mut value: i128 = 0;
         let scale = i32::try_from(scale).ok()?;

@@ -1,8 +1,8 @@
 //! A JSON reader: a text as a sequence of events.
 //!
-//! Integers are exact, nesting has a limit, and strings are decoded straight to where they go, so the reader allocates
-//! nothing. Whether a record has a name twice is for the consumer to check, which keeps the names. The reader does not
-//! recurse.
+//! Integers are exact, nesting has a limit, and strings are decoded straight to where they go, so the reader
+//! allocates nothing. Whether a record has a name twice is for the consumer to check, which keeps the names.
+//! The reader does not recurse.
 
 use alloc::string::String;
 use core::fmt;

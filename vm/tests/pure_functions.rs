@@ -624,7 +624,8 @@ fn fuel_is_what_the_table_says() {
         (Pure::Time, &[t("1970-01-01")], 1),
         (Pure::Iso, &[i(0)], 1),
     ] {
-        // The failure of a function takes one instruction, as its return does; one of them was not carried out.
+        // The failure of a function takes one instruction, as its return does; one of them was not carried
+        // out.
         let skipped = u64::from(function.row().fails);
         assert_eq!(fuel(function, operands) + skipped, expected + skipped, "{function:?}");
     }

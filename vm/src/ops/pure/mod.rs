@@ -1,9 +1,9 @@
 //! The pure functions that `apply` calls.
 //!
-//! Each takes its operands as values and gives a value or, where the table says so, a failure. Fuel is burnt before the
-//! work that it pays for, as far as the size of that is known; what is built is charged in the budget before it is
-//! written. An instruction that finds no memory is carried out again after a collection, so it then takes back what it
-//! burnt and wrote.
+//! Each takes its operands as values and gives a value or, where the table says so, a failure. Fuel is burnt
+//! before the work that it pays for, as far as the size of that is known; what is built is charged in the
+//! budget before it is written. An instruction that finds no memory is carried out again after a collection,
+//! so it then takes back what it burnt and wrote.
 
 mod list;
 mod number;

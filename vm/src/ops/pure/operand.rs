@@ -43,8 +43,8 @@ pub(super) fn unfit(expected: &str, found: Number) -> Trap {
     Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {found}"))
 }
 
-/// The position that a whole number names in something of a length: negative ones count from the end, and all are
-/// brought within it.
+/// The position that a whole number names in something of a length: negative ones count from the end, and all
+/// are brought within it.
 pub(super) fn position(whole: i64, length: usize) -> usize {
     let distance = usize::try_from(whole.unsigned_abs()).unwrap_or(usize::MAX);
     if whole < 0 { length.saturating_sub(distance) } else { distance.min(length) }

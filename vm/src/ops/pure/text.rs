@@ -189,8 +189,8 @@ pub(super) fn lower(c: char) -> char {
     }
 }
 
-/// The simple upper-case mapping of a character. Characters whose full mapping is longer have none, but for Greek
-/// letters with a iota subscript.
+/// The simple upper-case mapping of a character. Characters whose full mapping is longer have none, but for
+/// Greek letters with a iota subscript.
 pub(super) fn upper(c: char) -> char {
     let mut full = c.to_uppercase();
     if let (Some(one), None) = (full.next(), full.next()) {
@@ -230,8 +230,8 @@ pub(super) fn slice(
 mod tests {
     use super::*;
 
-    /// Case mapping is of the Unicode version that the specification names. A compiler with another one needs a look at
-    /// what has changed.
+    /// Case mapping is of the Unicode version that the specification names. A compiler with another one needs
+    /// a look at what has changed.
     #[test]
     fn the_unicode_version_is_the_stated_one() {
         assert_eq!(char::UNICODE_VERSION.0, ilo_spec::pure::UNICODE);
