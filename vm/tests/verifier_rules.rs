@@ -70,6 +70,17 @@ fn invoke(function: u16) -> Op {
 /// corrected one.
 type Row = (u8, Asm, Option<u32>, fn(&Rule) -> bool, Asm);
 
+/// A pure function of so many operands from register 0.
+fn apply(function: u8, count: u8, fail: u16) -> Op {
+    Op::Apply {
+        dst: Out(1),
+        first: First(0),
+        count: Count(count),
+        function: ilo_spec::operand::PureId(function),
+        fail: OnFail(fail),
+    }
+}
+
 fn each(to: u16) -> Op {
     Op::Each { base: BASE, list: In(0), to: To(to) }
 }
@@ -234,6 +245,27 @@ fn flow() -> Vec<Row> {
             Some(1),
             |rule| matches!(rule, Rule::Fields { found: 2, expected: 3 }),
             one(&[begin(1), yield_of(2), next(2), COLLECT, RETURN]),
+        ),
+        (
+            25,
+            one(&[apply(23, 1, 0), RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Index { what: "pure function", found: 23, size: 23 }),
+            one(&[apply(22, 1, 0), RETURN]),
+        ),
+        (
+            25,
+            one(&[apply(16, 1, 0), RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Operands { found: 1, expected: 2 }),
+            one(&[apply(18, 1, 0), RETURN]),
+        ),
+        (
+            25,
+            one(&[apply(6, 1, 1), RETURN, RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Handler { function: "TRIM" }),
+            one(&[apply(18, 1, 1), RETURN, RETURN]),
         ),
         (15, chain(1), Some(1), |rule| matches!(rule, Rule::Order { found: 1, caller: 1 }), chain(0)),
     ]

@@ -69,7 +69,7 @@ pub struct Run {
 
 impl Run {
     /// A run of a program; nothing is started yet.
-    #[inline(always)]
+    #[inline]
     pub fn new(program: &Program, limits: Limits) -> Run {
         Run {
             machine: Machine {

@@ -156,6 +156,10 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                     None => false,
                 }
             }
+            Role::Pure(_) => {
+                self.structural = true;
+                true
+            }
             Role::Back(_) | Role::Immediate(_) => true,
         };
     }
