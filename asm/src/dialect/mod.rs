@@ -373,9 +373,9 @@ impl Dialect {
             let entry = FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(word));
             entry.and_then(|(_, meant)| meant.iter().copied().find(|key| keys.contains(key)))
         };
-        let plain = |text: &str| text.replace(['-', '_'], "").to_lowercase();
-        let alike =
-            |key: &&Key| spellings(**key).iter().any(|&own| !own.is_empty() && plain(own) == plain(word));
+        let alike = |key: &&Key| {
+            spellings(**key).iter().any(|&own| !own.is_empty() && crate::text::same_spelling(own, word))
+        };
         foreign()
             .or_else(|| keys.iter().find(alike).copied())
             .or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
