@@ -112,13 +112,10 @@ impl<'f, 'a> Names<'f, 'a> {
         if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
             return Ok(Target::Function(index));
         }
-        let Some(catalog) = self.catalog.filter(|_| own.is_none()) else {
-            return if own.is_some() {
-                Err(self.unknown_function(name, report))
-            } else {
-                Ok(Target::Unknown)
-            };
-        };
+        if own.is_some() {
+            return Err(self.unknown_function(name, report));
+        }
+        let Some(catalog) = self.catalog else { return Ok(Target::Unknown) };
         match catalog.lookup(name.text) {
             Lookup::Unlisted => return Ok(Target::Unknown),
             Lookup::Found(tool) => return Ok(Target::Tool(tool)),
