@@ -1,4 +1,5 @@
-//! Sources that are large, deep or both. None of them is measured: what grows faster than its input does not end.
+//! Sources that are large, deep or both. None of them is measured: what grows faster than its input does not
+//! end.
 
 use super::with;
 use crate::catalog::Catalog;
@@ -148,7 +149,8 @@ fn slots_meet_their_limit() {
     assert_eq!(codes(&function(257)), [Code::TooManyRegisters]);
 }
 
-/// Slot 1 depends on 2, 2 on 3 and so on, each bound after it is used: one pass over the types learns one of them.
+/// Slot 1 depends on 2, 2 on 3 and so on, each bound after it is used: one pass over the types learns one of
+/// them.
 #[test]
 fn types_that_settle_slowly_count_as_unknown() {
     let mut source = "; fn f(l: list thing) -> nil\n".to_owned();
@@ -163,7 +165,8 @@ fn types_that_settle_slowly_count_as_unknown() {
     assert_eq!(codes(&source.replacen("FOR", "LET 200 LIT 1 1\nFOR", 1)), []);
 }
 
-/// The same of answers: slot 1 is known to be one until, some walks later, what slot 200 may be as well has come to it.
+/// The same for answers: slot 1 counts as one until, some walks later, the other value of slot 200 has
+/// reached it.
 #[test]
 fn answers_that_settle_slowly_count_as_unknown() {
     let chain = |length: usize| {
