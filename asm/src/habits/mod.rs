@@ -13,6 +13,7 @@ mod loops;
 mod names;
 mod operations;
 mod programs;
+mod returns;
 mod signatures;
 mod table;
 #[cfg(test)]

@@ -301,6 +301,7 @@ impl<'a> Walk<'_, 'a> {
     fn parts(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let new = self.words(node, keys, what);
+        let new = self.ways_out(&new.unwrap_or(*node), keys).or(new);
         let node = new.unwrap_or(*node);
         let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
         let tail = if named { Tail::Value } else { tail };
@@ -324,8 +325,8 @@ impl<'a> Walk<'_, 'a> {
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
             Key::Handler => self.handler(node, tail),
             Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
+            Key::Return => self.outcome(node),
             Key::Default
-            | Key::Return
             | Key::Ok
             | Key::Err
             | Key::Message
@@ -344,7 +345,14 @@ impl<'a> Walk<'_, 'a> {
         let fails =
             !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
         let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
-        if fails || steps {
+        if let [only] = list
+            && fails
+        {
+            let value = self.value(&only.value, At::Value).unwrap_or(only.value);
+            let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
+            return Some(self.record_at(vec![way], node));
+        }
+        if steps {
             return self.fields(node);
         }
         self.keyed(node, &HANDLER, "a handler", tail)
@@ -390,7 +398,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A value, or a formula.
-    fn value(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
+    pub(super) fn value(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
         if self.depth >= DEEPEST {
             return None;
         }
