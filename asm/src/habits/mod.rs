@@ -7,6 +7,7 @@
 
 mod absent;
 mod bindings;
+mod branches;
 mod calls;
 mod choices;
 mod loops;

@@ -191,7 +191,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Warns of another notation's form.
-    fn other_form(&mut self, span: Span, message: String, form: &str, found: &str, fix: Option<Fix>) {
+    pub(super) fn other_form(
+        &mut self,
+        span: Span,
+        message: String,
+        form: &str,
+        found: &str,
+        fix: Option<Fix>,
+    ) {
         let mut warning = Diagnostic::new(Code::SisterWord, span, message)
             .expected(format!("`{form}`"), format!("`{found}`"));
         warning.fix = fix;

@@ -268,6 +268,12 @@ impl<'a> Walk<'_, 'a> {
                 kind_of_step(list)?
             }
         };
+        if form.key == Key::Yield
+            && tail == Tail::Yield
+            && let Some(new) = self.yielded(node)
+        {
+            return self.step_of_kind(&new, tail, name).or(Some(new));
+        }
         let mut keys: Vec<Key> = vec![form.key];
         keys.extend(form.needs.iter().chain(form.takes));
         let second = list.iter().find_map(|entry| {
@@ -302,6 +308,10 @@ impl<'a> Walk<'_, 'a> {
         let dialect = self.at.dialect;
         let new = self.words(node, keys, what);
         let new = self.ways_out(&new.unwrap_or(*node), keys).or(new);
+        let new = match keys.first() {
+            Some(Key::Switch) => self.switch_for_ifs(&new.unwrap_or(*node)).or(new),
+            _ => new,
+        };
         let node = new.unwrap_or(*node);
         let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
         let tail = if named { Tail::Value } else { tail };
@@ -319,8 +329,15 @@ impl<'a> Walk<'_, 'a> {
             Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else => self.branch(node, tail),
             Key::Body => self.branch(node, Tail::Yield),
-            Key::Args | Key::Obj | Key::Set => self.fields(node),
-            Key::Cases => self.cases(node),
+            Key::Obj | Key::Set => self.fields(node),
+            Key::Args => {
+                let new = self.listed_arguments(node);
+                self.fields(&new.unwrap_or(*node)).or(new)
+            }
+            Key::Cases => {
+                let new = self.listed_cases(node);
+                self.cases(&new.unwrap_or(*node)).or(new)
+            }
             Key::Compensate => self.rollbacks(node),
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
             Key::Handler => self.handler(node, tail),
