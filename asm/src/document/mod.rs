@@ -214,6 +214,15 @@ pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same_node)
 }
 
+/// The documents of a source, those in a list one by one.
+pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
+    let items = |document: &Node<'a>| match document.kind {
+        Kind::List(items) => items.to_vec(),
+        _ => vec![*document],
+    };
+    documents.iter().flat_map(items).collect()
+}
+
 /// The entries of a record; nothing of anything else.
 pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
     match node.kind {

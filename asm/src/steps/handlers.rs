@@ -169,7 +169,7 @@ impl<'a> StepReader<'_, 'a> {
                         .name()
                         .is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some()) =>
             {
-                self.wrapped(only, Key::Message);
+                self.inexact = true;
                 Action::Fail(Some(&only.value), only.key.span)
             }
             Kind::Record(list)

@@ -4,7 +4,7 @@
 
 use super::keyed::Keyed;
 use super::reader::StepReader;
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
 use crate::span::Span;
@@ -45,20 +45,6 @@ impl<'a> StepReader<'_, 'a> {
                 .related(before.key.span, "first here")
                 .help("leave one of them out"),
         );
-    }
-
-    pub(crate) fn sister_word(
-        &mut self,
-        span: Span,
-        message: String,
-        word: &str,
-        found: &str,
-        fix: Option<Fix>,
-    ) {
-        let mut warning = Diagnostic::new(Code::SisterWord, span, message)
-            .expected(format!("`{word}`"), format!("`{found}`"));
-        warning.fix = fix;
-        self.report(warning);
     }
 
     /// Reports a key that has no meaning here; what is nearest and free is read in its place.

@@ -5,8 +5,8 @@ use super::step::{After, Item, Rest, Step, Tail};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, RESULT};
+use crate::document::first_of;
 use crate::document::{Kind, Node};
-use crate::document::{first_of, rename};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -144,13 +144,6 @@ impl<'a> StepReader<'_, 'a> {
                 "it elsewhere",
                 help,
             );
-        }
-        if !self.dialect.has(Key::Yield) {
-            let word = if matches!(node.kind, Kind::Record(_)) { Key::Obj } else { Key::Value };
-            let word = self.dialect.word(word);
-            let fix = step.keyed.entry(Key::Yield).and_then(|entry| rename(&entry.key, word));
-            let message = format!("the last step of a loop is what it yields: `{word}` does here");
-            self.sister_word(step.place(), message, word, "yield", fix);
         }
         self.push(StmtKind::Value(value), step.head());
     }
