@@ -153,7 +153,7 @@ impl<'a> Top<'_, 'a> {
             Some(node) => reader.output_type(node),
             None => {
                 if head.span != Span::default() {
-                    let help = "say what the function gives, such as `nil`, `text`, or `result nil text`";
+                    let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
                     reader.missing(first, Key::Output, "a program", help);
                 }
                 context.output
@@ -192,7 +192,7 @@ impl<'a> StepReader<'_, 'a> {
             self.scope.parameter(name, self.dialect.is_bare() || bound);
         }
         let Some(node) = node else {
-            self.missing(first, Key::Steps, "a program", "say what it does, step by step");
+            self.missing(first, Key::Steps, "a program", "write its steps");
             return Block { statements: &[] };
         };
         let yaml = self.dialect.is_yaml();

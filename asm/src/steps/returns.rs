@@ -17,7 +17,7 @@ use ilo_spec::types::Type;
 pub(crate) const LEAVES: [Key; 3] = [Key::Return, Key::Ok, Key::Message];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The key that says how a record ends the function.
+    /// The key by which a record ends the function.
     pub(crate) fn leaving<'d>(&mut self, keyed: &Keyed<'d, 'a>) -> Option<(Key, &'d Entry<'a>)> {
         let mut given = LEAVES.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
         let first = given.next()?;
@@ -50,7 +50,7 @@ impl<'a> StepReader<'_, 'a> {
         self.push(StmtKind::Return(kind, value), whole(entry));
     }
 
-    /// Fails with a message; `at` is the word that says so.
+    /// Fails with a message; `at` is the word for that.
     pub(crate) fn fail_with(&mut self, message: &Node<'a>, at: Span) {
         let value = self.value(message);
         self.needs_result(at);

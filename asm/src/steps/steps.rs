@@ -120,7 +120,7 @@ impl<'a> StepReader<'_, 'a> {
     fn skip_step(&mut self, step: &Step<'_, 'a>) {
         self.bad_step(
             step.place(),
-            "`skip` is what a handler does, and no step",
+            "`skip` is an action of a handler, not a step",
             "a step",
             "`skip`",
             "put what follows under the `then` of an `if` instead",
@@ -135,13 +135,13 @@ impl<'a> StepReader<'_, 'a> {
             let (message, help) = if self.in_loop() {
                 ("a pass yields with its last step", "put what follows before it")
             } else {
-                ("`yield` stands only in a loop", "bind the value with `let`, or return it")
+                ("`yield` belongs into a loop", "bind the value with `let`, or return it")
             };
             return self.bad_step(
                 step.place(),
                 message,
                 "`yield` as the last step of a loop",
-                "it elsewhere",
+                "another place",
                 help,
             );
         }
@@ -152,10 +152,10 @@ impl<'a> StepReader<'_, 'a> {
 /// How something that a step lacks is written.
 fn needed(key: Key) -> &'static str {
     match key {
-        Key::In => "say what the loop runs over",
-        Key::Body => "say what each pass does; its last step is what it yields",
-        Key::Cases => "give what each value stands for, as in `{\"gold\": 20, \"silver\": 10}`",
-        Key::Message => "say with which message it fails",
+        Key::In => "write the list that the loop runs over",
+        Key::Body => "write the steps of a pass; the last one is what it yields",
+        Key::Cases => "write the value for each key, as in `{\"gold\": 20, \"silver\": 10}`",
+        Key::Message => "write the message that it fails with",
         _ => "add it",
     }
 }

@@ -129,11 +129,11 @@ impl<'a> StepReader<'_, 'a> {
         let found = shown(&entry.key);
         self.bad_step(
             entry.key.span,
-            &format!("`default` and `{found}` both say what the last arm gives"),
+            &format!("`default` and `{found}` both give the value of the last arm"),
             "one of them",
             "both",
             &format!(
-                "write `default:` with nothing behind it where `{found}` says what it gives, or leave \
+                "write `default:` with nothing behind it where `{found}` gives the value, or leave \
                  `{found}` out"
             ),
         );
