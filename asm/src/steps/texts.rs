@@ -1,14 +1,14 @@
 //! Texts: references, texts with references in them, and plain ones.
 
-use super::doubt::Place;
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
 use crate::ast::{Binary, Expr, Literal};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reference::{Broken, Reference, Root, bare, bracketed};
+use crate::dialect::lint::{Place, Seen};
+use crate::dialect::loose::is_file;
+use crate::dialect::reference::{Broken, Reference, Root, bare};
 use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
-use crate::document::inner;
 use crate::span::Span;
 use crate::text::{Near, nearly_meets};
 use ilo_spec::error::Code;
@@ -21,21 +21,6 @@ impl<'a> StepReader<'_, 'a> {
             && let Some(found) = self.bare(node, &reference)
         {
             return found;
-        }
-        if self.dialect.is_bare()
-            && let Some((name, dotted)) = bracketed(node, self.arena)
-            && let Some(text) = node.text()
-            && text.get(..name).is_some_and(|name| self.named(name).is_some())
-        {
-            let shown = crate::text::shorten(text);
-            let mut warning = Diagnostic::new(
-                Code::TextReference,
-                inner(node),
-                format!("`{shown}` is text here, no reference"),
-            )
-            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
-            warning.fix = Some(replaced(inner(node), dotted));
-            self.report(warning);
         }
         let (template, broken) = template_and_broken(node, self.dialect.sigil(), self.arena);
         for broken in broken {
@@ -51,7 +36,7 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         }
         let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        self.operation_of(self.arena.alloc_str(&inside), node.span)
+        self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span)
     }
 
     /// Reports a broken reference, with the operation or reference that it means in this notation's form.
@@ -121,7 +106,7 @@ impl<'a> StepReader<'_, 'a> {
             wrong = wrong.help(SUBTRACTION);
         }
         let text = node.text().unwrap_or("");
-        if near.is_none() && later.is_none() && super::doubt::is_file(text) {
+        if near.is_none() && later.is_none() && is_file(text) {
             wrong = wrong.replace(
                 node.span,
                 format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
@@ -147,20 +132,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// What a template makes: the one value that it is, or everything joined.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
-        if let Some(found) = self.dollar_reference(node, template) {
-            return found;
-        }
-        for foreign in template.foreign {
-            if let Some(meant) = self.meant(&foreign.reference) {
-                self.look_alike(node, foreign, &meant);
-            }
-        }
+        self.lint(Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
-        let plain = template.text();
-        self.doubtful_text(node, plain.is_some(), place);
-        if let Some(text) = plain {
+        if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
         }
         let parts: Vec<Expr<'a>> = template
@@ -176,24 +152,6 @@ impl<'a> StepReader<'_, 'a> {
             return nothing(node);
         }
         self.joined(&parts, node.span)
-    }
-
-    /// `$name` as a whole text, where names are bare.
-    fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> Option<Expr<'a>> {
-        let [foreign] = template.foreign else { return None };
-        let text = node.text()?;
-        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
-        if !whole || !self.dialect.is_bare() || !self.refers(&foreign.reference) {
-            return None;
-        }
-        let plain = foreign.reference.to_string();
-        let plain = plain.trim_start_matches('.');
-        let message = format!("`{text}` is text here, where names stand without `$`");
-        let mut warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
-            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
-        warning.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
-        self.report(warning);
-        Some(literal(Literal::Text(template.text()?), node.span))
     }
 
     /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
