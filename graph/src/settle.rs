@@ -33,8 +33,8 @@ pub(super) fn harmless(graph: &mut Graph) {
     }
 }
 
-/// Takes the failure from calls that a MATCH takes apart, makes rollbacks of the candidates that nothing reads, and draws
-/// who reads what. The function's first node is `first`.
+/// Takes the failure from calls that a MATCH takes apart, makes rollbacks of the candidates that nothing
+/// reads, and draws who reads what. The function's first node is `first`.
 pub(super) fn settle(steps: &mut Steps<'_, '_>, matched: &[Def], candidates: Vec<NodeId>, first: usize) {
     let nodes = &mut steps.graph.nodes;
     steps.flow.reached(matched.iter().copied(), |node| {

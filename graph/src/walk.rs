@@ -1,7 +1,8 @@
 //! The one walk from the syntax tree to the picture.
 //!
-//! It follows a function in the order of the source, keeps the ways that are open at each point, and hands bindings to
-//! [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a picture all the same.
+//! It follows a function in the order of the source, keeps the ways that are open at each point, and hands
+//! bindings to [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a
+//! picture all the same.
 
 use super::flow::{Changes, Def};
 use super::model::{EdgeKind, Frame, Graph, Item, Kind, NodeId};
@@ -91,7 +92,8 @@ impl<'g, 'a> Walk<'g, 'a> {
         self.statements(block, tail, false);
     }
 
-    /// A block; in one that rolls back, a call that nothing reads is a compensation when the block ends in `RET_ERR`.
+    /// A block; in one that rolls back, a call that nothing reads is a compensation when the block ends in
+    /// `RET_ERR`.
     fn statements(&mut self, block: &Block<'a>, tail: Tail, rolls_back: bool) {
         let last = block.statements.len().saturating_sub(1);
         let ends_in_err = block
