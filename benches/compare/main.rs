@@ -9,6 +9,7 @@ mod measure;
 mod ours;
 mod peers;
 mod report;
+mod row;
 mod rows;
 mod suspended;
 

@@ -1,7 +1,7 @@
 //! What a run that waits for an answer costs to keep: memory, the size of its snapshot, the time to take and load one.
 
 use crate::measure::Figures;
-use crate::rows::{Row, Target, Unit};
+use crate::row::{Row, Target, Unit};
 use ilo_benches::{Answers, NOTIFY, program};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use ilo_worker::{Worker, mixed, resident};

@@ -22,7 +22,7 @@ const NAMES: [&str; 8] = ["a", "email", "verified", "level", "reservation-id", "
 pub fn answers(data: &[u8]) {
     let Some((&pick, rest)) = data.split_first() else { return };
     let arena = Bump::new();
-    let examples = crate::suspending();
+    let examples = crate::snapshots::suspending();
     if let Some(example) = examples.get(usize::from(pick)) {
         return run(example, Bytes { left: rest, arena: &arena });
     }

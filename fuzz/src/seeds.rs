@@ -94,7 +94,7 @@ pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
         "id_text" => all(sources(Notation::Id)),
         "conversion" | "round_trip" => paired(),
         "bytecode" => bytecodes(),
-        "snapshot" => crate::snapshots().into_iter().collect(),
+        "snapshot" => crate::snapshots::snapshots().into_iter().collect(),
         "json" => sections("input").into_iter().chain(sections("trace")).map(String::into_bytes).collect(),
         "tools_file" => {
             let tools =

@@ -2,7 +2,7 @@
 //!
 //! `tail` says that no integer follows, so that a MERGE without a count, which takes pairs while one does, may end there.
 
-use super::Generator;
+use super::generator::Generator;
 use super::kind::Kind;
 use super::scope::Slot;
 use super::words;

@@ -5,6 +5,7 @@
 
 mod choices;
 mod expr;
+mod generator;
 mod kind;
 mod scope;
 mod stmt;
@@ -12,6 +13,7 @@ mod words;
 
 use crate::data::Data;
 use choices::Choices;
+use generator::{Generator, Signature, ToolKind};
 use kind::Kind;
 use scope::Scope;
 use std::borrow::Cow;
@@ -42,31 +44,6 @@ pub struct Tool {
     pub name: String,
     /// A value, or a failure. There is at least one.
     pub answers: Vec<Result<Data, Data>>,
-}
-
-/// A tool as a program counts with it.
-#[derive(Debug)]
-struct ToolKind {
-    name: &'static str,
-    kind: Kind,
-}
-
-/// An own function as its callers see it.
-#[derive(Debug)]
-struct Signature {
-    name: &'static str,
-    parameters: Vec<(usize, Kind)>,
-    ok: Kind,
-}
-
-/// What a program is made with.
-#[derive(Debug)]
-struct Generator<'b> {
-    choices: Choices<'b>,
-    tools: Vec<ToolKind>,
-    functions: Vec<Signature>,
-    scope: Scope,
-    budget: usize,
 }
 
 /// Makes a program of a byte string. Each byte settles a choice; the rest of the choices are the plainest.

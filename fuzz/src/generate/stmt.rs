@@ -1,6 +1,6 @@
 //! Blocks and statements, written with what is known of slots, so that nearly all of them pass the checks.
 
-use super::Generator;
+use super::generator::Generator;
 use super::kind::Kind;
 use super::scope::{Slot, Slots, join};
 

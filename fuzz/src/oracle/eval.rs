@@ -1,8 +1,9 @@
 //! The walk: each statement and expression does what its rule says.
 
 use super::facts::Facts;
+use super::report::{Ending, Report};
 use super::value::Value;
-use super::{Ending, Report, number, render};
+use super::{number, render};
 use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::{
@@ -505,16 +506,17 @@ fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
             }
             _ => Err(Code::FaultTypeMismatch),
         },
-        _ => number::calculate(operator, a, b),
+        _ => match (a.number(), b.number()) {
+            (Some(a), Some(b)) => number::calculate(operator, a, b).map(Value::from),
+            _ => Err(Code::FaultTypeMismatch),
+        },
     }
 }
 
 /// AT (1.5.2, 2.9.2): a whole double is the integer that it equals, no other is the index of anything.
 fn item(list: &Value, index: &Value) -> Result<Value, Code> {
     let Value::List(list) = list else { return Err(Code::FaultTypeMismatch) };
-    if !matches!(index, Value::Int(_) | Value::Double(_)) {
-        return Err(Code::FaultTypeMismatch);
-    }
+    let index = index.number().ok_or(Code::FaultTypeMismatch)?;
     let place = number::whole(index).and_then(|index| usize::try_from(index).ok());
     let item = place.and_then(|place| list.items.get(place));
     item.cloned().ok_or(Code::FaultIndexOutOfRange)

@@ -72,7 +72,7 @@ impl Value {
             (Value::Nil, Value::Nil) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Int(_) | Value::Double(_), Value::Int(_) | Value::Double(_)) => {
-                number::order(self, other) == Some(Ordering::Equal)
+                self.order(other) == Some(Ordering::Equal)
             }
             (Value::Text(a), Value::Text(b)) => a == b,
             (Value::List(a), Value::List(b)) => {
@@ -102,11 +102,20 @@ impl Value {
         })
     }
 
-    /// The order of two numbers or two texts; nothing of anything else (1.6.1).
+    /// The value as a number, if it is one.
+    pub(super) fn number(&self) -> Option<Number> {
+        match self {
+            Value::Int(int) => Some(Number::Int(*int)),
+            Value::Double(double) => Some(Number::Double(*double)),
+            _ => None,
+        }
+    }
+
+    /// The order of two numbers or two texts; `None` for any other pair (1.6.1).
     pub(super) fn order(&self, other: &Value) -> Option<Ordering> {
         match (self, other) {
             (Value::Text(a), Value::Text(b)) => Some(a.chars().cmp(b.chars())),
-            _ => number::order(self, other),
+            _ => number::order(self.number()?, other.number()?),
         }
     }
 }
