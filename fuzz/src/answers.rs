@@ -1,4 +1,5 @@
-//! A program that calls tools, with arguments and answers made of bytes: values of any kind, of odd sizes and depths.
+//! A program that calls tools, with arguments and answers made of bytes: values of any kind, of odd sizes and
+//! depths.
 
 use crate::drive::{Source, run};
 use crate::generate;
@@ -14,8 +15,8 @@ const DEPTH: usize = 4;
 /// Names that the examples and generated programs read, and one that none does.
 const NAMES: [&str; 8] = ["a", "email", "verified", "level", "reservation-id", "name", "id", "nowhere"];
 
-/// Runs verified programs with any answers: the first byte picks an example or a generated program, the next bytes make
-/// that one, the rest is what it meets.
+/// Runs verified programs with any answers: the first byte picks an example or a generated program, the next
+/// bytes make that one, the rest is what it meets.
 ///
 /// # Panics
 /// When a run does not end, or a suspended run goes on otherwise.

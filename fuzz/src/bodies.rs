@@ -82,7 +82,7 @@ pub fn mutated(data: &[u8]) {
     bytecode(&bytes);
 }
 
-/// A source all the way: read, mended, built, packed, listed, drawn, printed as ID text, verified and run.
+/// A source all the way: read, fixed, built, packed, listed, drawn, printed as ID text, verified and run.
 fn text(source: &str, notation: Notation) {
     let options = Options { from: Some(notation), ..Options::default() };
     let (program, diagnostics) = build(source, &options);

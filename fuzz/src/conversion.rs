@@ -46,8 +46,8 @@ pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String
     }
 }
 
-/// What [`turn`] promises, of any bytes: the first chooses the notations, the rest is a source, or by itself the bytes
-/// that a random program is made of.
+/// What [`turn`] promises, of any bytes: the first chooses the notations, the rest is a source, or by itself
+/// the bytes that a random program is made of.
 ///
 /// # Panics
 /// Where the promise is broken.
@@ -68,8 +68,8 @@ pub fn conversion(data: &[u8]) {
     }
 }
 
-/// A source printed in a notation, its own or another, read, and printed again settles: the next print is the same text.
-/// The first byte chooses both notations.
+/// A source printed in a notation, its own or another, read, and printed again settles: the next print is the
+/// same text. The first byte chooses both notations.
 ///
 /// # Panics
 /// Where it is not.
@@ -79,7 +79,8 @@ pub fn round_trip(data: &[u8]) {
     let pick = |choice: u8| Notation::ALL[usize::from(choice) % Notation::ALL.len()].0;
     let (from, to) = (pick(choice), pick(choice / 5));
     let Some(first) = printed(source, from, to) else { return };
-    // Each notation numbers slots in the order in which it reads them, so the first print may still change that.
+    // Each notation numbers slots in the order in which it reads them, so the first print may still change
+    // that.
     let second = printed(&first, to, to);
     assert!(second.is_some(), "what is printed in {to} is read\n{first}");
     let third = second.as_ref().and_then(|second| printed(second, to, to));

@@ -1,5 +1,6 @@
-//! Runs a program to its end with arguments and answers of a fuzzer's choosing, unbroken and from a snapshot at each
-//! call, and holds what every run promises: it ends, it says how, and a suspended run goes on as it would have.
+//! Runs a program to its end with arguments and answers of a fuzzer's choosing, unbroken and from a snapshot
+//! at each call, and holds what every run promises: it ends, it says how, and a suspended run goes on as it
+//! would have.
 
 use ilo_spec::limits;
 use ilo_spec::operand::FunctionId;
@@ -10,7 +11,8 @@ use ilo_vm::{Datum, Limits, Run, Step};
 const FUEL: u64 = 20_000;
 /// Memory of a run here, in bytes: little enough that runs clear their heap.
 const MEMORY: u64 = 1 << 20;
-/// Memory that no run here comes near, with so little fuel: its heap is never cleared, nothing that leaves it measured.
+/// Memory that no run here comes near, with so little fuel: its heap is never cleared, nothing that leaves it
+/// measured.
 const AMPLE: u64 = 1 << 40;
 
 /// The limits of a run here.
@@ -85,7 +87,8 @@ pub(crate) fn fitting(ty: Type) -> Option<Datum<'static>> {
     }
 }
 
-/// Runs every function of a program with what comes from `source`: unbroken, and from a snapshot at each call.
+/// Runs every function of a program with what comes from `source`: unbroken, and from a snapshot at each
+/// call.
 pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
     let mut run = Run::new(program, limited());
     let functions = u16::try_from(program.spec().functions.len().min(4)).unwrap_or(0);
@@ -108,8 +111,8 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
             "a suspended run goes on as it would have: {broken:?}, {whole:?}"
         );
         if broken != whole {
-            // When a heap is cleared and what leaves it is measured depends on what the run has forgotten, which a
-            // snapshot does not hold (11.3). Where memory is no matter, nothing may be different.
+            // When a heap is cleared and what leaves it is measured depends on what the run has forgotten,
+            // which a snapshot does not hold (11.3). Where memory is no matter, nothing may be different.
             let limits = Limits { memory: AMPLE, ..limited() };
             let mut run = Run::new(program, limits.clone());
             let whole = ended(&mut run, &limits, (function, &arguments), &mut same.clone(), false);
@@ -134,8 +137,8 @@ fn ended<'d>(
     Some((outcome, run.fuel_used()))
 }
 
-/// Runs to the end; where `broken`, each call is answered to what its snapshot is restored to, with these limits. Gives
-/// the outcome.
+/// Runs to the end; where `broken`, each call is answered to what its snapshot is restored to, with these
+/// limits. Gives the outcome.
 pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: Option<&Limits>) -> String {
     let mut bytes = Vec::new();
     // The limit on tool calls ends a run that would go on calling.

@@ -51,8 +51,8 @@ const HELLO: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 "#;
 
-/// Messages of an MCP client, a line each, to a server without tools: it says nothing but messages, and ends when the
-/// client goes.
+/// Messages of an MCP client, a line each, to a server without tools: it says nothing but messages, and ends
+/// when the client goes.
 ///
 /// # Panics
 /// When it says something else, or a run of it breaks.

@@ -1,7 +1,7 @@
 //! Every single-byte change and every truncation of bytecode: refused, or harmless.
 
-/// Holds [`crate::bodies::bytecode`] to each shortening of a program and to each change of one byte to one of `values`, which is
-/// given the byte; says how many there were.
+/// Holds [`crate::bodies::bytecode`] to each shortening of a program and to each change of one byte to one of
+/// `values`, which is given the byte; says how many there were.
 ///
 /// # Panics
 /// When one of them is neither refused nor harmless.

@@ -1,4 +1,5 @@
-//! Calls side by side, in random programs: a scout finds what the run comes to, and nothing but time tells how calls ran.
+//! Calls side by side, in random programs: a scout finds what the run comes to, and nothing but time tells
+//! how calls ran.
 #![cfg(feature = "host")]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 

@@ -1,5 +1,5 @@
-//! The fuzz bodies on what is committed: their own corpora, the conformance corpus, the examples, and every change of a
-//! byte of the examples' bytecode.
+//! The fuzz bodies on what is committed: their own corpora, the conformance corpus, the examples, and every
+//! change of a byte of the examples' bytecode.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

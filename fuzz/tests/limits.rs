@@ -1,6 +1,6 @@
-//! The defaults: each stands where a host that set nothing meets it, and lets n through and not n + 1. The settings
-//! themselves are held at n and n + 1 in `vm/tests/limits.rs` and `host/tests`, ceilings in `asm/tests/ceilings.rs` and
-//! `spec/tests/limits.rs`.
+//! The defaults: each stands where a host that set nothing meets it, and lets n through and not n + 1. The
+//! settings themselves are held at n and n + 1 in `vm/tests/limits.rs` and `host/tests`, ceilings in
+//! `asm/tests/ceilings.rs` and `spec/tests/limits.rs`.
 
 #![cfg(feature = "host")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -50,7 +50,8 @@ fn a_source_is_bounded_by_default() {
     assert_eq!(found(&nested(limits::DEFAULT_NESTING)), None);
     assert_eq!(found(&nested(limits::DEFAULT_NESTING + 1)), Some("too-deep"));
 
-    // No source of four thousand million bytes is made here; a span must hold the place behind the last of them.
+    // No source of four thousand million bytes is made here; a span must hold the place behind the last of
+    // them.
     assert!(u32::try_from(limits::SOURCE + 1).is_ok());
 }
 
@@ -141,7 +142,8 @@ fn values_nest_as_deep_as_may_be_asked_for_and_no_deeper() {
     assert!(ran(&wrap, nested(most), asked).0.contains("\"code\":\"depth\""));
 }
 
-/// A loop that makes texts and forgets them: the heap is cleared when a part of the memory is taken, and not before.
+/// A loop that makes texts and forgets them: the heap is cleared when a part of the memory is taken, and not
+/// before.
 #[test]
 fn a_heap_is_cleared_when_a_part_of_its_memory_is_taken() {
     let text = "x".repeat(1 << 10);
@@ -165,7 +167,8 @@ fn a_heap_is_cleared_when_a_part_of_its_memory_is_taken() {
     assert!(took(8 * least, memory) <= part, "what it took was cleared");
 }
 
-/// A list that is kept and grows: a run goes on as long as clearing leaves the least part, and ends with a fault there.
+/// A list that is kept and grows: a run goes on as long as clearing leaves the least part, and ends with a
+/// fault there.
 #[test]
 fn a_run_ends_when_clearing_leaves_too_little() {
     let keep = program(

@@ -1,6 +1,7 @@
 //! What a run that fills its memory really takes: the process grows by no more than the limit and 8 MiB.
 //!
-//! Each program runs in a process of its own, this test's own executable, which reads what the system says of it.
+//! Each program runs in a process of its own, this test's own executable, which reads what the system says of
+//! it.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

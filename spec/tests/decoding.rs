@@ -1,4 +1,5 @@
-//! The packed form of section 7: every way in which bytes can break it, with the place, and what is just allowed.
+//! The packed form of section 7: every way in which bytes can break it, with the place, and what is just
+//! allowed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,7 +11,8 @@ use ilo_spec::operand::{FieldId, Imm, In, NumberId, Out};
 use ilo_spec::program::{Key, Number, Program};
 use ilo_spec::types::{Base, Type};
 
-/// Where the content of the only section of [`file`] begins, where it is short: behind magic, version, number, length.
+/// Where the content of the only section of [`file`] begins, where it is short: behind magic, version,
+/// number, length.
 const CONTENT: usize = 7;
 
 /// A file of one section.
@@ -166,7 +168,8 @@ fn maps_have_keys_of_five_kinds_and_a_default_or_none() {
 #[test]
 fn functions_have_types_and_follow_each_other() {
     let functions = |content: &[u8]| read(Section::Functions, content).map(|program| program.functions);
-    // Two of one and of two instructions; the first has a parameter that is a list of texts and fails with a bool.
+    // Two of one and of two instructions; the first has a parameter that is a list of texts and fails with a
+    // bool.
     let two = [2, 3, 1, 7, 0xa, 1, 1, 3, 9, 1, 4, 0, 0, 0, 2, 2];
     let found = functions(&two).unwrap();
     let parameter = found[0].parameters[0];

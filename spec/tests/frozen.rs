@@ -1,5 +1,6 @@
-//! Numbers that are out in the world never change: every row of `frozen.txt` still stands in the tables, and every row
-//! of the tables stands in it. A new row is added with `UPDATE=1 cargo test -p ilo-spec --test frozen`.
+//! Numbers that are out in the world never change: every row of `frozen.txt` still stands in the tables, and
+//! every row of the tables stands in it. A new row is added with `UPDATE=1 cargo test -p ilo-spec --test
+//! frozen`.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 

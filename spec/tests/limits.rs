@@ -1,5 +1,5 @@
-//! The ceilings of the format where bytes are read: a count of n is read on, n + 1 is refused for that; and every limit is
-//! named by some test.
+//! The ceilings of the format where bytes are read: a count of n is read on, n + 1 is refused for that; and
+//! every limit is named by some test.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,8 +20,8 @@ fn varint(mut value: usize) -> Vec<u8> {
     bytes
 }
 
-/// A file of one section: what stands before the count, the count, and bytes for as many things of the least size, which
-/// are none of them.
+/// A file of one section: what stands before the count, the count, and bytes for as many things of the least
+/// size, which are none of them.
 fn file(section: Section, before: &[u8], count: usize, least: usize) -> Vec<u8> {
     let mut content = [before, &varint(count)].concat();
     content.resize(content.len() + count * least, 0xff);
@@ -57,7 +57,8 @@ fn every_count_holds_at_n_and_not_at_n_plus_1() {
 #[test]
 fn lists_in_a_type_hold_at_n_and_not_at_n_plus_1() {
     let typed = |lists: usize| {
-        // No field names, one string `f`; one function of that name, without parameters, of one register and instruction.
+        // No field names, one string `f`; one function of that name, without parameters, of one register and
+        // instruction.
         let functions = [&[1, 0, 0, 0][..], &varint(lists << 3), &[1, 1]].concat();
         let strings = [&[1, 4, 0, 1, 1, b'f'][..], &[7], &varint(functions.len())].concat();
         decode(&[&MAGIC[..], &[VERSION], &strings, &functions, &[8, 1, 0x79]].concat())

@@ -1,5 +1,5 @@
-//! Time for each unit of fuel, of programs that do as much as they can for it: `fuel [NAME]`. Prints a row for each, the
-//! dearest last; what stands in proportion to fuel is what a limit on fuel bounds.
+//! Time for each unit of fuel, of programs that do as much as they can for it: `fuel [NAME]`. Prints a row
+//! for each, the dearest last; what stands in proportion to fuel is what a limit on fuel bounds.
 
 use ilo_asm::build::{Options, build};
 use ilo_spec::operand::FunctionId;

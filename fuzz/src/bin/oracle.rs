@@ -1,5 +1,5 @@
-//! Runs random programs both ways: `oracle [COUNT] [FIRST]`, from seed FIRST on. Prints how it goes, what the programs
-//! came to, and for each disagreement the shortest program that shows it; then it exits with 1.
+//! Runs random programs both ways: `oracle [COUNT] [FIRST]`, from seed FIRST on. Prints how it goes, what the
+//! programs came to, and for each disagreement the shortest program that shows it; then it exits with 1.
 
 use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::generate::{bytes, case};

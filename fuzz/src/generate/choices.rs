@@ -1,6 +1,7 @@
 //! Choices read off a byte string: what a fuzzer and proptest change and shorten.
 //!
-//! A choice of 0 is the plainest, and 0 is what an empty rest gives, so a shorter string is a smaller program.
+//! A choice of 0 is the plainest, and 0 is what an empty rest gives, so a shorter string is a smaller
+//! program.
 
 /// The bytes that are left.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Expressions of a wanted kind.
 //!
-//! `tail` says that no integer follows, so that a MERGE without a count, which takes pairs while one does, may end there.
+//! `tail` says that no integer follows, so that a MERGE without a count, which takes pairs while one does,
+//! may end there.
 
 use super::generator::Generator;
 use super::kind::Kind;

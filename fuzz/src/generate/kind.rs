@@ -4,7 +4,8 @@ use super::choices::Choices;
 use super::words;
 use crate::data::Data;
 
-/// What a value is meant to be. A program may get something else all the same: that is the point of running it.
+/// What a value is meant to be. A program may get something else all the same: that is the point of running
+/// it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Any,

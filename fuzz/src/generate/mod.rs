@@ -1,7 +1,7 @@
 //! Random well-formed programs from a byte string, with the world that they run in.
 //!
-//! What a program means is not known here. What is known of slots and kinds is there to make programs that pass the
-//! checks nearly always and go on for a while when they run; a test measures both.
+//! What a program means is not known here. What is known of slots and kinds is there to make programs that
+//! pass the checks nearly always and go on for a while when they run; a test measures both.
 
 mod choices;
 mod expr;

@@ -15,8 +15,8 @@ pub(super) enum Want {
     Maybe(Kind),
 }
 
-/// How deep a loop may stand for other statements to stand in it: the oracle looks at a loop's body twice, and so at one
-/// inside of it twice as often.
+/// How deep a loop may stand for other statements to stand in it: the oracle looks at a loop's body twice,
+/// and so at one inside of it twice as often.
 const NESTED: usize = 5;
 
 /// A block that was written.
@@ -486,7 +486,8 @@ impl Generator<'_> {
         self.meet(after, none, block);
     }
 
-    /// A product that is looked at: what the machine has one instruction for, but for where something else is.
+    /// A product that is looked at: what the machine has one instruction for, but for where something else
+    /// is.
     fn doubled(&mut self, block: &mut Block) {
         let slot = self.scope.fresh();
         let factor = self.text_of(&Kind::Number, 0, false);

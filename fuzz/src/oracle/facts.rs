@@ -1,5 +1,5 @@
-//! What the rules say of a function as it stands: which calls check their slot (4.2.2), which are compensations (4.4.1),
-//! and which loops can yield (2.7.2).
+//! What the rules say of a function as it stands: which calls check their slot (4.2.2), which are
+//! compensations (4.4.1), and which loops can yield (2.7.2).
 
 use ilo_asm::ast::{
     Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
@@ -152,7 +152,8 @@ impl Facts {
             }
             Control::For(node) => {
                 self.yields[node.id.0 as usize] = gives(&node.body);
-                // Behind a pass comes the end of the loop or the next pass; a second look sees what the next pass does.
+                // Behind a pass comes the end of the loop or the next pass; a second look sees what the next
+                // pass does.
                 let mut next = after.clone();
                 for _ in 0..2 {
                     let mut start = self.block(&node.body, next, false);

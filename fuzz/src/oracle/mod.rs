@@ -1,8 +1,8 @@
 //! The oracle: a second evaluator, deliberately plain, that walks the syntax tree as it was read.
 //!
-//! Written from the specification alone, with values, arithmetic, rendering and failure rules of its own; it shares with
-//! the real way through no more than the reader and the tree. It is slow, it recurses, and it knows limits only as a
-//! reason to give up.
+//! Written from the specification alone, with values, arithmetic, rendering and failure rules of its own; it
+//! shares with the real way through no more than the reader and the tree. It is slow, it recurses, and it
+//! knows limits only as a reason to give up.
 
 mod eval;
 mod facts;

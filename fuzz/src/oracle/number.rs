@@ -27,7 +27,8 @@ fn against(int: i64, double: f64) -> Ordering {
     whole.then(0.0.partial_cmp(&fraction).unwrap_or(Ordering::Equal))
 }
 
-/// The exact value of a whole number, saturated at 128 bits. A double is converted through its decimal digits.
+/// The exact value of a whole number, saturated at 128 bits. A double is converted through its decimal
+/// digits.
 pub(super) fn whole(number: Number) -> Option<i128> {
     match number {
         Number::Int(int) => Some(int.into()),
