@@ -11,6 +11,7 @@ pub mod operator;
 pub mod reference;
 pub(crate) mod survey;
 pub mod template;
+pub(crate) mod terms;
 mod writing;
 
 use crate::notation::Notation;

@@ -123,6 +123,15 @@ pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
     }
 }
 
+/// A `${…}` or `$name[…]` that is no reference.
+#[derive(Debug)]
+pub(crate) struct Broken<'a> {
+    /// Its diagnostic, with the fix in the form with `${…}`, where there is one.
+    pub(crate) diagnostic: Diagnostic,
+    /// The reference that it means and that the fix writes.
+    pub(crate) meant: Option<Reference<'a>>,
+}
+
 /// A text that is read for references, and its place.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'n, 'a> {
@@ -276,8 +285,9 @@ impl<'n, 'a> Words<'n, 'a> {
         Ok((reference, close + 1))
     }
 
-    /// Says what is wrong with the `${` at `at`, of which the bytes up to `read` make sense, and where to go on.
-    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Diagnostic, usize) {
+    /// The `${` at `at`, of which the bytes up to `read` make sense, as a broken reference, and where to go on.
+    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
+        let unclear = |diagnostic| Broken { diagnostic, meant: None };
         let rest = self.get(at + 2, self.text.len());
         let nested = rest.find("${").unwrap_or(rest.len());
         let line = rest.get(..nested).unwrap_or("");
@@ -291,8 +301,10 @@ impl<'n, 'a> Words<'n, 'a> {
             .expected("`${name}` or `${name.field}`", "no `}` behind it")
             .help("close it with `}`, or write `$$` for a plain `$`");
             let name = self.get(at + 2, read);
-            let whole = !name.trim().is_empty() && self.reads(&format!("${{{name}}}"));
-            return (if whole { self.mend(wrong, read, read, "}") } else { wrong }, read.max(at + 2));
+            let whole =
+                !name.trim().is_empty() && self.read_as(&format!("${{{name}}}"), self.node.span).is_some();
+            let wrong = if whole { self.mend(wrong, read, read, "}") } else { wrong };
+            return (unclear(wrong), read.max(at + 2));
         };
         let inside = line.get(..length).unwrap_or("");
         let mut end = at + 2 + length + 1;
@@ -304,25 +316,30 @@ impl<'n, 'a> Words<'n, 'a> {
             Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is no reference"))
                 .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
         if inside.trim().is_empty() {
-            return (
-                wrong.help("name what stands here, as in `${user.email}`, or write `$$` for a plain `$`"),
-                end,
-            );
+            let help = "name what stands here, as in `${user.email}`, or write `$$` for a plain `$`";
+            return (unclear(wrong.help(help)), end);
         }
-        if let Some(mended) = mended(inside).filter(|mended| self.reads(mended)) {
+        if let Some((mended, meant)) = self.mended(inside, self.part(at, end)) {
             let wrong = wrong.help(format!("write `{mended}`"));
-            return (self.mend(wrong, at, end, &mended), end);
+            return (Broken { diagnostic: self.mend(wrong, at, end, &mended), meant: Some(meant) }, end);
         }
-        (wrong.help(advice(inside)), end)
+        (unclear(wrong.help(advice(inside))), end)
     }
 
-    /// Whether a text is wholly a reference in braces.
-    fn reads(&self, text: &str) -> bool {
-        let arena = Bump::new();
-        let text = arena.alloc_str(text);
+    /// The reference in braces that a text means, as a text and as read, at a place.
+    fn mended(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
+        let mended = mended(inside)?;
+        let reference = self.read_as(&mended, place)?;
+        Some((mended, reference))
+    }
+
+    /// Reads a text that is completely a reference in braces, as if it were at a place.
+    fn read_as(&self, text: &str, place: Span) -> Option<Reference<'a>> {
+        let text = self.arena.alloc_str(text);
         let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-        let node = Node { kind, span: self.node.span };
-        Words { node: &node, text, arena: &arena }.braced(0).is_ok_and(|(_, end)| end == text.len())
+        let node = Node { kind, span: place };
+        let (reference, end) = Words { node: &node, text, arena: self.arena }.braced(0).ok()?;
+        (end == text.len()).then_some(reference)
     }
 
     /// Where `[0]` or `["name"]` at a `[` ends.
@@ -349,8 +366,8 @@ impl<'n, 'a> Words<'n, 'a> {
         at
     }
 
-    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
-    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have, and where to go on.
+    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Broken<'a>, usize)> {
         if self.byte(end) == Some(b'[')
             && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
         {
@@ -365,18 +382,18 @@ impl<'n, 'a> Words<'n, 'a> {
                     .help(
                         "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
                     );
-            return Some((wrong, close));
+            return Some((Broken { diagnostic: wrong, meant: None }, close));
         }
         // The rest of the path belongs into the braces, too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
-        let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
+        let (mended, meant) = self.mended(self.get(at, close), self.part(at, close))?;
         let wrong =
             Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
                 .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((self.mend(wrong, at, close, &mended), close))
+        Some((Broken { diagnostic: self.mend(wrong, at, close, &mended), meant: Some(meant) }, close))
     }
 }
 

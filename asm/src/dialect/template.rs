@@ -3,7 +3,7 @@
 //! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
 //! [`Template::whole`] tells; everything else is joined to a text.
 
-use super::reference::{Reference, Words};
+use super::reference::{Broken, Reference, Words};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -127,15 +127,30 @@ pub fn template<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
-    template_of(&words, sigil, diagnostics)
+    let (template, broken) = template_and_broken(node, sigil, arena);
+    broken.into_iter().for_each(|broken| diagnostics.push(broken.diagnostic));
+    template
 }
 
-/// As [`template`], of words.
+/// As [`template`], but gives every `${` that is no reference to the caller, who may know what it means.
+pub(crate) fn template_and_broken<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    arena: &'a Bump,
+) -> (Template<'a>, Vec<Broken<'a>>) {
+    let mut broken = Vec::new();
+    let template = match Words::of(node, arena) {
+        Some(words) => template_of(&words, sigil, &mut broken),
+        None => Template { parts: &[], foreign: &[] },
+    };
+    (template, broken)
+}
+
+/// Takes words apart; adds every `${` that is no reference to `broken`.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
-    diagnostics: &mut Diagnostics,
+    broken: &mut Vec<Broken<'a>>,
 ) -> Template<'a> {
     let plain = || -> Template<'a> {
         let part = Part::Text(words.text, words.part(0, words.text.len()));
@@ -157,7 +172,7 @@ pub(crate) fn template_of<'a>(
     let mut reader = Reader {
         words,
         sigil,
-        diagnostics,
+        broken,
         parts: SmallVec::new(),
         foreign: SmallVec::new(),
         text: Run::default(),
@@ -179,7 +194,7 @@ struct Run<'a> {
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
     sigil: Sigil,
-    diagnostics: &'r mut Diagnostics,
+    broken: &'r mut Vec<Broken<'a>>,
     parts: SmallVec<[Part<'a>; 8]>,
     foreign: SmallVec<[Foreign<'a>; 2]>,
     text: Run<'a>,
@@ -210,7 +225,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     Ok((reference, end)) => self.reference(at, reference, end),
                     Err(read) => {
                         let (wrong, end) = self.words.bad_braced(at, read);
-                        self.diagnostics.push(wrong);
+                        self.broken.push(wrong);
                         end
                     }
                 };
@@ -227,7 +242,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return end;
         }
         if let Some((wrong, end)) = self.words.bracket(at, end) {
-            self.diagnostics.push(wrong);
+            self.broken.push(wrong);
             return end;
         }
         self.reference(at, reference, end)

@@ -84,7 +84,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
     let tool = match server {
         Some(server) if !text.contains("://") => {
-            Draft::Word(at.arena.alloc_str(&format!("mcp://{server}/{text}")))
+            Draft::Word(at.arena.alloc_str(&crate::catalog::address(server, text)))
         }
         _ => Draft::Kept(callee.value),
     };

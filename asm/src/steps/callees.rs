@@ -2,7 +2,7 @@
 
 use super::reader::StepReader;
 use crate::ast::Name;
-use crate::catalog::{SCHEME, SELF};
+use crate::catalog::{ADDRESS, meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node};
 use crate::document::{inner, rename, shown};
@@ -24,14 +24,10 @@ impl<'a> StepReader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        let after = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"]
-            .iter()
-            .find_map(|start| text.strip_prefix(start));
-        if let Some(after) = after.filter(|after| !after.starts_with('/')) {
-            let meant = format!("{}{after}", if text.contains("self/") { SELF } else { SCHEME });
-            let mut wrong =
-                Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
-                    .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
+        if let Some(meant) = meant_address(text) {
+            let message = format!("a tool of a server is `{ADDRESS}`");
+            let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
+                .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
             wrong.fix = rename(node, &meant);
             self.report(wrong);
             return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
@@ -54,7 +50,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The only other function without a name, for an `mcp://self/name` that no function has, and that name.
     pub(crate) fn unnamed_function(&self, name: Name<'a>) -> Option<(&'a str, Name<'a>)> {
-        let own = name.text.strip_prefix(SELF)?;
+        let own = own_function(name.text)?;
         let list = self.functions.list;
         if list.iter().any(|&(function, given)| given && function == own) {
             return None;
@@ -62,6 +58,6 @@ impl<'a> StepReader<'_, 'a> {
         let mut others =
             list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
         let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return None };
-        Some((own, Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }))
+        Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
     }
 }
