@@ -19,6 +19,7 @@ pub mod document;
 pub mod explain;
 pub mod format;
 pub mod graph;
+mod habits;
 pub mod id;
 pub mod lower;
 mod matched;

@@ -8,11 +8,12 @@ use crate::catalog::Catalog;
 use crate::check::{Checked, check};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::detect;
+use crate::document::{json, yaml};
 use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::span::Span;
-use crate::{id, print, steps};
+use crate::{habits, id, print, steps};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Program;
@@ -39,7 +40,7 @@ pub fn read<'a>(
 ) -> File<'a> {
     match options.from.or_else(|| Notation::detect(source)) {
         Some(Notation::Id) => id::parse(source, arena, &options.reading, diagnostics),
-        Some(notation) => steps::parse(source, notation, arena, &options.reading, diagnostics),
+        Some(notation) => documents(source, notation, arena, &options.reading, diagnostics),
         None => {
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
             let message = "this looks like none of the five notations";
@@ -52,6 +53,40 @@ pub fn read<'a>(
             File { functions: &[] }
         }
     }
+}
+
+/// Reads a source in one of the four notations of documents. What is not in the canonical form is rewritten by habits,
+/// and read again.
+fn documents<'a>(
+    source: &'a str,
+    notation: Notation,
+    arena: &'a Bump,
+    limits: &Limits,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
+    let documents = parse(source, arena, limits, diagnostics);
+    let mark = diagnostics.mark();
+    let mut reading =
+        steps::read((documents, &[]), habits::lint, source, notation, arena, limits, diagnostics);
+    if reading.inexact || diagnostics.has_since(mark) {
+        let mut reported = Diagnostics::default();
+        if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
+            diagnostics.rewind(mark);
+            diagnostics.append(reported);
+            reading = steps::read(
+                (new.documents, &new.lost),
+                habits::lint,
+                source,
+                notation,
+                arena,
+                limits,
+                diagnostics,
+            );
+        }
+    }
+    diagnostics.sort();
+    reading.file
 }
 
 /// Reads and checks a source: everything that is wrong with it goes to `diagnostics`.

@@ -3,14 +3,22 @@
 //! Tables alone; reading documents by them is for [`crate::steps::keys`].
 
 pub mod detect;
+mod forms;
 pub mod infix;
+pub(crate) mod lint;
+pub(crate) mod loose;
 pub mod operator;
 pub mod reference;
+pub(crate) mod survey;
 pub mod template;
 pub(crate) mod terms;
+mod writing;
 
 use crate::notation::Notation;
 use template::Sigil;
+
+/// The name of a function without one.
+pub(crate) const UNNAMED: &str = "main";
 
 /// What a key of a program means, whatever a notation calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,118 +127,6 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Steps, ["steps", "body", "steps", "steps"]),
 ];
 
-/// What keys are called elsewhere, where spelling alone would not tell which one is meant.
-const FOREIGN: &[(&str, &[Key])] = &[
-    ("tool", &[Key::Call]),
-    ("function", &[Key::Call]),
-    ("invoke", &[Key::Call]),
-    ("run", &[Key::Call]),
-    ("uses", &[Key::Call]),
-    ("arguments", &[Key::Args]),
-    ("params", &[Key::Args]),
-    ("parameters", &[Key::Args, Key::Input]),
-    ("inputs", &[Key::Args, Key::Input]),
-    ("input", &[Key::Args]),
-    ("onError", &[Key::Handler]),
-    ("error", &[Key::Handler, Key::Message]),
-    ("on-failure", &[Key::Handler]),
-    ("except", &[Key::Handler]),
-    ("rescue", &[Key::Handler]),
-    ("message", &[Key::Message, Key::Handler]),
-    ("msg", &[Key::Message, Key::Handler]),
-    ("rollback", &[Key::Compensate]),
-    ("undo", &[Key::Compensate]),
-    ("when", &[Key::If]),
-    ("condition", &[Key::If]),
-    ("otherwise", &[Key::Else, Key::Default]),
-    ("else", &[Key::Default]),
-    ("require", &[Key::Assert]),
-    ("guard", &[Key::Assert]),
-    ("foreach", &[Key::For]),
-    ("for_each", &[Key::For]),
-    ("map", &[Key::For]),
-    ("loop", &[Key::For]),
-    ("each", &[Key::For]),
-    ("of", &[Key::In]),
-    ("over", &[Key::In]),
-    ("items", &[Key::In]),
-    ("list", &[Key::In]),
-    ("steps", &[Key::Body, Key::Then]),
-    ("body", &[Key::Body, Key::Steps]),
-    ("collect", &[Key::Body, Key::Yield]),
-    ("emit", &[Key::Yield]),
-    ("var", &[Key::Let]),
-    ("bind", &[Key::Let]),
-    ("as", &[Key::Let]),
-    ("assign", &[Key::Let]),
-    ("save_as", &[Key::Let]),
-    ("id", &[Key::Let, Key::Name]),
-    ("name", &[Key::Let]),
-    ("case", &[Key::Cases, Key::If, Key::Match]),
-    ("arms", &[Key::Cases]),
-    ("on", &[Key::Match]),
-    ("_", &[Key::Default]),
-    ("object", &[Key::Obj]),
-    ("record", &[Key::Obj]),
-    ("compute", &[Key::Expr]),
-    ("to", &[Key::Value, Key::Expr]),
-    ("be", &[Key::Expr]),
-    ("=", &[Key::Expr]),
-    ("is", &[Key::Expr]),
-    ("eval", &[Key::Expr]),
-    ("formula", &[Key::Expr]),
-    ("fallback", &[Key::Value]),
-    ("with", &[Key::Set]),
-    ("fields", &[Key::Set]),
-    ("default", &[Key::Value]),
-    ("result", &[Key::Value, Key::Output, Key::Let]),
-    ("output", &[Key::Let]),
-    ("outputs", &[Key::Output, Key::Let]),
-    ("store", &[Key::Let]),
-    ("returns", &[Key::Output, Key::Return]),
-    ("type", &[Key::Output]),
-    ("tools", &[Key::Deps]),
-    ("dependencies", &[Key::Deps]),
-    ("metadata", &[Key::Meta]),
-    ("workflow", &[Key::Name]),
-    ("title", &[Key::Name]),
-];
-
-/// What other languages have and no notation does, and what is written in its place.
-const ABSENT: &[(&str, &str)] = &[
-    ("retry", "a call is made again by a `call` under `then` in its handler"),
-    ("retries", "a call is made again by a `call` under `then` in its handler"),
-    ("max-retries", "a call is made again by a `call` under `then` in its handler"),
-    ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
-    ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
-    ("throw", "`raise` fails with a value"),
-    ("comment", "leave it out: a program has no comments"),
-    ("note", "leave it out: a program has no comments"),
-    ("description", "leave it out: a program has no comments"),
-    ("-comment", "leave it out: a program has no comments"),
-    ("//", "leave it out: a program has no comments"),
-    ("continue", "put what follows under the `then` of an `if`"),
-    ("goto", "leave it out: steps run in the order of the file"),
-    ("break", "put what follows under the `then` of an `if`"),
-    ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
-    ("sort", "there is no such operation: a tool does it, with `call`"),
-    ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
-    ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
-    ("while", "the only loop is `for`, over a list"),
-    ("until", "the only loop is `for`, over a list"),
-    ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
-    ("where", "put an `if` into the loop, around what is wanted"),
-    ("index", "count in a variable that is bound before the loop"),
-    ("elif", "put a step with `if` under `else`"),
-    ("else-if", "put a step with `if` under `else`"),
-    ("elseif", "put a step with `if` under `else`"),
-    ("timeout", "how long a call may take is said in the tools file"),
-    ("parallel", "leave it out: steps run in the order of the file"),
-    ("next", "leave it out: steps run in the order of the file"),
-    ("depends-on", "leave it out: steps run in the order of the file"),
-    ("needs", "leave it out: steps run in the order of the file"),
-];
-
 /// A kind of step: the key that makes a step one, and those that may or must stand beside it.
 pub(crate) struct Form {
     /// The key.
@@ -337,6 +233,16 @@ impl Dialect {
         if self.is_bare() { Sigil::Braces } else { Sigil::Dollar }
     }
 
+    /// The blank behind a colon: none where programs are one line.
+    pub(crate) fn blank(self) -> &'static str {
+        if self.is_bare() { "" } else { " " }
+    }
+
+    /// The key with which a function returns a value.
+    pub(crate) fn return_key(self) -> Key {
+        if self.has(Key::Return) { Key::Return } else { Key::Ok }
+    }
+
     /// How the failure is called in a handler.
     pub(crate) fn failure(self) -> &'static str {
         if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
@@ -354,6 +260,11 @@ impl Dialect {
         spellings(key).get(self.column).is_some_and(|word| !word.is_empty())
     }
 
+    /// Whether a word is the notation's own.
+    pub(crate) fn is_own(self, word: &str) -> bool {
+        matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
+    }
+
     /// What a word means as one of these keys. An own word wins over a sister's.
     pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
         if word.is_empty() {
@@ -369,24 +280,14 @@ impl Dialect {
     /// The key that a word which is none of these most likely stands for.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
         let near = crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
-        let foreign = || {
-            let entry = FOREIGN.iter().find(|(foreign, _)| foreign.eq_ignore_ascii_case(word));
-            entry.and_then(|(_, meant)| meant.iter().copied().find(|key| keys.contains(key)))
-        };
         let alike = |key: &&Key| {
             spellings(**key).iter().any(|&own| !own.is_empty() && crate::text::same_spelling(own, word))
         };
-        foreign()
-            .or_else(|| keys.iter().find(alike).copied())
+        keys.iter()
+            .find(alike)
+            .copied()
             .or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
     }
-}
-
-/// What to do in place of something that no notation has.
-pub(crate) fn instead(word: &str, dialect: Dialect) -> Option<String> {
-    let plain = word.to_ascii_lowercase().replace('_', "-");
-    let (_, help) = ABSENT.iter().find(|(absent, _)| *absent == plain)?;
-    Some(help.replace("{handler}", dialect.word(Key::Handler)))
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {

@@ -15,6 +15,8 @@ use std::fmt::{self, Write as _};
 
 /// The name that stands for the record of inputs.
 pub const INPUT: &str = "input";
+/// The names that stand for the failure in a handler.
+pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
 
 /// A reference.
 #[derive(Clone, Copy, Debug)]

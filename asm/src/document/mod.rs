@@ -233,6 +233,16 @@ pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     }
 }
 
+/// Where a text's own bytes are, where they are in the source as they read; else all of it.
+pub(crate) fn inner(node: &Node<'_>) -> Span {
+    match node.kind {
+        Kind::Text(Text { text, style: Style::Double | Style::Single | Style::Plain, .. }) => {
+            node.part(0..text.len())
+        }
+        _ => node.span,
+    }
+}
+
 /// A node's first bytes: of a list or record its bracket alone, so that a message does not show all of it.
 pub(crate) fn first_of(node: &Node<'_>) -> Span {
     match node.kind {

@@ -8,13 +8,10 @@ use super::uses::Uses;
 use super::words::Words;
 use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
+use crate::dialect::{Key, UNNAMED, begins_step};
 use crate::document::print::{Doc, Entry};
 use crate::document::print::{json, yaml};
 use crate::notation::Notation;
-use crate::{
-    dialect::{Key, begins_step},
-    steps::UNNAMED,
-};
 use hashbrown::HashSet;
 use std::borrow::Cow;
 

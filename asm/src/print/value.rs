@@ -5,16 +5,15 @@ use super::text::{Path, Root, leaves, path};
 use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
+use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::reference::FAILURES;
 use crate::document::print::{Doc, Entry};
+use crate::habits::reads_as_more;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use crate::text::nearly_meets;
-use crate::{
-    dialect::Key,
-    steps::{FAILURES, reads_as_more},
-};
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.

@@ -1,58 +1,59 @@
-//! `match` with `cases`: keys to constants, values to expressions.
+//! The cases of a `match`: keys that are constants, and the nodes of their values.
 
-use super::keys::Keyed;
-use super::reader::{Reader, literal};
-use crate::ast::{Case, Expr, ExprKind, Literal, MatchMap};
+use super::reader::StepReader;
+use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::Key;
+use crate::dialect::lint::Seen;
 use crate::document::edit::Draft;
-use crate::document::{Kind, Node};
-use crate::document::{entries, first_of, shown};
+use crate::document::{Key as CaseKey, Kind, Node};
+use crate::document::{entries, first_of};
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
 
-impl<'a> Reader<'_, 'a> {
-    /// `match` with `cases`.
-    pub(crate) fn match_map(&mut self, keyed: &Keyed<'_, 'a>) -> Expr<'a> {
-        let at = keyed.place(Key::Match);
-        let Some(subject) = keyed.get(Key::Match) else { return literal(Literal::Nil, keyed.span) };
-        let span = Span::new(at.start, subject.span.end);
-        let node = subject;
-        let subject = self.subject(subject);
-        self.constant_subject(node, &subject);
-        let mut map = Cases { list: Vec::new(), seen: HashMap::new(), default: None };
-        if let Some(default) = keyed.entry(Key::Default) {
-            let value = self.case_value(&default.value);
-            map.default = Some((value, default.key.span));
-        }
-        if let Some(cases) = keyed.get(Key::Cases) {
-            self.cases(cases, &mut map);
-        }
-        let map = MatchMap {
-            subject,
-            cases: self.arena.alloc_slice_copy(&map.list),
-            default: map.default.map(|(value, _)| value),
-        };
-        Expr { kind: ExprKind::MatchMap(self.arena.alloc(map)), span }
-    }
+/// A case whose value is not read yet.
+pub(crate) struct UnreadCase<'d, 'a> {
+    /// The constant; `None` for the default.
+    pub(crate) key: Option<Literal<'a>>,
+    pub(crate) key_span: Span,
+    pub(crate) value: &'d Node<'a>,
+}
 
-    fn cases(&mut self, node: &Node<'a>, map: &mut Cases<'a>) {
+/// The cases of a `match` in their order.
+#[derive(Default)]
+pub(crate) struct Cases<'d, 'a> {
+    pub(crate) list: Vec<UnreadCase<'d, 'a>>,
+    default: Option<Span>,
+    seen: HashMap<CaseKey<'a>, Span>,
+}
+
+impl<'d, 'a> Cases<'d, 'a> {
+    /// Adds the default; gives where there is one already.
+    pub(crate) fn add_default(&mut self, key: &Node<'a>, value: &'d Node<'a>) -> Option<Span> {
+        self.list.push(UnreadCase { key: None, key_span: key.span, value });
+        self.default.replace(key.span)
+    }
+}
+
+impl<'a> StepReader<'_, 'a> {
+    /// Reads the cases under a key.
+    pub(crate) fn cases<'d>(&mut self, node: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
         match &node.kind {
             Kind::Record(entries) => {
                 for entry in *entries {
-                    self.case(&entry.key, &entry.value, map);
+                    self.case(&entry.key, &entry.value, cases);
                 }
             }
             Kind::List(pairs) => {
-                if !pairs.is_empty() && pairs.iter().all(|pair| case_of_record(pair).is_some()) {
+                let are_records =
+                    !pairs.is_empty() && pairs.iter().all(|pair| case_of_record(pair).is_some());
+                if are_records {
                     self.cases_of_records(node, pairs);
-                    let cases = pairs.iter().filter_map(case_of_record);
-                    return cases.for_each(|(key, value)| self.case(key, value, map));
                 }
                 for pair in *pairs {
-                    match &pair.kind {
-                        Kind::List([key, value]) => self.case(key, value, map),
+                    match (&pair.kind, case_of_record(pair)) {
+                        (Kind::List([key, value]), _) => self.case(key, value, cases),
+                        (_, Some((key, value))) if are_records => self.case(key, value, cases),
                         _ => self.bad_shape(pair, "a case", "`[key, value]`"),
                     }
                 }
@@ -61,50 +62,26 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Reports cases that are a list of records with one case each, which are read as if they were mended.
+    /// Reports cases that are a list of records with one case each, which are read all the same.
     fn cases_of_records(&mut self, node: &Node<'a>, pairs: &[Node<'a>]) {
         let plain = |pair: &Node<'a>| {
             let (key, value) = case_of_record(pair)?;
             Some((key.text()?, Draft::Kept(*value)))
         };
-        let wrong =
-            Diagnostic::new(Code::BadShape, first_of(node), "`cases` is one record, not a list of records");
         let draft = pairs.iter().map(plain).collect::<Option<Vec<_>>>().map(Draft::Record);
         let yaml = self.dialect.is_yaml();
         let fix = draft.and_then(|draft| draft.fix(node, self.source, yaml, self.dialect.is_bare()));
         let form = if yaml { "`gold: 20`, a line for each" } else { "`{\"gold\": 20, \"silver\": 10}`" };
-        let wrong = wrong.expected(form, "a list of records");
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), "`cases` is one record, not a list of records")
+                .expected(form, "a list of records");
         self.report(match fix {
             Some(fix) => wrong.fix(fix),
             None => wrong.help(format!("write each case as its key and its value: {form}")),
         });
     }
 
-    /// The value of a case, which is no place for a return.
-    fn case_value(&mut self, node: &Node<'a>) -> Expr<'a> {
-        let first = match &node.kind {
-            Kind::List([only]) => only,
-            _ => node,
-        };
-        if let [entry] = entries(first)
-            && matches!(entry.name(), Some("return" | "ret"))
-        {
-            let message = format!("a case is a value, and `{}` a step", shown(&entry.key));
-            let word = self.dialect.word(if self.dialect.has(Key::Return) { Key::Return } else { Key::Ok });
-            self.report(
-                Diagnostic::new(Code::BadStep, entry.key.span, message)
-                    .expected("the value alone", format!("`{}`", shown(&entry.key)))
-                    .help(format!(
-                        "name what the match gives with `let`, and `{word}` that in the step behind; or write steps \
-                         with `if`"
-                    )),
-            );
-        }
-        self.value(node)
-    }
-
-    fn case(&mut self, key: &Node<'a>, value: &Node<'a>, map: &mut Cases<'a>) {
-        let read = self.case_value(value);
+    fn case<'d>(&mut self, key: &'d Node<'a>, value: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
         // `{"text": "default"}` is that text.
         let (key, marked) = match entries(key) {
             [only] if only.name() == Some("text") && only.value.text().is_some() => (&only.value, true),
@@ -112,15 +89,13 @@ impl<'a> Reader<'_, 'a> {
         };
         let literal = match key.kind {
             Kind::Text(text) if !marked && matches!(text.text, "_" | "default") => {
-                if let Some((_, before)) = map.default {
+                if let Some(before) = cases.add_default(key, value) {
                     self.case_twice(key, before, "a default");
                 }
-                map.default = Some((read, key.span));
                 return;
             }
             Kind::Text(text) => {
-                self.doubtful_case(key, text.text, map.default.is_some());
-                self.several_cases(key, value, text.text);
+                self.lint(Seen::Case(key, value, cases.default.is_some()));
                 Literal::Text(text.text)
             }
             Kind::Number(number) => Literal::Number(number),
@@ -128,10 +103,10 @@ impl<'a> Reader<'_, 'a> {
             Kind::Null => Literal::Nil,
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
-        if let Some(before) = map.seen.insert(crate::document::Key::of(key), key.span) {
-            return self.case_twice(key, before, "a case with this key");
+        match cases.seen.insert(CaseKey::of(key), key.span) {
+            Some(before) => self.case_twice(key, before, "a case with this key"),
+            None => cases.list.push(UnreadCase { key: Some(literal), key_span: key.span, value }),
         }
-        map.list.push(Case { key: literal, key_span: key.span, value: read });
     }
 
     fn case_twice(&mut self, key: &Node<'a>, before: Span, what: &str) {
@@ -142,13 +117,6 @@ impl<'a> Reader<'_, 'a> {
                 .help("leave one of them out"),
         );
     }
-}
-
-/// Cases as they are read.
-struct Cases<'a> {
-    list: Vec<Case<'a>>,
-    seen: HashMap<crate::document::Key<'a>, Span>,
-    default: Option<(Expr<'a>, Span)>,
 }
 
 /// The key and value of a record that is one case: `{"gold": 20}`, `{"case": "gold", "value": 20}`.

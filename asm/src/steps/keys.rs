@@ -1,54 +1,16 @@
-//! Records of a program by their keys: which key means what, which is unknown, which comes from a sister notation.
+//! Records of a program by their keys: which key means what, and which is unknown.
 //!
 //! What the values are is for those who ask.
 
-use super::reader::Reader;
+use super::keyed::Keyed;
+use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Fix};
-use crate::dialect::{Dialect, KEYS, Key, Meant, instead};
+use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
-/// The entries of a record by what their keys mean.
-#[derive(Clone, Copy)]
-pub(crate) struct Keyed<'d, 'a> {
-    entries: [Option<&'d Entry<'a>>; KEYS],
-    /// The whole record.
-    pub(crate) span: Span,
-}
-
-impl<'d, 'a> Keyed<'d, 'a> {
-    pub(crate) fn none(span: Span) -> Keyed<'d, 'a> {
-        Keyed { entries: [None; KEYS], span }
-    }
-
-    pub(crate) fn entry(&self, key: Key) -> Option<&'d Entry<'a>> {
-        self.entries.get(key as usize).copied().flatten()
-    }
-
-    /// The value of a key.
-    pub(crate) fn get(&self, key: Key) -> Option<&'d Node<'a>> {
-        self.entry(key).map(|entry| &entry.value)
-    }
-
-    pub(crate) fn has(&self, key: Key) -> bool {
-        self.entry(key).is_some()
-    }
-
-    /// Where a key stands; the whole record's start where it does not.
-    pub(crate) fn place(&self, key: Key) -> Span {
-        self.entry(key).map_or(Span::new(self.span.start, self.span.start + 1), |entry| entry.key.span)
-    }
-
-    fn put(&mut self, key: Key, entry: &'d Entry<'a>) -> Option<&'d Entry<'a>> {
-        let place = self.entries.get_mut(key as usize)?;
-        let before = *place;
-        *place = before.or(Some(entry));
-        before
-    }
-}
-
-impl<'a> Reader<'_, 'a> {
+impl<'a> StepReader<'_, 'a> {
     /// Reads the keys of a record, of which `keys` may stand there; `what` says what the record is.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut found = Keyed::none(node.span);
@@ -56,14 +18,16 @@ impl<'a> Reader<'_, 'a> {
         let mut unknown: Vec<&'d Entry<'a>> = Vec::new();
         for entry in *entries {
             let meaning = entry.name().and_then(|name| self.dialect.meaning(name, keys));
-            let Some((key, meant)) = meaning else {
+            // Another notation's word stands for nothing where this one has its own.
+            let Some((key, meant)) =
+                meaning.filter(|&(key, meant)| meant == Meant::Own || !self.dialect.has(key))
+            else {
                 unknown.push(entry);
                 continue;
             };
+            self.inexact |= meant == Meant::Sister;
             if let Some(before) = found.put(key, entry) {
                 self.said_twice(entry, before, key);
-            } else if meant == Meant::Sister {
-                self.sister(entry, key);
             }
         }
         for entry in unknown {
@@ -81,16 +45,6 @@ impl<'a> Reader<'_, 'a> {
                 .related(before.key.span, "first here")
                 .help("leave one of them out"),
         );
-    }
-
-    /// Warns of another notation's word, where this one has its own.
-    fn sister(&mut self, entry: &Entry<'a>, key: Key) {
-        if !self.dialect.has(key) {
-            return;
-        }
-        let (word, found) = (self.dialect.word(key), shown(&entry.key));
-        let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
-        self.sister_word(entry.key.span, message, word, &found, rename(&entry.key, word));
     }
 
     pub(crate) fn sister_word(
@@ -111,25 +65,20 @@ impl<'a> Reader<'_, 'a> {
     fn unknown_key<'d>(&mut self, entry: &'d Entry<'a>, keys: &[Key], what: &str, found: &mut Keyed<'d, 'a>) {
         let name = entry.name();
         let free: Vec<Key> = keys.iter().copied().filter(|&key| !found.has(key)).collect();
-        let instead = name.and_then(|name| instead(name, self.dialect));
-        let near = name.filter(|_| instead.is_none()).and_then(|name| self.dialect.nearest(name, &free));
-        if instead.is_some() {
-            entry.value.text().into_iter().for_each(|name| self.scope.lose(name));
-        }
+        let near = name.and_then(|name| self.dialect.nearest(name, &free));
         let word = near.map(|key| self.dialect.word(key));
         let wrong = Diagnostic::new(
             Code::UnknownKey,
             entry.key.span,
             format!("`{}` has no meaning in {what}", shown(&entry.key)),
         )
-        .expected(some_words(self.dialect, keys), format!("`{}`", shown(&entry.key)))
+        .expected(self.dialect.listed(keys), format!("`{}`", shown(&entry.key)))
         .nearest(word);
         self.report(match word.and_then(|word| rename(&entry.key, word)) {
             Some(fix) => wrong.fix(fix),
-            None => wrong.help(match (instead, some_words(self.dialect, &free)) {
-                (Some(help), _) => help,
-                (None, words) if words.is_empty() => "leave it out".to_owned(),
-                (None, words) => format!("leave it out, or use one of {words}"),
+            None => wrong.help(match self.dialect.listed(&free) {
+                words if words.is_empty() => "leave it out".to_owned(),
+                words => format!("leave it out, or use one of {words}"),
             }),
         });
         if let Some(key) = near {
@@ -159,11 +108,4 @@ impl<'a> Reader<'_, 'a> {
             .expected(expected.to_owned(), found),
         );
     }
-}
-
-/// The own words of some keys, for a message.
-pub(crate) fn some_words(dialect: Dialect, keys: &[Key]) -> String {
-    let own = keys.iter().filter(|&&key| dialect.has(key));
-    let words: Vec<String> = own.map(|&key| format!("`{}`", dialect.word(key))).collect();
-    words.join(", ")
 }

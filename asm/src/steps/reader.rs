@@ -1,119 +1,253 @@
-//! What reading a function has at hand: its names, the tree so far, where to report, how deep it is.
+//! The state of reading a function: its names and slots, its tree so far, and the position in its blocks.
 
-use super::scope::{Scope, Survey};
+use super::context::Context;
+use super::scope::Scope;
+use super::step::{Item, Tail};
 use crate::ast::{
-    Binary, Block, Call, CallId, Expr, ExprKind, Field, Literal, LoopId, Name, OutputName, Slot, Stmt,
-    StmtKind,
+    Binary, Block, Call, CallId, Control, Expr, ExprKind, Field, Literal, LoopId, Name, Slot, Stmt, StmtKind,
+    Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::Dialect;
-use crate::document::Node;
+use crate::dialect::lint::{Names, Seen, Surroundings, Warning};
+use crate::dialect::reference::{FAILURES, Reference};
+use crate::document::{Kind, Node};
 use crate::span::Span;
-use bumpalo::Bump;
+use core::ops::Deref;
 use ilo_spec::error::Code;
 
-/// The names of a file's functions, for `mcp://self`.
-#[derive(Clone, Copy)]
-pub(crate) struct Functions<'f, 'a> {
-    /// In the order of the source: the name, and whether it was given.
-    pub(crate) list: &'f [(&'a str, bool)],
-    /// The one being read.
-    pub(crate) own: usize,
-}
-
-/// A loop that is being read.
-pub(crate) struct Loop {
+/// A loop whose body is read.
+pub(crate) struct OpenLoop {
     /// Where it begins in the source.
     pub(crate) start: u32,
-    /// How many blocks were open where its body began.
+    /// How many blocks are open around its body.
     pub(crate) level: usize,
-    /// What says that the rest of the pass is left out, where a handler deeper in the body asked for it.
+    /// The slot that is true once a handler deeper in the body has skipped the rest of the pass.
     pub(crate) skipped: Option<Slot>,
 }
 
-/// What was most likely meant otherwise, of which warnings tell.
-#[derive(Default)]
-pub(crate) struct Doubts<'a> {
-    /// The expressions.
-    pub(crate) places: Vec<Span>,
-    /// What is read was doubted as a whole, and is not in its parts.
-    pub(crate) told: bool,
-    /// The inputs that are lists.
-    pub(crate) lists: Vec<&'a str>,
+/// A failure whose handler is read, and the handlers around that one.
+#[derive(Clone, Copy)]
+pub(crate) struct Failure<'a> {
+    pub(crate) slot: Slot,
+    /// A tool failed, so that the failure is a text.
+    pub(crate) is_text: bool,
+    outer: Option<&'a Failure<'a>>,
 }
 
-/// Reads one function.
-pub(crate) struct Reader<'r, 'a> {
-    pub(crate) dialect: Dialect,
-    pub(crate) source: &'a str,
-    pub(crate) arena: &'a Bump,
-    pub(crate) diagnostics: &'r mut Diagnostics,
-    pub(crate) nesting: usize,
+/// The names of the steps that are read, the innermost first.
+#[derive(Clone, Copy)]
+struct Naming<'a> {
+    name: &'a str,
+    outer: Option<&'a Naming<'a>>,
+}
+
+/// The position in the function. [`StepReader::within`] restores it as a whole.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Position<'a> {
+    /// How many levels of blocks and expressions are open.
     pub(crate) depth: usize,
-    pub(crate) too_deep: bool,
-    pub(crate) output: OutputName<'a>,
-    pub(crate) scope: Scope<'a>,
-    pub(crate) survey: Survey<'a>,
-    pub(crate) functions: Functions<'r, 'a>,
-    pub(crate) calls: u32,
-    pub(crate) loops: u32,
-    /// The loops around what is read.
-    pub(crate) open_loops: Vec<Loop>,
     /// How many blocks are open.
     pub(crate) blocks: usize,
-    /// The slots of the failures whose handlers are being read.
-    pub(crate) failures: Vec<Slot>,
-    /// Whether the innermost of them is a tool's, and so a text.
-    pub(crate) failure_is_text: bool,
-    /// The step just read has taken those behind it into a branch of its own.
-    pub(crate) took_rest: bool,
-    /// The names of the steps that are being read, the innermost last.
-    pub(crate) naming: Vec<&'a str>,
-    /// Where the step being read ends, of those in the function's own block.
+    /// The end of the step that is read in the function's own block.
     pub(crate) step_end: u32,
-    /// A `return` in the switch being read.
-    pub(crate) switched: Option<Span>,
-    /// What was most likely meant otherwise.
-    pub(crate) doubts: Doubts<'a>,
-    /// Statements of the blocks that are being read, the innermost last.
-    pub(crate) statements: Vec<Stmt<'a>>,
+    /// The record around is reported as a whole, so that nothing is reported of its parts.
+    pub(crate) reported: bool,
+    failure: Option<&'a Failure<'a>>,
+    naming: Option<&'a Naming<'a>>,
 }
 
-impl<'a> Reader<'_, 'a> {
+/// Reads a list of steps. The dispatcher in `steps` is lent to the readers of blocks, which it calls in turn.
+pub(crate) type ReadSteps<'a> = for<'s, 'r, 'i, 'd> fn(&'s mut StepReader<'r, 'a>, &'i [Item<'d, 'a>], Tail);
+
+/// Reads one function.
+pub(crate) struct StepReader<'r, 'a> {
+    pub(crate) context: Context<'r, 'a>,
+    pub(crate) read_steps: ReadSteps<'a>,
+    pub(crate) diagnostics: &'r mut Diagnostics,
+    pub(crate) scope: Scope<'a>,
+    pub(crate) at: Position<'a>,
+    /// The loops around the position, the innermost last.
+    pub(crate) loops: Vec<OpenLoop>,
+    /// Statements of the open blocks, the innermost last.
+    pub(crate) statements: Vec<Stmt<'a>>,
+    /// Expressions that a warning says are most likely meant otherwise.
+    pub(crate) suspects: Vec<Span>,
+    pub(crate) call_count: u32,
+    pub(crate) loop_count: u32,
+    /// That the function nests too deep is reported.
+    pub(crate) too_deep: bool,
+    /// Something was read that may be another form of something else.
+    pub(crate) inexact: bool,
+}
+
+impl<'a> Names<'a> for StepReader<'_, 'a> {
+    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        self.meant(reference)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    fn has_input(&self, name: &str) -> bool {
+        self.scope.input(name).is_some()
+    }
+
+    fn is_list(&self, input: &str) -> bool {
+        self.lists.contains(&input)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.functions.list.iter().any(|&(own, given)| given && own == name)
+    }
+
+    fn listed(&self) -> String {
+        self.names_in_scope()
+    }
+}
+
+impl<'r, 'a> Deref for StepReader<'r, 'a> {
+    type Target = Context<'r, 'a>;
+
+    fn deref(&self) -> &Context<'r, 'a> {
+        &self.context
+    }
+}
+
+impl<'r, 'a> StepReader<'r, 'a> {
+    pub(crate) fn new(
+        context: Context<'r, 'a>,
+        read_steps: ReadSteps<'a>,
+        too_deep: bool,
+        diagnostics: &'r mut Diagnostics,
+    ) -> StepReader<'r, 'a> {
+        StepReader {
+            context,
+            read_steps,
+            diagnostics,
+            scope: Scope::default(),
+            at: Position::default(),
+            loops: Vec::new(),
+            statements: Vec::new(),
+            suspects: Vec::new(),
+            call_count: 0,
+            loop_count: 0,
+            too_deep,
+            inexact: false,
+        }
+    }
+}
+
+impl<'a> StepReader<'_, 'a> {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reads something nested, unless that would be too deep; says so once for each function.
-    pub(crate) fn deeper<T>(&mut self, at: Span, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.depth >= self.nesting {
-            self.deep(at);
-            return None;
-        }
-        self.depth += 1;
-        let found = read(self);
-        self.depth -= 1;
-        Some(found)
+    /// What lints look at here.
+    pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
+        let Context { dialect, source, arena, nesting, .. } = self.context;
+        Surroundings { dialect, source, arena, nesting, names: self }
     }
 
-    fn deep(&mut self, at: Span) {
+    /// Shows lints something that was read. What they warn of becomes a suspect.
+    pub(crate) fn lint(&mut self, seen: Seen<'_, 'a>) {
+        let mut warnings = Vec::new();
+        (self.context.lint)(&seen, &self.surroundings(), &mut warnings);
+        for Warning { suspect, diagnostic } in warnings {
+            if suspect.is_none() || !self.at.reported {
+                self.suspects.extend(suspect);
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// Whether a node was read as a plain text of which no lint has warned.
+    pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
+        let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
+        constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
+    }
+
+    pub(crate) fn bad_step(&mut self, span: Span, message: &str, expected: &str, found: &str, help: &str) {
+        self.report(Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help));
+    }
+
+    /// Reads something at a position of its own, and comes back to this one.
+    pub(crate) fn within<T>(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = core::mem::replace(&mut self.at, at);
+        let found = read(self);
+        self.at = outer;
+        found
+    }
+
+    /// Reads something nested, unless that would be too deep; reports that once for each function.
+    pub(crate) fn deeper<T>(&mut self, at: Span, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let inner = Position { depth: self.at.depth + 1, ..self.at };
+        self.fits(1, at).then(|| self.within(inner, read))
+    }
+
+    /// Whether so many levels more may be nested here; reports where not.
+    pub(crate) fn fits(&mut self, levels: usize, at: Span) -> bool {
         let most = self.nesting;
-        if !core::mem::replace(&mut self.too_deep, true) {
+        let fits = self.at.depth + levels <= most;
+        if !fits && !core::mem::replace(&mut self.too_deep, true) {
             self.report(
                 Diagnostic::new(Code::TooDeep, at, format!("this is nested deeper than {most} levels"))
                     .expected(format!("at most {most} levels"), format!("{} levels", most + 1))
                     .help("bind what is inside in a step of its own first"),
             );
         }
+        fits
     }
 
-    /// Whether so many levels more may be nested here; says so where not.
-    pub(crate) fn fits(&mut self, levels: usize, at: Span) -> bool {
-        let fits = self.depth + levels <= self.nesting;
-        if !fits {
-            self.deep(at);
+    /// The position in a record that is or is not reported as a whole.
+    pub(crate) fn in_reported(&self, reported: bool) -> Position<'a> {
+        Position { reported, ..self.at }
+    }
+
+    /// The position where the failure in `slot` is handled.
+    pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
+        let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
+        Position { failure: Some(failure), ..self.at }
+    }
+
+    /// The failure that is handled here.
+    pub(crate) fn failure(&self) -> Option<&'a Failure<'a>> {
+        self.at.failure
+    }
+
+    /// The position in a step that binds these names.
+    pub(crate) fn in_step(&self, names: [Option<&'a str>; 2]) -> Position<'a> {
+        let naming = names
+            .into_iter()
+            .flatten()
+            .fold(self.at.naming, |outer, name| Some(&*self.arena.alloc(Naming { name, outer })));
+        Position { naming, ..self.at }
+    }
+
+    /// Whether a step that is read binds this name.
+    pub(crate) fn binds(&self, name: &str) -> bool {
+        core::iter::successors(self.at.naming, |naming| naming.outer).any(|naming| naming.name == name)
+    }
+
+    /// The slot that a name refers to here.
+    pub(crate) fn named(&self, name: &str) -> Option<Slot> {
+        match self.at.failure {
+            Some(failure) if FAILURES.contains(&name) => Some(failure.slot),
+            _ => self.scope.find(name),
         }
-        fits
+    }
+
+    /// A slot without a name of its own, which no failure that is handled here has.
+    pub(crate) fn hidden(&mut self, name: Option<&'a str>) -> Slot {
+        let handled = self.at.failure;
+        let busy = |slot| {
+            core::iter::successors(handled, |failure| failure.outer).any(|failure| failure.slot == slot)
+        };
+        self.scope.hidden(name, busy)
+    }
+
+    pub(crate) fn in_loop(&self) -> bool {
+        !self.loops.is_empty()
     }
 
     pub(crate) fn new_call(
@@ -122,14 +256,14 @@ impl<'a> Reader<'_, 'a> {
         arguments: &'a [Field<'a>],
         span: Span,
     ) -> &'a Call<'a> {
-        let id = CallId(self.calls);
-        self.calls += 1;
+        let id = CallId(self.call_count);
+        self.call_count += 1;
         self.arena.alloc(Call { id, tool, arguments, span })
     }
 
     pub(crate) fn new_loop(&mut self) -> LoopId {
-        let id = LoopId(self.loops);
-        self.loops += 1;
+        let id = LoopId(self.loop_count);
+        self.loop_count += 1;
         id
     }
 
@@ -137,38 +271,40 @@ impl<'a> Reader<'_, 'a> {
         self.statements.push(Stmt { kind, span });
     }
 
-    /// The statements since `start` as a block.
-    pub(crate) fn block_since(&mut self, start: usize) -> Block<'a> {
+    pub(crate) fn push_control(&mut self, control: Control<'a>, span: Span) {
+        self.push(StmtKind::Control(control), span);
+    }
+
+    /// A block of what `read` makes, one level further in.
+    pub(crate) fn block(&mut self, read: impl FnOnce(&mut Self)) -> Block<'a> {
+        let inner = Position { blocks: self.at.blocks + 1, ..self.at };
+        self.block_at(inner, read)
+    }
+
+    /// A block of what `read` makes at a position.
+    pub(crate) fn block_at(&mut self, at: Position<'a>, read: impl FnOnce(&mut Self)) -> Block<'a> {
+        let start = self.statements.len();
+        self.within(at, read);
         let statements = self.arena.alloc_slice_copy(self.statements.get(start..).unwrap_or_default());
         self.statements.truncate(start);
         Block { statements }
     }
 
-    /// A block of what `read` makes.
-    pub(crate) fn block(&mut self, read: impl FnOnce(&mut Self)) -> Block<'a> {
-        let start = self.statements.len();
-        self.blocks += 1;
-        read(self);
-        self.blocks -= 1;
-        self.block_since(start)
+    /// Reads steps in order into the open block.
+    pub(crate) fn steps(&mut self, items: &[Item<'_, 'a>], tail: Tail) {
+        (self.read_steps)(self, items, tail);
     }
 
     pub(crate) fn alloc(&self, expr: Expr<'a>) -> &'a Expr<'a> {
         self.arena.alloc(expr)
     }
 
+    pub(crate) fn not(&self, operand: Expr<'a>, span: Span) -> Expr<'a> {
+        Expr { kind: ExprKind::Unary(Unary::Not, self.alloc(operand)), span }
+    }
+
     pub(crate) fn binary(&self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
         Expr { kind: ExprKind::Binary(operator, self.alloc(a), self.alloc(b)), span }
-    }
-
-    /// Whether the function is of type `result`.
-    pub(crate) fn is_result(&self) -> bool {
-        self.output.err.is_some()
-    }
-
-    /// The slots that must not be taken for something else now.
-    pub(crate) fn hidden(&mut self, name: Option<&'a str>) -> Slot {
-        self.scope.hidden(name, &self.failures)
     }
 }
 
@@ -176,7 +312,7 @@ pub(crate) fn literal(literal: Literal<'_>, span: Span) -> Expr<'_> {
     Expr { kind: ExprKind::Literal(literal), span }
 }
 
-/// What stands in the place of something that could not be read; the function is checked no further.
+/// The expression in the place of something that could not be read; the function is checked no further.
 pub(crate) fn nothing<'a>(node: &Node<'a>) -> Expr<'a> {
     literal(Literal::Nil, node.span)
 }

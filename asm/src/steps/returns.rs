@@ -2,8 +2,8 @@
 //!
 //! What is wrong with a return is told here, in the notation's own words and with its own mend; checking leaves it to us.
 
-use super::reader::Reader;
-use super::steps::Step;
+use super::keyed::Keyed;
+use super::reader::StepReader;
 use crate::ast::{Binary, Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
@@ -13,12 +13,25 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
-impl<'a> Reader<'_, 'a> {
-    /// `return`, `ok` or `err` as a step.
-    pub(crate) fn return_step(&mut self, step: &Step<'_, 'a>) {
-        if let Some(entry) = step.keyed.entry(step.form.key) {
-            self.leave(step.form.key, entry);
+/// The ways of an `if`, an arm or a handler to end the function.
+pub(crate) const LEAVES: [Key; 3] = [Key::Return, Key::Ok, Key::Message];
+
+impl<'a> StepReader<'_, 'a> {
+    /// The key that says how a record ends the function.
+    pub(crate) fn leaving<'d>(&mut self, keyed: &Keyed<'d, 'a>) -> Option<(Key, &'d Entry<'a>)> {
+        let mut given = LEAVES.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
+        let first = given.next()?;
+        if let Some((_, entry)) = given.next() {
+            let found = shown(&entry.key);
+            self.bad_step(
+                entry.key.span,
+                &format!("the function is left once, by `{}` or by `{found}`", shown(&first.1.key)),
+                "one of them",
+                "both",
+                "leave one of them out",
+            );
         }
+        Some(first)
     }
 
     /// What `return`, `ok` or `err` does.
@@ -134,7 +147,9 @@ impl<'a> Reader<'_, 'a> {
             .get(ok.value.span.range())
             .filter(|_| !self.dialect.is_yaml() && crate::document::edit::mendable(node.span));
         self.report(match value.filter(|_| matches!(err.value.kind, Kind::Null)) {
-            Some(value) => wrong.replace(node.span, format!("{{\"{word}\":{}{value}}}", self.blank())),
+            Some(value) => {
+                wrong.replace(node.span, format!("{{\"{word}\":{}{value}}}", self.dialect.blank()))
+            }
             None => {
                 wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone"))
             }
@@ -166,7 +181,7 @@ impl<'a> Reader<'_, 'a> {
             _ if FAILURE.contains(&name) => (Key::Message, self.dialect.word(Key::Message)),
             _ => return None,
         };
-        let form = self.return_form(word);
+        let form = self.dialect.return_form(word);
         let mut wrong = self.wrong_return(only.key.span, &format!("`{name}` is `{word}` here"), &form);
         wrong.fix = rename(&only.key, word);
         self.report(wrong);
@@ -177,21 +192,21 @@ impl<'a> Reader<'_, 'a> {
     fn not_plain(&mut self, entry: &Entry<'a>, value: &Expr<'a>) {
         // A text from a function that succeeds with nil and fails with text is meant as the failure.
         let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
-        let handles = !self.failures.is_empty() && literal_type(value) == Some(Type::TEXT);
+        let handles = self.failure().is_some() && literal_type(value) == Some(Type::TEXT);
         let other = !fits(self.output.ok.ty) || handles && self.output.ok.ty != Type::TEXT;
         let failure = other && self.output.err.is_some_and(|err| fits(err.ty));
         let word = if failure { self.dialect.word(Key::Message) } else { "ok" };
-        let form = self.return_form(word);
+        let form = self.dialect.return_form(word);
         let wrong =
             self.wrong_return(entry.key.span, "a plain value from a function whose type is a result", &form);
-        let unsure = !self.failures.is_empty() && literal_type(value).is_none();
+        let unsure = self.failure().is_some() && literal_type(value).is_none();
         let edits = if unsure { None } else { self.wrap(entry, word) };
         self.report(match edits {
             Some(edits) => wrong.fix(Fix { title: format!("write `{form}`"), edits }),
             None => wrong.help(format!(
                 "write `{}` to succeed with it, `{}` to fail with it",
-                self.return_form("ok"),
-                self.return_form(self.dialect.word(Key::Message))
+                self.dialect.return_form("ok"),
+                self.dialect.return_form(self.dialect.word(Key::Message))
             )),
         });
     }
@@ -237,34 +252,13 @@ impl<'a> Reader<'_, 'a> {
             .related(self.output.span, "the type is given here")
     }
 
-    /// How a failure is returned.
-    pub(crate) fn failing_form(&self) -> String {
-        format!("`{}`", self.return_form(self.dialect.word(Key::Message)))
-    }
-
-    fn return_form(&self, word: &str) -> String {
-        let outer = self.dialect.word(Key::Return);
-        if !self.dialect.has(Key::Return) {
-            format!("{{\"{word}\": …}}")
-        } else if self.dialect.is_yaml() {
-            format!("{outer}: {{{word}: …}}")
-        } else {
-            format!("{{\"{outer}\": {{\"{word}\": …}}}}")
-        }
-    }
-
-    /// What follows a colon: nothing where programs are one line.
-    fn blank(&self) -> &'static str {
-        if self.dialect.is_bare() { "" } else { " " }
-    }
-
     /// The edits that put a value into a record of one key.
     fn wrap(&self, entry: &Entry<'a>, word: &str) -> Option<Vec<Edit>> {
         let value = entry.value.span;
         if !self.dialect.is_yaml() {
             let at = |at, text: String| Edit { span: Span::at(at), text };
             return Some(vec![
-                at(value.start, format!("{{\"{word}\":{}", self.blank())),
+                at(value.start, format!("{{\"{word}\":{}", self.dialect.blank())),
                 at(value.end, "}".to_owned()),
             ]);
         }
@@ -291,11 +285,11 @@ impl<'a> Reader<'_, 'a> {
         }
         let (word, found) = (self.dialect.word(key), shown(&entry.key));
         let outer = self.dialect.word(Key::Return);
-        let expected = self.return_form(word);
+        let expected = self.dialect.return_form(word);
         let open = if self.dialect.is_yaml() {
             format!("{outer}: {{{word}: ")
         } else {
-            format!("\"{outer}\":{}{{\"{word}\":{}", self.blank(), self.blank())
+            format!("\"{outer}\":{}{{\"{word}\":{}", self.dialect.blank(), self.dialect.blank())
         };
         let simple = !self.dialect.is_yaml() || (is_scalar(&entry.value) && self.is_quoted(&entry.value));
         let fix = simple.then(|| Fix {
@@ -326,7 +320,7 @@ impl<'a> Reader<'_, 'a> {
                 let word = if key == Key::Ok { "ok" } else { "err" };
                 let open = Span::new(entry.key.span.start, only.value.span.start);
                 let close = Span::new(only.value.span.end, entry.value.span.end);
-                let open = Edit { span: open, text: format!("\"{word}\":{}", self.blank()) };
+                let open = Edit { span: open, text: format!("\"{word}\":{}", self.dialect.blank()) };
                 (word, vec![open, Edit { span: close, text: String::new() }])
             }
             None => ("ok", vec![Edit { span: entry.key.span, text: "\"ok\"".to_owned() }]),

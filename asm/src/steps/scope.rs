@@ -1,15 +1,9 @@
 //! Names of a function and the slots that they stand for.
 //!
 //! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read. Loops alone
-//! open one. Before a function is read, [`Survey`] goes over its document once and notes what is named and what is
-//! referred to, so that a name that comes too late can be told from one that never comes, and a step whose result
-//! nothing reads need not be bound.
+//! open one.
 
 use crate::ast::{Slot, SlotInfo};
-use crate::dialect::reference::INPUT;
-use crate::document::entries;
-use crate::document::{Kind, Node};
-use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
 /// A name that a slot has.
@@ -93,10 +87,10 @@ impl<'a> Scope<'a> {
 
     /// A slot that no name stands for; `name` is what messages call it. Past [`FRESH`] slots it is one of those before,
     /// but for those that are `busy`.
-    pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: &[Slot]) -> Slot {
+    pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: impl Fn(Slot) -> bool) -> Slot {
         if self.slots.len() >= FRESH {
             let mut pool = (0..self.hidden.len()).map(|step| (self.again + 1 + step) % self.hidden.len());
-            let free = pool.find(|&at| self.hidden.get(at).is_some_and(|slot| !busy.contains(slot)));
+            let free = pool.find(|&at| self.hidden.get(at).is_some_and(|&slot| !busy(slot)));
             if let Some(at) = free {
                 self.again = at;
                 return self.hidden.get(at).copied().unwrap_or(Slot(0));
@@ -175,85 +169,5 @@ impl<'a> Scope<'a> {
 
     pub(crate) fn slots(&self) -> &[SlotInfo<'a>] {
         &self.slots
-    }
-}
-
-/// What a function's document names and refers to.
-#[derive(Default)]
-pub(crate) struct Survey<'a> {
-    /// Where each name is bound last.
-    bound: HashMap<&'a str, Span>,
-    /// Where each name is referred to last.
-    used: HashMap<&'a str, u32>,
-    /// Where each input is referred to last.
-    inputs: HashMap<&'a str, u32>,
-}
-
-/// What stands under these keys are steps, in YAML each under its name.
-const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
-
-impl<'a> Survey<'a> {
-    /// Goes over a document without recursion.
-    pub(crate) fn of(document: &Node<'a>) -> Survey<'a> {
-        let mut survey = Survey::default();
-        let mut rest = vec![(*document, false)];
-        while let Some((node, named)) = rest.pop() {
-            match node.kind {
-                Kind::Text(text) => survey.text(text.text, node.span.start),
-                Kind::List(items) => rest.extend(items.iter().map(|&item| (item, false))),
-                Kind::Record(_) => {
-                    for entry in entries(&node) {
-                        let Some(key) = entry.name() else { continue };
-                        if named {
-                            survey.binds(key, entry.key.span);
-                        } else if let ("let" | "for" | "as", Kind::Text(text)) = (key, entry.value.kind) {
-                            survey.binds(text.text, entry.value.span);
-                        }
-                        rest.push((entry.value, STEPS.contains(&key)));
-                    }
-                }
-                _ => {}
-            }
-        }
-        survey
-    }
-
-    fn binds(&mut self, name: &'a str, place: Span) {
-        let last = self.bound.entry(name).or_insert(place);
-        if place.start > last.start {
-            *last = place;
-        }
-    }
-
-    /// Notes what follows each `$`, and what stands in double braces.
-    fn text(&mut self, text: &'a str, place: u32) {
-        let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
-        for part in dollars.chain(text.split("{{").skip(1)) {
-            let part = part.trim_start();
-            let input = part.strip_prefix('.').or_else(|| part.strip_prefix("input."));
-            let rest = input.unwrap_or(part);
-            let quoted = rest.strip_prefix("[\"").and_then(|rest| rest.split('"').next());
-            let end =
-                rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
-            let name = quoted.unwrap_or_else(|| rest.get(..end).unwrap_or("").trim_end_matches('-'));
-            let places = if input.is_some() || name == INPUT { &mut self.inputs } else { &mut self.used };
-            let last = places.entry(name).or_insert(place);
-            *last = place.max(*last);
-        }
-    }
-
-    /// Where a name is bound that is not yet.
-    pub(crate) fn binding(&self, name: &str) -> Option<Span> {
-        self.bound.get(name).copied()
-    }
-
-    /// Whether a name is referred to behind a place.
-    pub(crate) fn used_after(&self, name: &str, place: u32) -> bool {
-        self.used.get(name).is_some_and(|&last| last >= place)
-    }
-
-    /// Where an input is referred to last as such, or all of them are.
-    pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
-        self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }
 }

@@ -1,0 +1,66 @@
+//! How the steps of each notation are written, for messages.
+
+use super::{Dialect, Key, STEPS};
+
+impl Dialect {
+    /// The own words of some keys.
+    pub(crate) fn listed(self, keys: &[Key]) -> String {
+        let own = keys.iter().filter(|&&key| self.has(key));
+        let words: Vec<String> = own.map(|&key| format!("`{}`", self.word(key))).collect();
+        words.join(", ")
+    }
+
+    /// The words that begin a step.
+    pub(crate) fn step_words(self) -> String {
+        let keys: Vec<Key> =
+            STEPS.iter().map(|form| form.key).filter(|&key| key != Key::Skip && key != Key::Value).collect();
+        self.listed(&keys)
+    }
+
+    /// What to do about a record that is no step.
+    pub(crate) fn step_form(self) -> &'static str {
+        if self.is_yaml() {
+            "write `call: tool` with `args:`, or another step"
+        } else {
+            "write `{\"call\": \"tool\", …}`, or another step"
+        }
+    }
+
+    /// How a loop is written.
+    pub(crate) fn loop_form(self) -> String {
+        let (word, list) = (self.word(Key::Body), if self.is_bare() { "list" } else { "$list" });
+        if self.is_yaml() {
+            format!("`for: x`, `in: ${{list}}`, `{word}: …`")
+        } else {
+            format!("`{{\"let\": \"v\", \"for\": \"x\", \"in\": \"{list}\", \"{word}\": […]}}`")
+        }
+    }
+
+    /// How one of two values is written.
+    pub(crate) fn choice_form(self) -> &'static str {
+        if self.is_yaml() {
+            "`let: v`, `if: condition`, `then: value`, `else: value`, and `${v}` in the steps behind it"
+        } else if self.is_bare() {
+            "`{\"let\":\"v\",\"if\":condition,\"then\":value,\"else\":value}`, and `v` in the steps behind it"
+        } else {
+            "`{\"let\": \"v\", \"if\": condition, \"then\": value, \"else\": value}`, and `$v` in the steps behind it"
+        }
+    }
+
+    /// How a value (`ok`) or a failure is returned with a word.
+    pub(crate) fn return_form(self, word: &str) -> String {
+        let outer = self.word(Key::Return);
+        if !self.has(Key::Return) {
+            format!("{{\"{word}\": …}}")
+        } else if self.is_yaml() {
+            format!("{outer}: {{{word}: …}}")
+        } else {
+            format!("{{\"{outer}\": {{\"{word}\": …}}}}")
+        }
+    }
+
+    /// How a failure is returned.
+    pub(crate) fn failing_form(self) -> String {
+        format!("`{}`", self.return_form(self.word(Key::Message)))
+    }
+}

@@ -1,0 +1,161 @@
+//! Steps that no notation has: commands, states of state machines, words of other languages. Some of them are a step in
+//! other words, the others are reported and left out.
+
+use super::table::{Context, Entries, Rewrite, kept};
+use super::words::instead;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::{Key, begins_step, operator};
+use crate::document::edit::Draft;
+use crate::document::{Entry, entries, rename, shown};
+use crate::notation::Notation;
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+const COMMANDS: [&str; 8] = ["run", "shell", "script", "bash", "sh", "cmd", "exec", "command"];
+const ACTIONS: [&str; 2] = ["uses", "use"];
+
+fn bad_step(span: Span, message: &str, expected: &str, found: &str, help: &str) -> Diagnostic {
+    Diagnostic::new(Code::BadStep, span, message).expected(expected, found).help(help)
+}
+
+/// A shell command, or an action of a build.
+pub(super) fn command<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let is_arguments =
+        |entry: &Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &[Key::Args]).is_some());
+    let arguments = list.iter().any(is_arguments);
+    let (entry, action) = list.iter().find_map(|entry| {
+        let (name, text) = (entry.name()?, entry.value.text()?);
+        let command = COMMANDS.contains(&name) && (text.contains([' ', '\n']) || !arguments);
+        let action = ACTIONS.contains(&name) && text.contains(['@', ' ']);
+        (command || action).then_some((entry, action))
+    })?;
+    let found = format!("`{}`", shown(&entry.key));
+    let message = if action {
+        format!("an action of a build is no tool, and {found} no step")
+    } else {
+        format!("there is no shell here: {found} is no step, and a command is no tool")
+    };
+    let help = format!("a tool does it, which the tools file names: {}", at.dialect.step_form());
+    Some(Rewrite::removed(bad_step(entry.key.span, &message, "a `call` of a tool", &found, &help)))
+}
+
+/// A state of a state machine.
+pub(super) fn state<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let entry = list.iter().find(|entry| entry.name() == Some("Type"))?;
+    let kind = entry.value.text()?;
+    let help = match kind {
+        "Task" => at.dialect.step_form().to_owned(),
+        "Choice" => "write a step with `if` for each choice, one behind the other".to_owned(),
+        "Map" => format!("write a loop: {}", at.dialect.loop_form()),
+        "Pass" if at.dialect.is_yaml() => "write its value under `expr:` or `value:`".to_owned(),
+        "Pass" => "name the value: `{\"let\": \"v\", \"expr\": …}`".to_owned(),
+        "Fail" => format!("write {}", at.dialect.failing_form()),
+        "Succeed" => "return the value in a step of its own".to_owned(),
+        "Wait" | "Parallel" => "leave it out: steps run one behind the other".to_owned(),
+        _ => return None,
+    };
+    let message = format!("a state of a state machine is no step: `{kind}`");
+    let expected = format!("a record with {}", at.dialect.step_words());
+    Some(Rewrite::removed(bad_step(entry.key.span, &message, &expected, "`Type`", &help)))
+}
+
+/// `else` as a step of its own.
+pub(super) fn lone_else<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let help = "write `else` beside the `if` and `then` of that step; behind an `if` that returns, what follows is its \
+                else";
+    let wrong = bad_step(only.key.span, "`else` is no step", "`else` beside an `if`", "it alone", help);
+    (only.name() == Some("else")).then(|| Rewrite::removed(wrong))
+}
+
+/// A step under the name that it should bind with `let`.
+pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    let inside = entries(&entry.value);
+    // `{"a": {"set": 3}}` binds what is set.
+    let binds = |entry: &Entry<'a>| matches!(entry.name(), Some("set" | "value" | "="));
+    let is_operator = |entry: &Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
+    let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
+    if at.named || !inside.iter().any(|entry| is_step(entry) || is_operator(entry) || binds(entry)) {
+        return None;
+    }
+    let name = shown(&entry.key);
+    let wrong = Diagnostic::new(
+        Code::BadStep,
+        entry.key.span,
+        format!("`{name}` is no step; a name is bound with `let`"),
+    )
+    .expected(format!("`{{\"let\": \"{name}\", …}}`"), format!("`{{\"{name}\": …}}`"));
+    let (whole, value) = match inside {
+        [only] if binds(only) => (entry.value.span, only.value),
+        _ => (entry.value.span, entry.value),
+    };
+    let edit = |from, to, text: &str| Edit { span: Span::new(from, to), text: text.to_owned() };
+    let start = entry.key.span.start;
+    let mut step = vec![("let", Draft::Word(entry.name()?))];
+    let (open, close) = if inside.iter().any(is_step) {
+        step.extend(inside.iter().filter_map(kept));
+        let open = edit(start, value.span.start + 1, &format!("\"let\": \"{name}\", "));
+        (open, edit(value.span.end.saturating_sub(1), value.span.end, ""))
+    } else {
+        step.push(("expr", Draft::Kept(value)));
+        let open = edit(start, value.span.start, &format!("\"let\": \"{name}\", \"expr\": "));
+        (open, edit(value.span.end, whole.end, ""))
+    };
+    let mut edits = vec![open];
+    edits.extend(Some(close).filter(|close| close.span.start < close.span.end));
+    let wrong = wrong.help(format!("write `\"let\": \"{name}\"` beside what it is bound to"));
+    let fix = Fix { title: format!("bind `{name}` with `let`"), edits };
+    let wrong = if at.dialect.is_yaml() { wrong } else { wrong.fix(fix) };
+    Some(Rewrite::reported(wrong, step))
+}
+
+/// A word that no notation has.
+pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (entry, help) = list.iter().find_map(|entry| Some((entry, instead(entry.name()?, at.dialect)?)))?;
+    let found = format!("`{}`", shown(&entry.key));
+    let expected = format!("a record with {}", at.dialect.step_words());
+    let wrong = bad_step(entry.key.span, &format!("{found} is no step"), &expected, &found, &help);
+    Some(Rewrite::removed(wrong))
+}
+
+/// An operator of another language as a step.
+pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let meant = only.name().and_then(operator::meant)?;
+    let found = shown(&only.key);
+    let message = format!("there is no operator `{found}`");
+    let mut wrong = Diagnostic::new(Code::UnknownOperator, only.key.span, message)
+        .expected(operator::LIST, format!("`{found}`"))
+        .nearest(Some(meant.spelling));
+    wrong.fix = rename(&only.key, meant.spelling);
+    Some(Rewrite::reported(wrong, vec![(meant.spelling, Draft::Kept(only.value))]))
+}
+
+/// A failure's message without the return around it: `{"error": …}`.
+pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    at.dialect.meaning(entry.name()?, &[Key::Message])?;
+    let (found, word) = (shown(&entry.key), at.dialect.word(Key::Message));
+    let wrong = Diagnostic::new(Code::BadStep, entry.key.span, format!("`{found}` alone is no step"));
+    if at.dialect.notation == Notation::Mcp {
+        let mut wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
+        wrong.fix = rename(&entry.key, word);
+        return Some(Rewrite::reported(wrong, vec![(word, Draft::Kept(entry.value))]));
+    }
+    let step = at.dialect.word(Key::Return);
+    let record = vec![(step, Draft::one(word, Draft::Kept(entry.value)))];
+    if at.dialect.is_yaml() {
+        let form = format!("`{step}: {{{word}: …}}`");
+        let wrong = wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}"));
+        return Some(Rewrite::reported(wrong, record));
+    }
+    let edit = |at, text: String| Edit { span: Span::at(at), text };
+    let edits = vec![
+        edit(entry.key.span.start, format!("\"{step}\": {{")),
+        edit(entry.value.span.end, "}".to_owned()),
+    ];
+    let form = format!("{{\"{step}\": {{\"{word}\": …}}}}");
+    let wrong = wrong.expected(format!("`{form}`"), format!("`{found}`"));
+    Some(Rewrite::reported(wrong.fix(Fix { title: format!("write `{form}`"), edits }), record))
+}

@@ -1,0 +1,81 @@
+//! Names and values bound in other shapes.
+
+use super::table::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
+use crate::dialect::operator;
+use crate::dialect::{Key, begins_step};
+use crate::document::edit::Draft;
+use crate::document::{Entry, Kind, entries};
+use ilo_spec::error::Code;
+
+const BINDERS: [&str; 5] = ["let", "set", "assign", "var", "define"];
+const MESSAGE: &str = "`let` names what stands beside it under `expr`, `call` or another step's word";
+
+/// Several names under one word: `{"let": {"a": 1, "b": 2}}`.
+pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let inner = entries(&only.value);
+    if !BINDERS.contains(&only.name()?) || inner.len() < 2 {
+        return None;
+    }
+    let step = |entry: &Entry<'a>| {
+        Some(Draft::Record(vec![("let", Draft::Word(entry.name()?)), ("expr", Draft::Kept(entry.value))]))
+    };
+    let to = Draft::List(inner.iter().filter_map(step).collect());
+    Some(Rewrite { report: Report::Shape(Code::BadStep, "a step binds one name"), to })
+}
+
+/// A value bound under the name of a step, which is all it needs; a text that computes nothing is a value.
+pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let binds = at.dialect.is_yaml() && BINDERS.contains(&only.name()?) && only.name() != Some("let");
+    if !binds || matches!(only.value.kind, Kind::Record(_)) {
+        return None;
+    }
+    let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
+    let word = at.dialect.word(if text { Key::Value } else { Key::Expr });
+    Some(Rewrite::step("the name of a step is that of its value", vec![(word, Draft::Kept(only.value))]))
+}
+
+/// A name as the key of its value: `{"let": {"x": 1}}`.
+pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [only] = list else { return None };
+    let [named] = entries(&only.value) else { return None };
+    if !BINDERS.contains(&only.name()?) {
+        return None;
+    }
+    let inside = entries(&named.value);
+    let mut step: Fields<'a> = vec![("let", Draft::Word(named.name()?))];
+    if inside.iter().any(|entry| entry.name().is_some_and(begins_step)) {
+        step.extend(inside.iter().filter_map(kept));
+    } else {
+        step.push(("expr", Draft::Kept(named.value)));
+    }
+    Some(Rewrite::step(MESSAGE, step))
+}
+
+/// An operator beside `let`: `{"let": "x", "+": […]}`.
+pub(super) fn operator_beside<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [_, _] = list else { return None };
+    let name = get(list, &["let"])?;
+    let is_operation = |entry: &&Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
+    let operation = list.iter().find(is_operation)?;
+    let value = Draft::one(operation.name()?, Draft::Kept(operation.value));
+    Some(Rewrite::step(MESSAGE, vec![("let", Draft::Kept(name.value)), ("expr", value)]))
+}
+
+/// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
+pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let value = || get(list, &["value", "result", "expr", "to"]).map(|entry| Draft::Kept(entry.value));
+    match get(list, &MARKERS)?.value.text()? {
+        "return" => {
+            let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };
+            let message = "the kind of a step is its own word, and no `type`";
+            Some(Rewrite::step(message, vec![(at.dialect.word(key), value()?)]))
+        }
+        "let" | "set" | "assign" => {
+            let name = get(list, &["name", "var", "variable", "let"])?;
+            Some(Rewrite::step(MESSAGE, vec![("let", Draft::Kept(name.value)), ("expr", value()?)]))
+        }
+        _ => None,
+    }
+}

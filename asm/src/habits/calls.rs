@@ -1,0 +1,173 @@
+//! Calls as agents send them to tools, as state machines and other languages have them.
+
+use super::table::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
+use super::words::{foreign, instead};
+use crate::dialect::{Key, begins_step, is_word};
+use crate::document::edit::Draft;
+use crate::document::{Entry, Kind, entries};
+use crate::text::is_name;
+
+/// Keys that hold the name of what is called.
+const CALLEES: [&str; 14] = [
+    "uses",
+    "tool",
+    "function",
+    "name",
+    "tool_name",
+    "toolName",
+    "action",
+    "recipient_name",
+    "method",
+    "fn",
+    "command",
+    "call",
+    "use",
+    "Resource",
+];
+/// Keys that hold a whole call.
+const WRAPPERS: [&str; 9] =
+    ["function", "tool_call", "toolCall", "call", "tool", "params", "function_call", "tool_use", "invoke"];
+/// Keys that hold arguments.
+const ARGUMENTS: [&str; 15] = [
+    "args",
+    "with",
+    "arguments",
+    "parameters",
+    "params",
+    "input",
+    "inputs",
+    "action_input",
+    "tool_input",
+    "kwargs",
+    "payload",
+    "data",
+    "body",
+    "Parameters",
+    "Arguments",
+];
+/// What marks a call.
+const CALLS: [&str; 9] =
+    ["function", "tool_use", "tool_call", "call", "tool", "action", "function_call", "2.0", "Task"];
+
+/// A call as agents send it to a tool.
+pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let marked =
+        get(list, &MARKERS).is_some_and(|entry| entry.value.text().is_some_and(|text| CALLS.contains(&text)));
+    let wrapper = get(list, &WRAPPERS).filter(|entry| get(entries(&entry.value), &CALLEES).is_some());
+    let inner = wrapper.map_or(list, |entry| entries(&entry.value));
+    let callee = get(inner, &CALLEES)?;
+    let text = callee.value.text().filter(|text| !text.is_empty())?;
+    let own = at.dialect.meaning(callee.name()?, &[Key::Call]).is_some();
+    let arguments = get(inner, &ARGUMENTS)
+        .or_else(|| get(list, &ARGUMENTS))
+        .filter(|entry| !core::ptr::eq(*entry, callee));
+    if text.contains([' ', '\n', '@']) {
+        // A command or an action of a build, which is no tool.
+        return None;
+    }
+    let known = wrapper.is_some() || marked || arguments.is_some();
+    let steps = |entry: &Entry<'a>| {
+        entry.name().is_some_and(|name| name != callee.name().unwrap_or("") && begins_step(name))
+            && !wrapper.is_some_and(|wrapper| core::ptr::eq(wrapper, entry))
+    };
+    if !known || own && wrapper.is_none() && !marked || list.iter().any(steps) {
+        return None;
+    }
+    let bound = get(list, &["let"]).or_else(|| {
+        let named = get(list, &["id", "as", "save_as", "result", "output", "store", "assign", "name"])?;
+        let name = named.value.text().filter(|_| !core::ptr::eq(named, callee))?;
+        (is_name(name) && at.names.survey.used_after(name, named.value.span.end)).then_some(named)
+    });
+    // The path of a state machine at which what is answered is put: `$.user`.
+    let put = get(list, &["ResultPath"]).and_then(|entry| entry.value.text()?.strip_prefix("$."));
+    let put = put.filter(|name| is_name(name) && bound.is_none() && !at.dialect.is_yaml());
+    let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
+    let tool = match server {
+        Some(server) if !text.contains("://") => {
+            Draft::Word(at.arena.alloc_str(&crate::catalog::address(server, text)))
+        }
+        _ => Draft::Kept(callee.value),
+    };
+    let mut step = Vec::new();
+    step.extend(bound.map(|entry| ("let", Draft::Kept(entry.value))));
+    step.extend(put.map(|name| ("let", Draft::Word(name))));
+    step.push((at.dialect.word(Key::Call), tool));
+    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), Draft::Kept(entry.value))));
+    let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
+    let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
+    without.extend([
+        "let",
+        "name",
+        "id",
+        "call_id",
+        "tool_call_id",
+        "description",
+        "server",
+        "server_name",
+        "Next",
+        "End",
+        "Comment",
+        "ResultPath",
+    ]);
+    without.extend(MARKERS);
+    if wrapper.is_some_and(|wrapper| wrapper.name() == Some("params")) {
+        without.push("method");
+    }
+    step.extend(others(list, &without));
+    Some(Rewrite::step("this is another language's form of a call", step))
+}
+
+/// A call whose arguments stand beside it.
+pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const CALL: [Key; 5] = [Key::Let, Key::Call, Key::Args, Key::Handler, Key::Compensate];
+    let call = get(list, &["call"])?;
+    call.value.text()?;
+    let has = |key: &Key| {
+        list.iter().any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[*key]).is_some()))
+    };
+    let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
+    let loose = |entry: &&Entry<'a>| {
+        entry.name().is_some_and(|name| {
+            foreign(name, &free).is_none()
+                && at.dialect.nearest(name, &free).is_none()
+                && instead(name, at.dialect).is_none()
+                && !is_word(name)
+        })
+    };
+    if list
+        .iter()
+        .any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[Key::Args]).is_some()))
+    {
+        return None;
+    }
+    let arguments: Fields<'a> = list.iter().filter(loose).filter_map(kept).collect();
+    if arguments.is_empty() {
+        return None;
+    }
+    let mut step: Fields<'a> = bound(list);
+    step.push(("call", Draft::Kept(call.value)));
+    step.push((at.dialect.word(Key::Args), Draft::Record(arguments)));
+    let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
+    step.extend(rest.filter_map(kept));
+    Some(Rewrite::step("the arguments of a call stand in a record of their own", step))
+}
+
+/// `try` around one call, with `catch`.
+pub(super) fn tried<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let only = |entry: &Entry<'a>| match entry.value.kind {
+        Kind::List([only]) => entries(only),
+        _ => entries(&entry.value),
+    };
+    let call = only(get(list, &["try"])?);
+    get(call, &["call"])?;
+    let caught = get(list, &["catch", "except", "rescue", "on-error", "err"])?;
+    let handler = match caught.value.kind {
+        Kind::List([only]) => *only,
+        Kind::List(_) => return None,
+        _ => caught.value,
+    };
+    let mut step: Fields<'a> = call.iter().filter_map(kept).collect();
+    step.push((at.dialect.word(Key::Handler), Draft::Kept(handler)));
+    let message = "there is no `try`: each call has a handler of its own";
+    Some(Rewrite::step(message, step))
+}

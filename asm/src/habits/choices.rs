@@ -1,0 +1,118 @@
+//! Conditions, assertions, switches and matches in other shapes.
+
+use super::table::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use crate::dialect::{Key, begins_step, is_word};
+use crate::document::edit::Draft;
+use crate::document::{Entry, Kind, entries};
+
+const CONDITIONS: [&str; 6] = ["condition", "cond", "test", "when", "if", "expr"];
+const SUBJECTS: [&str; 6] = ["on", "value", "subject", "expr", "match", "input"];
+/// Keys that hold cases in some language, and so are none.
+const CASE_WORDS: [&str; 8] = ["case", "arms", "when", "on", "branches", "options", "values", "with"];
+
+/// `assert`, where an `if` returns a failure.
+pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
+    let message = get(list, &["error", "err"])?;
+    let mut step = vec![("if", Draft::one("not", Draft::Kept(assert.value)))];
+    step.extend(others(list, &["assert", "error", "err"]));
+    let failure = Draft::one(at.dialect.word(Key::Message), Draft::Kept(message.value));
+    step.push((at.dialect.word(Key::Return), failure));
+    let message = "`assert` is another notation's word for an `if` that fails, and read as that";
+    Some(Rewrite::notation(message, step))
+}
+
+/// The default of a switch beside its arms, of which it should be the last.
+pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let arms = get(list, &["switch"]).filter(|_| at.dialect.is_yaml())?;
+    let default = get(list, &["default", "else", "otherwise"])?;
+    let Kind::List(items) = arms.value.kind else { return None };
+    let last = Draft::one("default", Draft::Kept(default.value));
+    let items = items.iter().map(|arm| Draft::Kept(*arm)).chain([last]).collect();
+    let mut step = others(list, &["switch", "default", "else", "otherwise"]);
+    step.push(("switch", Draft::List(items)));
+    let message = "the default of a switch is its last arm: write `- default: …` at the end of the list";
+    Some(Rewrite::step(message, step))
+}
+
+/// A `switch` on a value with `cases`.
+pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (on, _) = (get(list, &["switch"])?, get(list, &["cases"])?);
+    if matches!(on.value.kind, Kind::List(_)) {
+        return None;
+    }
+    let subject = get(entries(&on.value), &SUBJECTS).map_or(on.value, |entry| entry.value);
+    let mut step = bound(list);
+    step.push(("match", Draft::Kept(subject)));
+    step.extend(others(list, &["let", "switch"]));
+    let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
+    Some(Rewrite::step(message, step))
+}
+
+/// The cases of a `match` beside it.
+pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const BESIDE: [&str; 8] = ["cases", "as", "then", "else", "catch", "on-error", "err", "compensate"];
+    let subject = get(list, &["match"]).filter(|_| get(list, &BESIDE).is_none())?;
+    let own = |entry: &&Entry<'a>| matches!(entry.name(), Some("let" | "match" | "default" | "_"));
+    let is_case = |entry: &Entry<'a>| {
+        let plain = |name: &str| !is_word(name) && !CASE_WORDS.contains(&name);
+        !own(&entry) && entry.name().is_some_and(plain)
+    };
+    let cases: Fields<'a> = list.iter().filter(|entry| is_case(entry)).filter_map(kept).collect();
+    if cases.len() < 2 || !list.iter().all(|entry| own(&entry) || is_case(entry)) {
+        return None;
+    }
+    let mut step = bound(list);
+    step.extend([("match", Draft::Kept(subject.value)), ("cases", Draft::Record(cases))]);
+    step.extend(get(list, &["default", "_"]).map(|entry| ("default", Draft::Kept(entry.value))));
+    Some(Rewrite::step("the cases of a `match` stand in a record of their own", step))
+}
+
+/// A record under `if` or `match` that holds what belongs beside it.
+pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let outer = get(list, &["if", "match"])?;
+    let inner = entries(&outer.value);
+    let word = outer.name()?;
+    let (head, beside, message): (_, &[&str], _) = if word == "if" {
+        let beside = &["then", "else", "return", "ret", "ok", "err"];
+        (get(inner, &CONDITIONS)?, beside, "`if` holds the condition alone")
+    } else if get(list, &["cases"]).is_none() {
+        (get(inner, &SUBJECTS)?, &["cases"], "`match` holds the value alone")
+    } else {
+        // The value of a `match` may be that of another one.
+        return None;
+    };
+    // A value may be such a record itself, beside what belongs to the step.
+    if get(inner, beside).is_none() || get(list, beside).is_some() {
+        return None;
+    }
+    let mut step = bound(list);
+    step.push((word, Draft::Kept(head.value)));
+    step.extend(others(inner, &[head.name()?]));
+    step.extend(others(list, &[word, "let"]));
+    Some(Rewrite::step(message, step))
+}
+
+/// A condition beside a step of another kind, which belongs under its `then`.
+pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const ENDS: [&str; 9] = ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip"];
+    let condition = get(list, &["if", "when", "condition"])?;
+    if get(list, &ENDS).is_some() {
+        return None;
+    }
+    let word = condition.name()?;
+    let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
+    inner().find(|entry| entry.name().is_some_and(begins_step))?;
+    let own = |(key, value): (&'a str, Draft<'a>)| match (key, &value) {
+        ("yield", Draft::Kept(node)) if !at.dialect.has(Key::Yield) && get(list, &["for"]).is_none() => {
+            let record = matches!(node.kind, Kind::Record(_));
+            (at.dialect.word(if record { Key::Obj } else { Key::Value }), value)
+        }
+        _ => (key, value),
+    };
+    let step = Draft::Record(inner().filter_map(kept).map(own).collect());
+    let then = if at.dialect.is_yaml() { step } else { Draft::List(vec![step]) };
+    let mut record = vec![("if", Draft::Kept(condition.value)), ("then", then)];
+    record.extend(get(list, &["else"]).and_then(kept));
+    Some(Rewrite::step("what a condition decides about stands under its `then`", record))
+}

@@ -1,0 +1,278 @@
+//! Records and lists that other languages would compute, look up or run, and that are data where they are.
+
+use super::Lints;
+use crate::ast::Unary;
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::dialect::Key;
+use crate::dialect::lint::Place;
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::reference::{INPUT, Reference, bare};
+use crate::dialect::template::{Sigil, template};
+use crate::document::edit::mendable;
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{entries, first_of, rename};
+use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
+use ilo_spec::error::Code;
+
+/// Keys that choose one of several values.
+const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
+/// Keys of one-key records that refer in other languages.
+const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
+
+impl<'a> Lints<'_, '_, 'a> {
+    /// Warns of a record that other languages would compute or look up.
+    pub(super) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+        let list = entries(node);
+        if let Some(found) = by_keys(list) {
+            return self.meant_operation(node, found.0, &found.1);
+        }
+        if let [only] = list
+            && let Some(name) = only.name()
+        {
+            return self.doubtful_entry(node, only, name, place);
+        }
+        let keys = list.iter().filter_map(Entry::name);
+        if let Some(chooses) = step_of_keys(&keys) {
+            self.step_as_data(node, chooses);
+        }
+    }
+
+    fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
+        let slices: Option<Vec<&str>> =
+            operands.iter().map(|operand| self.at.source.get(operand.span.range())).collect();
+        let spelling = operator.spelling;
+        let form = match operator.makes {
+            Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
+            Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
+        };
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+        let mended =
+            slices.filter(|_| !self.at.dialect.is_yaml() && mendable(node.span)).map(|slices| {
+                match (&slices[..], operator.makes) {
+                    ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
+                    _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
+                }
+            });
+        let warning = match mended {
+            Some(text) => {
+                let fix =
+                    Fix { title: format!("write `{form}`"), edits: vec![Edit { span: node.span, text }] };
+                warning.fix(fix)
+            }
+            None => warning.help(format!("write `{form}`")),
+        };
+        self.suspect(node.span, warning);
+    }
+
+    fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
+        let marked = if self.at.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
+        Diagnostic::new(Code::RecordOperation, first_of(node), message)
+            .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
+    }
+
+    /// A record of one key that refers, computes or chooses in other languages.
+    fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
+        if let Some(meant) = self.referred(entry, name) {
+            let mended = self.at.dialect.own_form(&meant, false);
+            let form = if self.at.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
+            let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
+            let fix = Edit { span: node.span, text: form.clone() };
+            let flow = !self.at.dialect.is_yaml();
+            let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
+            let warning = if flow { warning.fix(fix) } else { warning.help(format!("write `{form}`")) };
+            return self.suspect(node.span, warning);
+        }
+        let word = name.strip_prefix('$').unwrap_or(name);
+        if self.at.names.has_function(name) {
+            let blank = if self.at.dialect.is_bare() { "" } else { " " };
+            let (call, args) = (self.at.dialect.word(Key::Call), self.at.dialect.word(Key::Args));
+            let form = if self.at.dialect.is_yaml() {
+                format!("`{call}: {name}`, `{args}: {{…}}`")
+            } else {
+                format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
+            };
+            let warning = self
+                .data("this record is data, and calls nothing", node, &form)
+                .help(format!("write {form} to call the function `{name}`"));
+            return self.suspect(node.span, warning);
+        }
+        if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
+            return self.step_as_data(node, CHOICES.contains(&word));
+        }
+        if let Some(instead) = operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
+        {
+            let warning = self
+                .data("this record is data, and computes nothing", node, "a step of its own")
+                .help(instead);
+            return self.suspect(node.span, warning);
+        }
+        if place == Place::Formula
+            && let Some((before, after)) = operator::predicate(word)
+        {
+            return self.asks(node, entry, before, after);
+        }
+        let exact = operator::find(word).filter(|_| word != name);
+        let Some(meant) = exact.or_else(|| operator::meant(word)) else { return };
+        let operands = match entry.value.kind {
+            Kind::List(items) => items.len(),
+            _ => 1,
+        };
+        // A word may well be a field; it is doubted where something is computed, or where its value only fits so.
+        let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
+        let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
+        if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
+            let form = format!("{{\"{}\": …}}", meant.spelling);
+            let mut warning =
+                self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+            warning.fix = rename(&entry.key, meant.spelling);
+            self.suspect(node.span, warning);
+        }
+    }
+
+    /// What `{"var": "x"}` and `{"$input": "x"}` refer to in other languages.
+    fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
+        if REFERS.contains(&name) {
+            return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
+        }
+        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
+        let path = self.at.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
+        let kind = Kind::Text(Text { text: path, style: Style::Block, start: None });
+        self.at.names.resolve(&bare(&Node { kind, span: entry.value.span }, self.at.arena)?)
+    }
+
+    /// `{"is_null": x}` and its like.
+    fn asks(&mut self, node: &Node<'a>, entry: &Entry<'a>, before: &str, after: &str) {
+        let operand = match entry.value.kind {
+            Kind::List([only]) => only.span,
+            _ => entry.value.span,
+        };
+        let form = format!("{before}…{after}");
+        let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
+        let text =
+            self.at.source.get(operand.range()).filter(|_| !self.at.dialect.is_yaml() && mendable(operand));
+        let warning = match text {
+            Some(text) => {
+                let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
+                warning.fix(Fix { title: format!("write `{form}`"), edits })
+            }
+            None => warning.help(format!("write `{form}`")),
+        };
+        self.suspect(node.span, warning);
+    }
+
+    /// Warns of `["+", "$x", 1]`, which is a list of three here.
+    pub(super) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+        let [first, operands @ ..] = items else { return };
+        let Some(operator) = first.text().and_then(operator::find) else { return };
+        let refers = |operand: &Node<'a>| match operand.kind {
+            Kind::Text(text) if self.at.dialect.is_bare() => {
+                let first = text.text.split('.').next().unwrap_or("");
+                self.at.names.has(first)
+            }
+            Kind::Text(text) => text.text.starts_with('$'),
+            Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
+            _ => false,
+        };
+        if !operator.takes(operands.len()) || !(place == Place::Formula || operands.iter().any(refers)) {
+            return;
+        }
+        let spelling = operator.spelling;
+        let blank = if self.at.dialect.is_bare() { "" } else { " " };
+        let form = if operands.len() == 1 {
+            format!("{{\"{spelling}\":{blank}…}}")
+        } else {
+            format!("{{\"{spelling}\":{blank}[…]}}")
+        };
+        let mut warning =
+            Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
+                .expected(format!("`{form}` for the result"), "a list that begins with an operator");
+        let written = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        if let ([from, ..], [.., to]) = (operands, operands)
+            && written
+            && mendable(node.span)
+        {
+            let inside = self.at.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
+            let text = match operands {
+                [_] => format!("{{\"{spelling}\":{blank}{inside}}}"),
+                _ => format!("{{\"{spelling}\":{blank}[{inside}]}}"),
+            };
+            let edits = vec![Edit { span: node.span, text }];
+            warning = warning.fix(Fix { title: format!("write `{form}`"), edits });
+        } else {
+            warning = warning.help(format!("write `{form}`"));
+        }
+        self.suspect(node.span, warning);
+    }
+
+    /// Warns of a reference as the key of a record, where it is a name like any other.
+    pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
+        let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
+        let mut unseen = Diagnostics::default();
+        let reference = template(&entry.key, Sigil::Dollar, self.at.arena, &mut unseen).whole();
+        let Some(reference) = reference.filter(|reference| self.at.names.resolve(reference).is_some()) else {
+            return;
+        };
+        let shown = crate::text::shorten(name);
+        let message = format!("`{shown}` is a name here: keys are no references");
+        let near = reference.to_string();
+        self.warn(
+            Diagnostic::new(Code::TextReference, entry.key.span, message)
+                .expected(
+                    format!("the name of a field, such as `{}`", near.trim_start_matches('.')),
+                    format!("`{shown}`"),
+                )
+                .help("the names of fields are there before the program runs"),
+        );
+    }
+
+    /// Whether a text refers to an input that is declared as a list.
+    fn is_list_input(&self, node: &Node<'a>) -> bool {
+        let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+        self.at.names.is_list(text.strip_prefix("input.").unwrap_or(text))
+    }
+
+    /// Warns of a step in the place of a value, where it is nothing but a record.
+    fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
+        let form = if chooses {
+            self.at.dialect.choice_form().to_owned()
+        } else {
+            format!(
+                "a step of its own before, with `let`, and a reference to it here: {}",
+                self.at.dialect.loop_form()
+            )
+        };
+        let message = "this record is data: a step stands in no value";
+        let warning = self.data(message, node, "a reference").help(form);
+        self.suspect(node.span, warning);
+    }
+}
+
+/// Whether several keys together are a step of some language, and if so, whether it chooses one of two values.
+fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let chooses = (has("if") || has("condition")) && has("then");
+    let loops = has("for") && has("in");
+    let calls = has("function") && (has("arguments") || has("args"));
+    (chooses || loops || calls).then_some(chooses)
+}
+
+/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it is printed;
+/// `refers` says that the value of its only key is a reference.
+pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
+    let mut all = keys.clone();
+    if let (Some(only), None) = (all.next(), all.next()) {
+        let measures = operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
+        return is_step(only) || (refers && (measures || REFERS.contains(&only)));
+    }
+    let has = |name: &str| keys.clone().any(|key| key == name);
+    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
+        && (OPERAND_LISTS.iter().any(|key| has(key)) || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
+    operation || step_of_keys(keys).is_some()
+}
+
+/// Whether the key of a record is a step of some language.
+pub(crate) fn is_step(name: &str) -> bool {
+    let word = name.strip_prefix('$').unwrap_or(name);
+    CHOICES.contains(&word)
+        || matches!(word, "map" | "filter" | "reduce" | "for" | "foreach" | "forEach" | "loop")
+}

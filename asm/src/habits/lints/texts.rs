@@ -1,0 +1,317 @@
+//! Texts that are surely meant as values: `input.age` without its `$`, `$a * $b` where nothing is computed, `'null'`.
+
+use super::Lints;
+use crate::ast::{Binary, Literal, Unary};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
+use crate::dialect::lint::Place;
+use crate::dialect::loose::is_file;
+use crate::dialect::operator::{self, Makes, Operator, in_place_of};
+use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
+use crate::dialect::template::{Foreign, Look, Template};
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{inner, rename};
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+/// Texts that are null in other languages.
+const NULLS: [&str; 5] = ["null", "nil", "None", "undefined", "NULL"];
+
+impl<'a> Lints<'_, '_, 'a> {
+    /// A text of a document or of an infix text.
+    pub(super) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) {
+        self.brackets(node);
+        if self.dollar_reference(node, template) {
+            return;
+        }
+        for foreign in template.foreign {
+            if let Some(meant) = self.at.names.resolve(&foreign.reference) {
+                self.look_alike(node, foreign, &meant);
+            }
+        }
+        if template.whole().is_none() {
+            self.doubtful_text(node, template.text().is_some(), place);
+        }
+    }
+
+    /// `name[0].field`, where names are bare.
+    fn brackets(&mut self, node: &Node<'a>) {
+        if !self.at.dialect.is_bare() {
+            return;
+        }
+        let Some((name, dotted)) = bracketed(node, self.at.arena) else { return };
+        let text = node.text().unwrap_or("");
+        if !text.get(..name).is_some_and(|name| self.at.names.has(name)) {
+            return;
+        }
+        let shown = shorten(text);
+        let message = format!("`{shown}` is text here, no reference");
+        let warning = Diagnostic::new(Code::TextReference, inner(node), message)
+            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
+        self.warn(warning.replace(inner(node), dotted));
+    }
+
+    /// `$name` as a whole text, where names are bare.
+    fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> bool {
+        let [foreign] = template.foreign else { return false };
+        let text = node.text().unwrap_or("");
+        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
+        if !whole || !self.at.dialect.is_bare() || self.at.names.resolve(&foreign.reference).is_none() {
+            return false;
+        }
+        let plain = self.at.own_form(&foreign.reference, false);
+        let message = format!("`{text}` is text here, where names stand without `$`");
+        let warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        self.warn(warning.replace(foreign.reference.span, plain));
+        true
+    }
+
+    /// Warns of a text that other languages would compute or take for a value.
+    pub(super) fn doubtful_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
+        let formula = place == Place::Formula;
+        if (!plain || self.at.dialect.is_bare() || formula)
+            && let Some(meant) =
+                arithmetic(node, self.at.dialect.sigil(), formula, self.at.nesting, self.at.arena)
+            && (!(plain || formula) || self.at.resolves(&meant))
+        {
+            return self.reads_as_arithmetic(node, &meant);
+        }
+        if self.reads_as_choice(node, formula) {
+            return;
+        }
+        if plain && !self.at.dialect.is_bare() {
+            self.names_without_sigil(node, false);
+        }
+    }
+
+    fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
+        let shown = shorten(node.text().unwrap_or(""));
+        let wrong = Diagnostic::new(
+            Code::TextArithmetic,
+            node.span,
+            format!("`{shown}` is a text here; nothing is computed"),
+        );
+        let reference = |reference: &Reference<'a>| self.at.own_form(reference, false);
+        let mended = if self.at.dialect.is_yaml() {
+            let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
+            text.or_else(|| operators(meant, self.at.dialect.sigil(), &reference))
+        } else {
+            operators(meant, self.at.dialect.sigil(), &reference)
+        };
+        let warning = match mended {
+            Some(mended) => wrong
+                .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
+                .replace(node.span, mended),
+            None => wrong.expected("a value", format!("`{shown}`")).help(format!(
+                "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
+            )),
+        };
+        self.suspect(node.span, warning);
+    }
+
+    /// The text with values in it that a sum of texts means.
+    fn joined_text(&self, meant: &Infix<'a>) -> Option<String> {
+        match &meant.kind {
+            InfixKind::Binary(Binary::Add, a, b) if is_text(meant) => {
+                Some(format!("{}{}", self.joined_text(a)?, self.joined_text(b)?))
+            }
+            InfixKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
+            InfixKind::Reference(reference) => Some(self.at.own_form(reference, true)),
+            _ => None,
+        }
+    }
+
+    /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
+    pub(super) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
+        let whole = foreign.is_whole(node);
+        let form = self.at.dialect.own_form(meant, !whole || self.at.dialect.is_bare());
+        let shown = shorten(foreign.shown(node));
+        let wrong = |message: String| Diagnostic::new(Code::TextReference, foreign.span(node), message);
+        let warning = match foreign.look {
+            Look::Reference => foreign.warning(node, &form),
+            Look::Filtered => {
+                let filter = foreign.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
+                let help = if filter.starts_with("default") {
+                    format!("one of two values is a step: {}", self.at.dialect.choice_form())
+                } else {
+                    "what a filter does is done in a step of its own before".to_owned()
+                };
+                wrong(format!("`{shown}` is text here, and there are no filters"))
+                    .expected(format!("`{form}` for the value"), format!("`{shown}`"))
+                    .help(help)
+            }
+            Look::Called => {
+                let (of, name) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
+                let help = in_place_of(name.trim_end_matches("()"))
+                    .unwrap_or("what no operator computes a tool does, in a step with `call`");
+                let measures = operator::meant(name.trim_end_matches("()"))
+                    .filter(|found| found.makes == Makes::Unary(Unary::Len));
+                let help = measures.map_or(help.to_owned(), |_| {
+                    format!(
+                        "a step with `{{\"len\": \"{of}\"}}` under `expr` counts, and is referred to here"
+                    )
+                });
+                wrong(format!("`{shown}` is text here from its last dot on: nothing is called"))
+                    .expected("the name of a step that computes it", format!("`{shown}`"))
+                    .help(help)
+            }
+            Look::Indexed => match self.indexed(foreign) {
+                Some(true) => foreign.warning(node, &form),
+                Some(false) => {
+                    let (of, item) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
+                    let plain = of.trim_start_matches('$').to_owned();
+                    wrong(format!("`{shown}` is the value of `{of}` and the text `.{item}` here"))
+                        .expected(
+                            format!("`{form}` for the item, or `${{{plain}}}.{item}` for that text"),
+                            format!("`{shown}`"),
+                        )
+                        .help("an item of a list stands in braces")
+                }
+                None => return,
+            },
+        };
+        if whole {
+            self.suspect(node.span, warning);
+        } else {
+            self.warn(warning);
+        }
+    }
+
+    /// Whether an item of a list was meant for sure, by a number behind a reference; `None` where surely not.
+    fn indexed(&self, foreign: &Foreign<'a>) -> Option<bool> {
+        let path = foreign.reference.path;
+        let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
+        let list = match (foreign.reference.root, path) {
+            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.names.is_list(name.text),
+            _ => false,
+        };
+        let goes_on = path.len() > first + 1;
+        let digit = matches!(path.get(first), Some(Step::Index(..=9, _)));
+        (list || goes_on || digit).then_some(list || goes_on)
+    }
+
+    /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
+    fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
+        let text = node.text().filter(|text| formula || text.contains('?'));
+        let Some((condition, then, otherwise)) = text.and_then(choice) else { return false };
+        let operation = self.at.operation_of(condition, node.span);
+        let first = condition.split([' ', '.']).next().unwrap_or("");
+        let refers = condition.contains('$') || self.at.names.has(first) || self.at.names.has_input(first);
+        if operation.is_none() && !(formula && refers) {
+            return false;
+        }
+        let shown = shorten(node.text().unwrap_or(""));
+        let form = if self.at.dialect.is_yaml() {
+            format!("`if: {condition}`, `then: {then}`, `else: {otherwise}`")
+        } else {
+            let condition = operation.unwrap_or_else(|| format!("\"{condition}\""));
+            let quoted = |value: &str| value.replace('\'', "\"");
+            let (then, otherwise) = (quoted(then), quoted(otherwise));
+            format!("`\"if\": {condition}, \"then\": {then}, \"else\": {otherwise}`")
+        };
+        let warning = Diagnostic::new(
+            Code::TextArithmetic,
+            node.span,
+            format!("`{shown}` is a text here; nothing is chosen"),
+        )
+        .expected(format!("{form} beside `let`"), format!("`{shown}`"))
+        .help(format!("one of two values is a step: {}", self.at.dialect.choice_form()));
+        self.suspect(node.span, warning);
+        true
+    }
+
+    /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone` says so.
+    pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
+        if self.at.dialect.is_bare() {
+            return;
+        }
+        let text = node.text().unwrap_or("");
+        // As `jq` has it, with a dot before.
+        let kind = Kind::Text(Text {
+            text: text.strip_prefix('.').unwrap_or(text),
+            style: Style::Block,
+            start: None,
+        });
+        let Some(reference) = bare(&Node { kind, span: node.span }, self.at.arena) else { return };
+        let file = is_file(text);
+        if !alone && (file || reference.path.is_empty()) {
+            return;
+        }
+        let Some(meant) = self.at.names.resolve(&reference) else { return };
+        let mended = self.at.dialect.own_form(&meant, false);
+        let shown = shorten(text);
+        let mut warning = Diagnostic::new(
+            Code::TextReference,
+            crate::document::inner(node),
+            format!("`{shown}` is text here: a reference begins with `$`"),
+        )
+        .expected(format!("`{mended}` for the value"), format!("`{shown}`"));
+        warning.fix = rename(node, &mended);
+        self.suspect(node.span, warning);
+    }
+
+    /// Warns of an argument that has the name of what it was surely meant to hold: `{"user-id": "user-id"}`.
+    pub(super) fn names_itself(&mut self, entry: &Entry<'a>) {
+        if entry.name().is_some() && entry.name() == entry.value.text() {
+            self.names_without_sigil(&entry.value, true);
+        }
+    }
+
+    /// Says that a text itself is what something is done with.
+    pub(super) fn constant(&mut self, node: &Node<'a>, does: &str) {
+        let shown = shorten(node.text().unwrap_or(""));
+        let warning =
+            Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
+                .expected(self.at.names.listed(), format!("`{shown}`"))
+                .help("refer to a value by its name");
+        self.suspect(node.span, warning);
+    }
+
+    /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"` compared with.
+    pub(super) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>) {
+        let Kind::Text(text) = node.kind else { return };
+        if matches!(operator.spelling, "==" | "!=") {
+            if NULLS.contains(&text.text) {
+                let message = format!("`{}` in quotes is a text", shorten(text.text));
+                let warning = Diagnostic::new(Code::QuotedNull, node.span, message)
+                    .expected("`null` for what is absent", "a text")
+                    .replace(node.span, "null");
+                self.suspect(node.span, warning);
+            }
+            return;
+        }
+        if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=") {
+            return;
+        }
+        let before = self.warnings.len();
+        self.names_without_sigil(node, true);
+        if before == self.warnings.len() && operator.makes == Makes::Unary(Unary::Len) {
+            self.constant(node, "this measures");
+        }
+    }
+
+    /// Warns of `'null'` in infix, where something is compared with it.
+    pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Infix<'a>) {
+        let InfixKind::Literal(Literal::Text(text)) = tree.kind else { return };
+        if !NULLS.contains(&text) {
+            return;
+        }
+        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let warning = Diagnostic::new(Code::QuotedNull, tree.span, format!("`{text}` in quotes is a text"))
+            .expected("`null` for what is absent", "a text");
+        let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
+        self.suspect(tree.span, warning);
+    }
+}
+
+/// The condition and the two values of `c ? a : b` and `a if c else b`.
+fn choice(text: &str) -> Option<(&str, &str, &str)> {
+    if let Some((condition, rest)) = text.split_once(" ? ") {
+        let (then, otherwise) = rest.split_once(" : ")?;
+        return Some((condition.trim(), then.trim(), otherwise.trim()));
+    }
+    let (then, rest) = text.split_once(" if ")?;
+    let (condition, otherwise) = rest.split_once(" else ")?;
+    Some((condition.trim(), then.trim(), otherwise.trim()))
+}

@@ -1,0 +1,63 @@
+//! What writers bring from other languages and from the other notations: rewrites of documents to the canonical form.
+//!
+//! [`crate::steps`] reads the canonical form alone. Where it does not understand a document, [`rewrite`] goes over it:
+//! each place of a step or value is offered to the habits of [`table`], and what one of them recognizes is reported and
+//! rewritten, so that the document can be read again. A habit is a row: what it is called, where it looks, how it
+//! rewrites, and its example, which a test runs. Leaving all of them out changes no valid program.
+
+mod absent;
+mod bindings;
+mod calls;
+mod choices;
+mod lints;
+mod loops;
+mod names;
+mod operations;
+mod signatures;
+mod table;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod words;
+
+use crate::diagnostic::Diagnostics;
+use crate::dialect::Dialect;
+use crate::document::{Kind, Node};
+use crate::notation::Notation;
+use bumpalo::Bump;
+
+pub(crate) use lints::{lint, reads_as_more};
+
+/// Documents in the canonical form, as far as habits know it.
+pub(crate) struct Rewritten<'a> {
+    pub(crate) documents: &'a [Node<'a>],
+    /// Names that were bound in what is left out: of who reads them there is nothing to say.
+    pub(crate) lost: Vec<&'a str>,
+}
+
+/// Rewrites the documents of a source, and reports each rewrite; `None` where no habit applies.
+pub(crate) fn rewrite<'a>(
+    documents: &[Node<'a>],
+    source: &'a str,
+    notation: Notation,
+    arena: &'a Bump,
+    diagnostics: &mut Diagnostics,
+) -> Option<Rewritten<'a>> {
+    let (mut changed, mut lost) = (false, Vec::new());
+    let mut program = |node: &Node<'a>| {
+        let new = walk::program(node, Dialect::of(notation), source, arena, (&mut *diagnostics, &mut lost));
+        changed |= new.is_some();
+        new.unwrap_or(*node)
+    };
+    let rewritten: Vec<Node<'a>> = documents
+        .iter()
+        .map(|document| match document.kind {
+            Kind::List(items) => {
+                let items: Vec<Node<'a>> = items.iter().map(&mut program).collect();
+                Node { kind: Kind::List(arena.alloc_slice_copy(&items)), span: document.span }
+            }
+            _ => program(document),
+        })
+        .collect();
+    changed.then(|| Rewritten { documents: arena.alloc_slice_copy(&rewritten), lost })
+}

@@ -1,0 +1,40 @@
+//! The names that a program's document declares, for habits that tell a reference from a text.
+
+use crate::dialect::reference::Reference;
+use crate::dialect::survey::Survey;
+use crate::dialect::{Dialect, Key, loose};
+use crate::document::{Node, entries};
+use bumpalo::Bump;
+use hashbrown::HashSet;
+
+/// Names bound anywhere in a program, and its inputs.
+pub(super) struct Names<'a> {
+    /// What binds names, and what refers to them.
+    pub(super) survey: Survey<'a>,
+    inputs: HashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(program: &Node<'a>, dialect: Dialect) -> Names<'a> {
+        let member = |node: &Node<'a>, key: Key| {
+            let named = |name: &str| dialect.meaning(name, &[key]).is_some();
+            entries(node).iter().find(|entry| entry.name().is_some_and(named)).map(|entry| entry.value)
+        };
+        let head = member(program, Key::Meta).unwrap_or(*program);
+        let inputs = member(&head, Key::Input);
+        let inputs = inputs.iter().flat_map(entries).filter_map(|entry| entry.name()).collect();
+        Names { survey: Survey::of(program), inputs }
+    }
+
+    /// Whether a name alone may be that of a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.survey.binds_name(name) || self.inputs.contains(name)
+    }
+
+    /// The reference that a loosely written one stands for.
+    pub(super) fn resolve(&self, reference: &Reference<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
+        let is_input = |name: &str| self.inputs.contains(name);
+        let is_value = |name: &str| self.survey.binds_name(name);
+        loose::resolve(reference, &is_input, &is_value, arena)
+    }
+}

@@ -1,0 +1,206 @@
+//! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by field.
+
+use super::lints::is_step;
+use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::operator::{self, Operator};
+use crate::dialect::reference::bare;
+use crate::dialect::{Dialect, Key};
+use crate::document::edit::{Draft, mendable};
+use crate::document::{Entry, Kind, Node, Style, Text, entries, rename, shown};
+use ilo_spec::error::Code;
+
+/// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
+pub(super) const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
+pub(super) const OPERAND_LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
+pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
+    [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
+
+/// The operator and operands of `{"op": "+", "args": […]}` and its like.
+pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
+    if !(2..=3).contains(&list.len()) {
+        return None;
+    }
+    let spelling = get(list, &OPERATOR_KEYS)?.value.text()?;
+    let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
+    let value = |name: &str| get(list, &[name]).map(|entry| &entry.value);
+    let operands: Vec<&'a Node<'a>> = match (list.len(), get(list, &OPERAND_LISTS).map(|entry| &entry.value))
+    {
+        (2, Some(Node { kind: Kind::List(items), .. })) => items.iter().collect(),
+        (2, Some(only)) => vec![only],
+        (3, _) => OPERAND_PAIRS.iter().find_map(|[a, b]| Some(vec![value(a)?, value(b)?]))?,
+        (_, None) => OPERAND_PAIRS.iter().find_map(|[a, _]| Some(vec![value(a)?]))?,
+        _ => return None,
+    };
+    operator.takes(operands.len()).then_some((operator, operands))
+}
+
+/// A step with its operator under a key.
+pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
+    let (value, message) = operation(at, at.arena.alloc_slice_copy(&rest))?;
+    let mut step = bound(list);
+    step.push(("expr", Draft::Record(vec![value])));
+    Some(match message {
+        Some(message) => Rewrite::notation(message, step),
+        None => Rewrite::step("an operation has its operator as the key of its operands", step),
+    })
+}
+
+/// A value with `op`, `a` and `b`, where operators are keys.
+pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let (value, message) = operation(at, list)?;
+    Some(Rewrite::notation(message?, vec![value]))
+}
+
+type Operation<'a> = ((&'a str, Draft<'a>), Option<&'static str>);
+
+/// The operation of a record, and what to say of it where that is another notation's form.
+fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
+    let (operator, operands) = by_keys(list)?;
+    let constrained =
+        list.iter().all(|entry| entry.name().is_some_and(|name| matches!(name, "op" | "a" | "b")));
+    if constrained && at.dialect.has(Key::Op) {
+        return None;
+    }
+    let operands: Vec<Draft<'a>> = operands.into_iter().map(|node| Draft::Kept(*node)).collect();
+    let operands = match <[Draft<'a>; 1]>::try_from(operands) {
+        Ok([only]) => only,
+        Err(operands) => Draft::List(operands),
+    };
+    let message = constrained.then_some("`op` is another notation's form of an operation, and read as that");
+    Some(((operator.spelling, operands), message))
+}
+
+/// Whether a merge has its two parts in the form of another notation.
+pub(super) fn has_pair<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> bool {
+    let merge = get(list, &["merge", "$merge"]);
+    merge.is_some_and(|entry| takes_list(at.dialect) != matches!(entry.value.kind, Kind::List(_)))
+}
+
+/// Whether a merge takes a list of its two parts.
+fn takes_list(dialect: Dialect) -> bool {
+    !dialect.has(Key::Set)
+}
+
+/// `merge` with `set` for a list of the two, and the reverse.
+pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let merge = get(list, &["merge", "$merge"])?;
+    let word = at.dialect.word(Key::Merge);
+    let mut record: Fields<'a> = Vec::new();
+    let message = if takes_list(at.dialect) {
+        let set = get(list, &["set"])?;
+        record.extend(others(list, &["merge", "$merge", "set"]));
+        record.push((word, Draft::List(vec![Draft::Kept(merge.value), Draft::Kept(set.value)])));
+        "`set` beside a merge is another notation's form, and read as the second of a list"
+    } else {
+        let (Kind::List([base, set]), None) = (merge.value.kind, get(list, &["set"])) else {
+            return None;
+        };
+        record.extend(others(list, &["merge", "$merge"]));
+        record.extend([(word, Draft::Kept(*base)), (at.dialect.word(Key::Set), Draft::Kept(*set))]);
+        "a merge of a list is another notation's form, and read as `merge` with `set`"
+    };
+    Some(Rewrite::notation(message, record))
+}
+
+/// `{"n": {">": 3}}`, as some queries have a comparison.
+pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [outer] = list else { return None };
+    let [inner] = entries(&outer.value) else { return None };
+    let word = inner.name()?.trim_start_matches('$');
+    let operator = operator::find(word).or_else(|| operator::meant(word))?;
+    let scalar = !matches!(inner.value.kind, Kind::List(_) | Kind::Record(_));
+    if operator.least() != 2 || !scalar || operator::find(outer.name()?).is_some() {
+        return None;
+    }
+    let subject = outer.name()?.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+    let text = Text { text: at.arena.alloc_str(subject), style: Style::Double, start: None };
+    let node = Node { kind: Kind::Text(text), span: outer.key.span };
+    let found = at.names.resolve(&bare(&node, at.arena)?, at.arena)?;
+    let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
+    let operands = Draft::List(vec![Draft::Word(reference), Draft::Kept(inner.value)]);
+    let message = "a comparison has its operator as the key of both operands";
+    let to = Draft::one(operator.spelling, operands);
+    Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
+}
+
+/// `{"in": [x, [a, b]]}` and its like, which no operator is.
+pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const MOST: usize = 8;
+    let [entry] = list else { return None };
+    if !operator::MEMBERSHIP.contains(&entry.name()?) {
+        return None;
+    }
+    let wrong = unknown_operator(&entry.key, None);
+    let found = match entry.value.kind {
+        Kind::List([subject, Node { kind: Kind::List(items), .. }])
+            if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && mendable(at.node.span) =>
+        {
+            let equal = |item: &Node<'a>| {
+                Draft::one("==", Draft::List(vec![Draft::Kept(*subject), Draft::Kept(*item)]))
+            };
+            Some(match items {
+                [only] => equal(only),
+                _ => Draft::one("or", Draft::List(items.iter().map(equal).collect())),
+            })
+        }
+        _ => None,
+    };
+    let nothing = Draft::Kept(Node { kind: Kind::Null, span: at.node.span });
+    Some(match found {
+        Some(to) => {
+            let wrong = wrong.expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)));
+            Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to)
+        }
+        None => Rewrite::whole(
+            wrong.help(
+                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
+                 true in an `if` inside; `has` asks a record for a field",
+            ),
+            nothing,
+        ),
+    })
+}
+
+/// A sign that is no operator in the place of a value.
+pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
+    let [entry] = list else { return None };
+    entry.name().filter(|name| !name.is_empty() && !name.chars().any(letter))?;
+    other_operator(at, entry)
+}
+
+/// An operator of another language, or a misspelt one, with its operands, where something is computed.
+pub(super) fn computed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    if matches!(entry.value.kind, Kind::List(_)) { other_operator(at, entry) } else { None }
+}
+
+fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {
+    const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
+    let name = entry.name()?;
+    if operator::find(name).is_some() || at.dialect.meaning(name, &CONSTRUCTS).is_some() || is_step(name) {
+        return None;
+    }
+    let plain = name.strip_prefix('$').unwrap_or(name);
+    let meant = operator::find(plain).or_else(|| operator::near(plain));
+    let wrong = unknown_operator(&entry.key, meant);
+    let instead =
+        operator::in_place_of(name).unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`");
+    let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
+    let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
+    let value = if meant.is_some() { entry.value } else { at.node };
+    Some(Rewrite::reported(wrong, vec![(word, Draft::Kept(value))]))
+}
+
+/// What is wrong with an operator that is none, and the one that is meant.
+fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
+    let written = shown(key);
+    let mut wrong =
+        Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
+            .expected(operator::LIST, format!("`{written}`"))
+            .nearest(meant.map(|operator| operator.spelling));
+    wrong.fix = meant.and_then(|operator| rename(key, operator.spelling));
+    wrong
+}

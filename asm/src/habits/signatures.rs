@@ -1,0 +1,184 @@
+//! Inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
+
+use super::walk::Walk;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{entries, first_of};
+use crate::text::{is_name, quote};
+use ilo_spec::error::Code;
+
+/// How many inputs a message writes out.
+const MOST_INPUTS: usize = 8;
+
+impl<'a> Walk<'_, 'a> {
+    /// A program, or its `meta`, with inputs, types and tools in the canonical form.
+    pub(super) fn signature(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        const KEYS: [Key; 4] = [Key::Meta, Key::Input, Key::Output, Key::Deps];
+        let dialect = self.at.dialect;
+        self.entries(node, |walk, entry| match dialect.meaning(entry.name()?, &KEYS)?.0 {
+            Key::Meta => walk.signature(&entry.value),
+            Key::Input => walk.inputs(&entry.value),
+            Key::Output => walk.type_text(&entry.value),
+            _ => walk.items(&entry.value, |walk, _, tool| walk.tool(tool)),
+        })
+    }
+
+    fn inputs(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        match node.kind {
+            Kind::List(items) => self.declarations(node, items).or_else(|| self.names_alone(node, items)),
+            Kind::Record(_) => {
+                self.schema(node).or_else(|| self.entries(node, |walk, entry| walk.type_text(&entry.value)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Inputs as a list of records with `name` and `type`.
+    fn declarations(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
+        let input = |item: &'a Node<'a>| {
+            let ty = member(item, "type")?;
+            let key = *member(item, "name")?;
+            key.text()?;
+            let text = plain_type(ty).or_else(|| schema_type(item))?;
+            Some(Entry { key, value: self.text_at(&text, ty) })
+        };
+        let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
+        let form = form(&inputs).filter(|_| !inputs.is_empty())?;
+        let wrong = self.no_record(node, &form, "a list of records");
+        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        self.diagnostics.push(if flow {
+            wrong.replace(node.span, form)
+        } else {
+            wrong.help("write each input as `name: type`")
+        });
+        Some(self.record_at(inputs, node))
+    }
+
+    /// Inputs as a list of their names.
+    fn names_alone(&mut self, node: &Node<'a>, items: &'a [Node<'a>]) -> Option<Node<'a>> {
+        let input = |item: &Node<'a>| {
+            item.text()?;
+            Some(Entry { key: *item, value: self.text_at("any", item) })
+        };
+        let inputs: Vec<Entry<'a>> = items.iter().map(input).collect::<Option<_>>()?;
+        let form = form(&inputs).filter(|_| (1..=MOST_INPUTS).contains(&inputs.len()))?;
+        let wrong = self.no_record(node, "a record of names and types", node.kind_name());
+        self.diagnostics.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
+        Some(self.record_at(inputs, node))
+    }
+
+    fn no_record(&self, node: &Node<'a>, expected: &str, found: &str) -> Diagnostic {
+        let message = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
+        let expected = if expected.starts_with('{') { format!("`{expected}`") } else { expected.to_owned() };
+        Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, found)
+    }
+
+    /// Inputs as a JSON Schema of an object.
+    fn schema(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        member(node, "type")?.text().filter(|&ty| ty == "object")?;
+        let input = |entry: &Entry<'a>| {
+            entry.name()?;
+            let value = match entry.value.text() {
+                Some(_) => entry.value,
+                None => self.text_at(&schema_type(&entry.value)?, &entry.value),
+            };
+            Some(Entry { key: entry.key, value })
+        };
+        let inputs: Vec<Entry<'a>> =
+            entries(member(node, "properties")?).iter().map(input).collect::<Option<_>>()?;
+        let form = form(&inputs)?;
+        let what = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
+        self.no_schema(node, &what, form);
+        Some(self.record_at(inputs, node))
+    }
+
+    /// A type as a JSON Schema, or as a list of the type of its items.
+    fn type_text(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let ty = schema_type(node)?;
+        self.no_schema(node, "a type is a text", quoted(&ty));
+        Some(self.text_at(&ty, node))
+    }
+
+    /// Reports a JSON Schema, in place of which `form` is written.
+    fn no_schema(&mut self, node: &Node<'a>, what: &str, form: String) {
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), format!("{what}, and no schema"))
+            .expected(format!("`{}`", form.trim_matches('"')), node.kind_name());
+        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with(['{', '[']));
+        self.diagnostics.push(if flow {
+            wrong.replace(node.span, form)
+        } else {
+            wrong.help(format!("write `{}`", form.trim_matches('"')))
+        });
+    }
+
+    /// A tool as its description.
+    fn tool(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let name = member(node, "name").or(member(node, "tool"))?.text()?;
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), "what may be called is a name, a text")
+            .expected("a name", node.kind_name());
+        let flow = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('{'));
+        self.diagnostics.push(if flow {
+            wrong.replace(node.span, quoted(name))
+        } else {
+            wrong.help(format!("write `{name}` alone"))
+        });
+        Some(self.text_at(name, node))
+    }
+
+    /// A text in the place of a node.
+    fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
+        let text = Text { text: self.at.arena.alloc_str(text), style: Style::Double, start: None };
+        Node { kind: Kind::Text(text), span: of.span }
+    }
+
+    /// A record in the place of a node.
+    fn record_at(&self, list: Vec<Entry<'a>>, of: &Node<'a>) -> Node<'a> {
+        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&list)), span: of.span }
+    }
+}
+
+/// Inputs as JSON; `None` where a type is no text.
+fn form(inputs: &[Entry<'_>]) -> Option<String> {
+    let input =
+        |entry: &Entry<'_>| Some(format!("{}: {}", quoted(entry.key.text()?), quoted(entry.value.text()?)));
+    let inputs: Vec<String> = inputs.iter().map(input).collect::<Option<_>>()?;
+    Some(format!("{{{}}}", inputs.join(", ")))
+}
+
+/// The value of a key.
+fn member<'d, 'a>(node: &'d Node<'a>, name: &str) -> Option<&'d Node<'a>> {
+    entries(node).iter().find(|entry| entry.name() == Some(name)).map(|entry| &entry.value)
+}
+
+/// The type that `{"type": "string"}` or `["text"]` means.
+fn schema_type(node: &Node<'_>) -> Option<String> {
+    if let Kind::List([item]) = node.kind {
+        return Some(format!("list {}", schema_type(item).or_else(|| plain_type(item))?));
+    }
+    let ty = plain_type(member(node, "type")?)?;
+    if ty != "array" {
+        return Some(ty);
+    }
+    let items = member(node, "items").and_then(schema_type);
+    Some(format!("list {}", items.as_deref().unwrap_or("any")))
+}
+
+/// A type's name, that of a JSON Schema or one of ours.
+fn plain_type(node: &Node<'_>) -> Option<String> {
+    let ty = match node.text()? {
+        "string" => "text",
+        "integer" => "number",
+        "boolean" => "bool",
+        "null" => "nil",
+        other => other,
+    };
+    is_name(ty).then(|| ty.to_owned())
+}
+
+/// A text as JSON has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    quote(text, &mut quoted);
+    quoted
+}

@@ -1,0 +1,224 @@
+//! The table of habits: each row with its example, in the order in which they are tried.
+
+use super::names::Names;
+use super::{absent, bindings, calls, choices, loops, operations};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Dialect;
+use crate::document::edit::Draft;
+use crate::document::{Entry, Kind, Node};
+use crate::notation::Notation;
+use crate::text::is_name;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+/// Where a habit looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// At steps.
+    Step,
+    /// At records in the place of a step, none of whose words begins one.
+    NoStep,
+    /// At values.
+    Value,
+    /// At values where something is computed: under `expr`, in conditions, among operands.
+    Formula,
+}
+
+/// One habit.
+pub(super) struct Habit {
+    /// What it is called.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    pub(super) name: &'static str,
+    /// Where it looks.
+    pub(super) at: At,
+    /// What a record should have been, where it is of this habit.
+    pub(super) rewrite: for<'a> fn(&Context<'_, 'a>, Entries<'a>) -> Option<Rewrite<'a>>,
+    /// What shows it.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    pub(super) example: Example,
+}
+
+/// A fragment of a program as it is written, and what it is rewritten to, as JSON.
+#[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+pub(super) struct Example {
+    pub(super) notation: Notation,
+    pub(super) written: &'static str,
+    pub(super) read: &'static str,
+}
+
+/// What habits look at beside the record.
+pub(super) struct Context<'w, 'a> {
+    pub(super) dialect: Dialect,
+    pub(super) arena: &'a Bump,
+    pub(super) names: &'w Names<'a>,
+    pub(super) source: &'a str,
+    /// The record.
+    pub(super) node: Node<'a>,
+    /// Whether the step is under a name, in YAML.
+    pub(super) named: bool,
+}
+
+/// What a record should have been, and what to say of it.
+pub(super) struct Rewrite<'a> {
+    pub(super) report: Report,
+    /// A record; where a step should have been several or none, a list of them.
+    pub(super) to: Draft<'a>,
+}
+
+/// What to say of a record.
+pub(super) enum Report {
+    /// A message; what it should have been is expected, and is the fix.
+    Shape(Code, &'static str),
+    /// All of it.
+    Whole(Box<Diagnostic>),
+}
+
+impl<'a> Rewrite<'a> {
+    pub(super) fn step(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Shape(Code::BadStep, message), to: Draft::Record(record) }
+    }
+
+    /// A record with a diagnostic of its own.
+    pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::Record(record) }
+    }
+
+    /// A value with a diagnostic of its own.
+    pub(super) fn whole(wrong: Diagnostic, to: Draft<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to }
+    }
+
+    /// A step that is left out.
+    pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::List(Vec::new()) }
+    }
+
+    /// What another notation writes so: it is read as that, with a warning.
+    pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Draft::Record(record) }
+    }
+}
+
+pub(super) type Entries<'a> = &'a [Entry<'a>];
+pub(super) type Fields<'a> = Vec<(&'a str, Draft<'a>)>;
+
+/// The first entry that has one of these names, in the order of the names.
+pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
+    names.iter().find_map(|&name| list.iter().find(|entry| entry.name() == Some(name)))
+}
+
+/// An entry as it is.
+pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Draft<'a>)> {
+    Some((entry.name()?, Draft::Kept(entry.value)))
+}
+
+/// The entries of a list but for some.
+pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
+    list.iter()
+        .filter(|entry| !entry.name().is_some_and(|name| without.contains(&name)))
+        .filter_map(kept)
+        .collect()
+}
+
+/// The entry with `let`, as the beginning of a step.
+pub(super) fn bound<'a>(list: Entries<'a>) -> Fields<'a> {
+    get(list, &["let"]).and_then(kept).into_iter().collect()
+}
+
+/// What says only which kind of step a record is.
+pub(super) const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
+
+impl<'a> Context<'_, 'a> {
+    /// Whether a step is written with the notation's own words alone, each in its canonical shape.
+    pub(super) fn is_canonical(&self, list: Entries<'a>) -> bool {
+        let nested = |entry: &Entry<'a>| {
+            matches!(entry.value.kind, Kind::Record(_))
+                && entry.name().is_some_and(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
+        };
+        let looped =
+            |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
+        let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.is_own(name));
+        list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
+            && !(get(list, &["if"]).is_some() && choices::condition_beside(self, list).is_some()
+                || operations::has_pair(self, list)
+                || get(list, &["op"]).is_some() && get(list, &["a"]).is_none()
+                || get(list, &["switch"]).is_some()
+                || matches!(list, [only] if only.name() == Some("set")))
+    }
+}
+
+use At::{Formula, NoStep, Step, Value};
+use Notation::{Constrained, Mcp, ToolCalling, Workflow};
+
+macro_rules! habits {
+    ($($name:literal, $at:ident, $rewrite:path, $notation:ident, $written:literal => $read:literal;)*) => {
+        &[$(Habit {
+            name: $name,
+            at: $at,
+            rewrite: $rewrite,
+            example: Example { notation: $notation, written: $written, read: $read },
+        }),*]
+    };
+}
+
+/// All of them.
+pub(super) const HABITS: &[Habit] = habits! {
+    "operation with `op`", Step, operations::operation_step, ToolCalling,
+        r#"{"let": "v", "op": "+", "a": 1, "b": 2}"# => r#"{"let": "v", "expr": {"+": [1, 2]}}"#;
+    "operation with `op` in a value", Value, operations::operation_value, Mcp,
+        r#"{"op": "add", "a": 1, "b": 2}"# => r#"{"+": [1, 2]}"#;
+    "`assert` where an `if` fails", Step, choices::assertion, ToolCalling,
+        r#"{"assert": true, "error": "no"}"# => r#"{"if": {"not": true}, "return": {"error": "no"}}"#;
+    "`merge` in another notation's form", Step, operations::merge, ToolCalling,
+        r#"{"let": "v", "merge": "$a", "set": {"b": 1}}"# => r#"{"let": "v", "$merge": ["$a", {"b": 1}]}"#;
+    "`merge` of a list in a value", Value, operations::merge, Mcp,
+        r#"{"merge": ["$a", {"b": 1}]}"# => r#"{"merge": "$a", "set": {"b": 1}}"#;
+    "default beside a switch", Step, choices::default_beside, Workflow,
+        r#"{"switch": [{"if": "true", "return": 1}], "default": {"return": 2}}"#
+        => r#"{"switch": [{"if": "true", "return": 1}, {"default": {"return": 2}}]}"#;
+    "`switch` with cases", Step, choices::switch_with_cases, Mcp,
+        r#"{"let": "v", "switch": {"on": "$x"}, "cases": {"a": 1}}"#
+        => r#"{"let": "v", "match": "$x", "cases": {"a": 1}}"#;
+    "cases beside `match`", Step, choices::loose_cases, Mcp,
+        r#"{"let": "v", "match": "$x", "gold": 1, "silver": 2}"#
+        => r#"{"let": "v", "match": "$x", "cases": {"gold": 1, "silver": 2}}"#;
+    "step inside `if` or `match`", Step, choices::nested, ToolCalling,
+        r#"{"if": {"condition": true, "then": []}}"# => r#"{"if": true, "then": []}"#;
+    "condition beside a step", Step, choices::condition_beside, ToolCalling,
+        r#"{"call": "t", "when": true}"# => r#"{"if": true, "then": [{"call": "t"}]}"#;
+    "loop of another language", Step, loops::looped, ToolCalling,
+        r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
+    "call of another language", Step, calls::called, Mcp,
+        r#"{"tool": "t", "arguments": {"a": 1}}"# => r#"{"call": "t", "with": {"a": 1}}"#;
+    "arguments beside a call", Step, calls::loose_arguments, Constrained,
+        r#"{"let": "v", "call": "t", "user": 1}"# => r#"{"let": "v", "call": "t", "args": {"user": 1}}"#;
+    "`try` around a call", Step, calls::tried, ToolCalling,
+        r#"{"try": [{"call": "t"}], "catch": {"value": 1}}"# => r#"{"call": "t", "on-error": {"value": 1}}"#;
+    "several names in one `let`", Step, bindings::several, Mcp,
+        r#"{"let": {"a": 1, "b": 2}}"# => r#"[{"let": "a", "expr": 1}, {"let": "b", "expr": 2}]"#;
+    "name of a step as a binding", Step, bindings::of_named_step, Workflow,
+        r#"{"set": "plain"}"# => r#"{"value": "plain"}"#;
+    "name as the key of its value", Step, bindings::by_key, ToolCalling,
+        r#"{"let": {"a": 1}}"# => r#"{"let": "a", "expr": 1}"#;
+    "operator beside `let`", Step, bindings::operator_beside, Mcp,
+        r#"{"let": "a", "+": [1, 2]}"# => r#"{"let": "a", "expr": {"+": [1, 2]}}"#;
+    "kind of a step under `type`", Step, bindings::by_type, Mcp,
+        r#"{"type": "return", "value": 1}"# => r#"{"ok": 1}"#;
+    "comparison by field", Formula, operations::compared, ToolCalling,
+        r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
+    "question whether a list holds a value", Formula, operations::membership, ToolCalling,
+        r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"or": [{"==": ["$input.n", 1]}, {"==": ["$input.n", 2]}]}"#;
+    "sign of another language", Value, operations::sign, ToolCalling,
+        r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
+    "operator of another language with its operands", Formula, operations::computed, ToolCalling,
+        r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
+    "shell command", NoStep, absent::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
+    "state of a state machine", NoStep, absent::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
+    "`else` alone", NoStep, absent::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
+    "step under its name", NoStep, absent::named, Mcp,
+        r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
+    "word that no notation has", NoStep, absent::absent, Mcp, r#"{"while": true}"# => "[]";
+    "operator of another language", NoStep, absent::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
+    "message of a failure alone", NoStep, absent::message, ToolCalling,
+        r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
+};

@@ -1,0 +1,509 @@
+//! The walk over a program's document: which of its nodes are steps and which are values, offered to the habits of
+//! each kind of place, and rebuilt where one applies.
+//!
+//! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
+
+use super::absent;
+use super::names::Names;
+use super::table::{At, Context, Entries, HABITS, Habit, Report, Rewrite, kept};
+use super::words::{kind_of_step, outer_kind};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::{
+    ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
+};
+use crate::document::edit::{Draft, mendable};
+use crate::document::{Entry, Kind, Node, entries, first_of};
+use crate::notation::Notation;
+use crate::text::shorten;
+use bumpalo::Bump;
+
+/// How deep the walk goes; deeper programs are refused.
+const DEEPEST: usize = 256;
+
+/// Whether the value of a block's last step is wanted, and so a record without a step's word is a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Drop,
+    Value,
+    Yield,
+}
+
+pub(super) struct Walk<'w, 'a> {
+    pub(super) at: Context<'w, 'a>,
+    pub(super) source: &'a str,
+    pub(super) diagnostics: &'w mut Diagnostics,
+    /// Names that were bound in what is left out.
+    pub(super) lost: &'w mut Vec<&'a str>,
+    /// The names of the steps around.
+    naming: Vec<&'a str>,
+    depth: usize,
+}
+
+/// A program in the canonical form; `None` where no habit applies.
+pub(super) fn program<'a>(
+    node: &Node<'a>,
+    dialect: Dialect,
+    source: &'a str,
+    arena: &'a Bump,
+    (diagnostics, lost): (&mut Diagnostics, &mut Vec<&'a str>),
+) -> Option<Node<'a>> {
+    let mut walk = |names: &Names<'a>, node: &Node<'a>, pass: Pass<'a>| {
+        let at = Context { dialect, arena, names, source, node: *node, named: false };
+        let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
+        pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0 }, node)
+    };
+    let head = walk(&Names::of(node, dialect), node, |walk, node| {
+        let head = walk.head(node);
+        walk.signature(&head.unwrap_or(*node)).or(head)
+    });
+    let node = head.unwrap_or(*node);
+    walk(&Names::of(&node, dialect), &node, |walk, node| walk.function(node)).or(head)
+}
+
+type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
+
+impl<'a> Walk<'_, 'a> {
+    // What is rebuilt.
+
+    pub(super) fn entries(
+        &mut self,
+        node: &Node<'a>,
+        mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
+    ) -> Option<Node<'a>> {
+        let list = entries(node);
+        let mut new: Option<Vec<Entry<'a>>> = None;
+        for (at, entry) in list.iter().enumerate() {
+            if let Some(value) = each(self, entry) {
+                let new = new.get_or_insert_with(|| list.to_vec());
+                new[at] = Entry { key: entry.key, value };
+            }
+        }
+        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+    }
+
+    pub(super) fn items(
+        &mut self,
+        node: &Node<'a>,
+        mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
+    ) -> Option<Node<'a>> {
+        let Kind::List(list) = node.kind else { return None };
+        let mut new: Option<Vec<Node<'a>>> = None;
+        for (at, item) in list.iter().enumerate() {
+            if let Some(item) = each(self, at, item) {
+                new.get_or_insert_with(|| list.to_vec())[at] = item;
+            }
+        }
+        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+    }
+
+    // Programs.
+
+    /// The words at the top of a program.
+    fn head(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let keys: &[Key] = if dialect.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+        let new = self.words(node, keys, "a program");
+        let found = self.entries(&new.unwrap_or(*node), |walk, entry| {
+            let meta = dialect.meaning(entry.name()?, &[Key::Meta]).filter(|_| keys.contains(&Key::Meta));
+            meta.and_then(|_| walk.words(&entry.value, &META, "`meta`"))
+        });
+        found.or(new)
+    }
+
+    fn function(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        self.entries(node, |walk, entry| {
+            dialect.meaning(entry.name()?, &[Key::Steps]).and_then(|_| walk.body(&entry.value))
+        })
+    }
+
+    // Steps.
+
+    /// The steps of a function.
+    fn body(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let yaml = self.at.dialect.is_yaml();
+        match node.kind {
+            Kind::List(_) => self.list_of_steps(node, if yaml { Tail::Value } else { Tail::Drop }),
+            Kind::Record(_) if yaml => self.named_steps(node, Tail::Value),
+            _ => None,
+        }
+    }
+
+    fn list_of_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        let Kind::List(list) = node.kind else { return None };
+        let mut new: Option<Vec<Node<'a>>> = None;
+        for (at, item) in list.iter().enumerate() {
+            let last = at + 1 == list.len();
+            match self.step(item, if last { tail } else { Tail::Drop }, None) {
+                Some(Node { kind: Kind::List(several), .. }) => {
+                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec())
+                        .extend_from_slice(several);
+                }
+                Some(step) => {
+                    new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec()).push(step);
+                }
+                None => new.iter_mut().for_each(|new| new.push(*item)),
+            }
+        }
+        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+    }
+
+    /// Steps under their names, in YAML.
+    fn named_steps(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        let list = entries(node);
+        let mut new: Option<Vec<Entry<'a>>> = None;
+        for (at, entry) in list.iter().enumerate() {
+            let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
+            let step = self.step(&entry.value, tail, Some(&entry.key));
+            let Some(step) = step else {
+                new.iter_mut().for_each(|new| new.push(*entry));
+                continue;
+            };
+            let new = new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
+            match step.kind {
+                Kind::List(several) if !matches!(entry.value.kind, Kind::List(_)) => {
+                    // Each under the name that it binds.
+                    let key = |step: &Node<'a>| entries(step).first().map_or(entry.key, |named| named.value);
+                    new.extend(several.iter().map(|step| Entry { key: key(step), value: *step }));
+                }
+                _ => new.push(Entry { key: entry.key, value: step }),
+            }
+        }
+        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
+    }
+
+    /// What stands under `then`, `else` and the body of a loop: steps, or a value where one is wanted.
+    fn branch(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        let has_word =
+            |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(begins_step));
+        let yaml = self.at.dialect.is_yaml();
+        match node.kind {
+            Kind::List(items)
+                if tail == Tail::Value && !(!items.is_empty() && items.iter().all(has_word)) =>
+            {
+                self.value(node, At::Value)
+            }
+            Kind::List(_) => self.list_of_steps(node, tail),
+            Kind::Record(list) if yaml && !has_word(node) => {
+                let fields = list.len() > 1 && list.iter().all(|entry| self.is_field(entry));
+                let steps = list.iter().any(|entry| has_word(&entry.value));
+                match tail {
+                    Tail::Value if !steps => self.value(node, At::Value),
+                    Tail::Yield if fields => self.value(node, At::Value),
+                    _ => self.named_steps(node, tail),
+                }
+            }
+            Kind::Record(_) => self.step(node, tail, None),
+            _ => None,
+        }
+    }
+
+    /// Whether an entry is a field of what a loop yields.
+    fn is_field(&self, entry: &Entry<'a>) -> bool {
+        let is_new = |name: &str| !begins_step(name) && !self.at.names.survey.binds_name(name);
+        let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
+        entry.name().is_some_and(is_new) && !entries(&entry.value).iter().any(is_step)
+    }
+
+    /// A step; a list of steps where it should have been several or none.
+    fn step(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
+        if self.depth >= DEEPEST {
+            return None;
+        }
+        if !matches!(node.kind, Kind::Record(_)) {
+            return self.value(node, At::Value);
+        }
+        self.depth += 1;
+        let outer = self.naming.len();
+        let bound = entries(node).iter().find(|entry| entry.name() == Some("let"));
+        self.naming.extend(name.and_then(Node::text));
+        self.naming.extend(bound.and_then(|entry| entry.value.text()));
+        self.at.named = name.is_some();
+        let new = self.offer(node, At::Step);
+        let found = match new.unwrap_or(*node) {
+            steps @ Node { kind: Kind::List(_), .. } => self.list_of_steps(&steps, Tail::Drop),
+            step => self.step_of_kind(&step, tail, name),
+        };
+        self.naming.truncate(outer);
+        self.depth -= 1;
+        found.or(new)
+    }
+
+    /// Which kind of step a record is, by the words of any notation.
+    fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
+        let has = |keys: &[Key]| list.iter().any(|entry| self.means(entry, keys));
+        // `value` and `skip` are fields like any other where others are beside them.
+        let alone = |form: &Form| {
+            !matches!(form.key, Key::Value | Key::Skip)
+                || list.iter().all(|entry| self.means(entry, &[form.key, Key::Let]))
+        };
+        let found = STEPS.iter().find(|form| has(&[form.key]) && alone(form))?;
+        Some(if found.key == Key::Match && !has(&[Key::Cases]) { &RESULT } else { found })
+    }
+
+    fn means(&self, entry: &Entry<'a>, keys: &[Key]) -> bool {
+        entry.name().is_some_and(|name| self.at.dialect.meaning(name, keys).is_some())
+    }
+
+    /// What is in a step, by its kind.
+    fn step_of_kind(&mut self, node: &Node<'a>, tail: Tail, name: Option<&Node<'a>>) -> Option<Node<'a>> {
+        let list = entries(node);
+        let dialect = self.at.dialect;
+        let form = match self.form(list) {
+            Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
+            None => {
+                let last = name.is_some() && tail == Tail::Value;
+                let left_out =
+                    last && [absent::command, absent::state].iter().any(|is| is(&self.at, list).is_some());
+                if self.is_value(list, tail, name.is_some()) && !left_out {
+                    return self.value(node, At::Value);
+                }
+                if let Some(new) = self.offer(node, At::NoStep) {
+                    let found = match new.kind {
+                        Kind::Record(_) => self.step_of_kind(&new, tail, name),
+                        _ => None,
+                    };
+                    return found.or(Some(new));
+                }
+                kind_of_step(list)?
+            }
+        };
+        let mut keys: Vec<Key> = vec![form.key];
+        keys.extend(form.needs.iter().chain(form.takes));
+        let second = list.iter().find_map(|entry| {
+            STEPS.iter().find(|other| !self.means(entry, &keys) && self.means(entry, &[other.key]))
+        });
+        if let Some(other) = second {
+            keys.push(other.key);
+            keys.extend(other.needs.iter().chain(other.takes));
+        }
+        let read = name.and_then(Node::text).is_some_and(|name| self.at.names.survey.used_after(name, 0));
+        let tail = if read { Tail::Value } else { tail };
+        self.parts(node, &keys, &format!("a step with `{}`", dialect.word(form.key)), tail)
+    }
+
+    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to a step.
+    fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
+        const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
+        let part = |entry: &Entry<'a>| {
+            let meaning = entry.name().and_then(|name| self.at.dialect.meaning(name, &PARTS));
+            meaning.is_some_and(|(_, meant)| meant == Meant::Own)
+        };
+        let yaml = self.at.dialect.is_yaml();
+        let operator =
+            matches!(list, [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
+        let wanted = tail != Tail::Drop && (named || !yaml) && !(list.is_empty() && yaml);
+        let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
+        (wanted || operator) && !names_itself && !list.iter().any(part)
+    }
+
+    /// A record with its words translated, and what is under them; `what` says what it is.
+    fn parts(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let new = self.words(node, keys, what);
+        let node = new.unwrap_or(*node);
+        let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
+        let tail = if named { Tail::Value } else { tail };
+        let found = self.entries(&node, |walk, entry| {
+            let (key, _) = dialect.meaning(entry.name()?, keys)?;
+            walk.part((key, keys), &entry.value, tail)
+        });
+        found.or(new)
+    }
+
+    /// The value of a key of a step, a handler or an arm.
+    fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        match key {
+            Key::If | Key::Assert | Key::Expr => self.value(node, At::Formula),
+            Key::A | Key::B => self.value(node, At::Formula),
+            Key::Then | Key::Else => self.branch(node, tail),
+            Key::Body => self.branch(node, Tail::Yield),
+            Key::Args | Key::Obj | Key::Set => self.fields(node),
+            Key::Cases => self.cases(node),
+            Key::Compensate => self.rollbacks(node),
+            Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
+            Key::Handler => self.handler(node, tail),
+            Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
+            Key::Default
+            | Key::Return
+            | Key::Ok
+            | Key::Err
+            | Key::Message
+            | Key::Value
+            | Key::Yield
+            | Key::Fail
+            | Key::Merge
+            | Key::Match
+            | Key::In => self.value(node, At::Value),
+            _ => None,
+        }
+    }
+
+    fn handler(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
+        let list = entries(node);
+        let fails =
+            !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
+        let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
+        if fails || steps {
+            return self.fields(node);
+        }
+        self.keyed(node, &HANDLER, "a handler", tail)
+    }
+
+    /// A handler, an arm of a switch, or a rollback.
+    fn keyed(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
+        match node.kind {
+            Kind::Record(_) => self.parts(node, keys, what, tail),
+            _ => self.value(node, At::Value),
+        }
+    }
+
+    fn rollbacks(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let call = |walk: &mut Self, node: &Node<'a>| {
+            walk.keyed(node, &[Key::Call, Key::Args], "a rollback call", Tail::Drop)
+        };
+        match node.kind {
+            Kind::List(_) => self.items(node, |walk, _, item| call(walk, item)),
+            Kind::Record(_) if entries(node).iter().any(|entry| entry.name() == Some("call")) => {
+                call(self, node)
+            }
+            _ => self.entries(node, |walk, entry| call(walk, &entry.value)),
+        }
+    }
+
+    // Values.
+
+    fn cases(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        match node.kind {
+            Kind::Record(_) => self.fields(node),
+            _ => self.items(node, |walk, _, pair| match pair.kind {
+                Kind::List(_) => walk
+                    .items(pair, |walk, at, item| if at == 1 { walk.value(item, At::Value) } else { None }),
+                _ => walk.fields(pair),
+            }),
+        }
+    }
+
+    /// The fields of a record that is one, whatever its keys are.
+    fn fields(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        self.entries(node, |walk, entry| walk.value(&entry.value, At::Value))
+    }
+
+    /// A value, or a formula.
+    fn value(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
+        if self.depth >= DEEPEST {
+            return None;
+        }
+        self.depth += 1;
+        let found = match node.kind {
+            Kind::List(_) => self.items(node, |walk, _, item| walk.value(item, At::Value)),
+            Kind::Record(_) => {
+                let new = self.offer(node, at);
+                self.record(&new.unwrap_or(*node)).or(new)
+            }
+            _ => None,
+        };
+        self.depth -= 1;
+        found
+    }
+
+    /// What stands in a record in the place of a value.
+    fn record(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let list = entries(node);
+        if let [only] = list
+            && let Some(operator) = only.name().and_then(operator::find)
+        {
+            let at = if operator.spelling == "concat" { At::Value } else { At::Formula };
+            return self.entries(node, |walk, entry| match entry.value.kind {
+                Kind::List(_) => walk.items(&entry.value, |walk, _, operand| walk.value(operand, at)),
+                _ => walk.value(&entry.value, at),
+            });
+        }
+        const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
+        let form = self.form(list).filter(|form| VALUES.contains(&form.key));
+        let Some(form) = form else { return self.fields(node) };
+        let mut keys: Vec<Key> = vec![form.key];
+        keys.extend(form.needs.iter().chain(form.takes));
+        let whole = list.iter().all(|entry| self.means(entry, &keys))
+            && form.needs.iter().all(|key| list.iter().any(|entry| self.means(entry, &[*key])));
+        if whole { self.parts(node, &keys, "a value", Tail::Value) } else { self.fields(node) }
+    }
+
+    // Habits.
+
+    /// Offers a record to the habits of its place; what one of them makes of it is reported.
+    fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
+        const LONGEST: usize = 3;
+        let list = entries(node);
+        let passed = match place {
+            At::Step => self.at.is_canonical(list),
+            At::NoStep => false,
+            At::Value | At::Formula => list.len() > LONGEST,
+        };
+        if passed {
+            return None;
+        }
+        self.at.node = *node;
+        let looks = |habit: &&Habit| habit.at == place || habit.at == At::Value && place == At::Formula;
+        let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
+        Some(self.report(node, found))
+    }
+
+    /// Reports what a record should have been, and gives that.
+    fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
+        let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
+        let wrong = match found.report {
+            Report::Whole(wrong) => *wrong,
+            Report::Shape(code, message) => {
+                self.shape(node, Diagnostic::new(code, place, message), &found.to)
+            }
+        };
+        self.diagnostics.push(wrong);
+        if matches!(&found.to, Draft::List(steps) if steps.is_empty()) {
+            self.lose(node);
+        }
+        found.to.node(place, self.at.arena)
+    }
+
+    /// Says what shape a record should have had.
+    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Draft<'a>) -> Diagnostic {
+        let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
+        if let Draft::List(steps) = to {
+            let expected = "a step with `let` and `expr` for each";
+            let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
+            return if !yaml && mendable(node.span) {
+                let text = |step: &Draft<'a>| step.text(self.source, tight);
+                wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
+            } else {
+                wrong.help("write a step for each, with its name and `expr`")
+            };
+        }
+        let found = Draft::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
+        let expected = format!("`{}`", to.outline(yaml));
+        let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
+        match to.fix(node, self.source, yaml, tight) {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help(format!("write {expected}")),
+        }
+    }
+
+    /// Notes the names that a step binds which is left out, and those that wait for its value, so that nothing more is
+    /// said of who reads them.
+    fn lose(&mut self, node: &Node<'a>) {
+        self.lost.extend_from_slice(&self.naming);
+        let mut rest = vec![*node];
+        while let Some(node) = rest.pop() {
+            if let Kind::List(items) = node.kind {
+                rest.extend_from_slice(items);
+            }
+            for entry in entries(&node) {
+                match (entry.name(), entry.value.text()) {
+                    (Some("let"), Some(name)) => self.lost.push(name),
+                    (Some("ResultPath"), Some(path)) => self.lost.push(path.trim_start_matches("$.")),
+                    _ => {}
+                }
+                rest.push(entry.value);
+            }
+        }
+    }
+}

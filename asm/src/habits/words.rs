@@ -1,0 +1,277 @@
+//! The words of other languages and notations for the keys of a program, and words that no notation has.
+//!
+//! A word that is only spelt badly is for those who read.
+
+use super::table::Entries;
+use super::walk::Walk;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Dialect, Form, Key, Meant, STEPS};
+use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};
+use ilo_spec::error::Code;
+
+/// What keys are called elsewhere, and which of them is meant, the likeliest first.
+pub(super) const WORDS: &[(&str, &[Key])] = &[
+    ("tool", &[Key::Call]),
+    ("function", &[Key::Call]),
+    ("invoke", &[Key::Call]),
+    ("run", &[Key::Call]),
+    ("uses", &[Key::Call]),
+    ("arguments", &[Key::Args]),
+    ("params", &[Key::Args]),
+    ("parameters", &[Key::Args, Key::Input]),
+    ("inputs", &[Key::Args, Key::Input]),
+    ("input", &[Key::Args]),
+    ("onError", &[Key::Handler]),
+    ("error", &[Key::Handler, Key::Message]),
+    ("on-failure", &[Key::Handler]),
+    ("except", &[Key::Handler]),
+    ("rescue", &[Key::Handler]),
+    ("message", &[Key::Message, Key::Handler]),
+    ("msg", &[Key::Message, Key::Handler]),
+    ("rollback", &[Key::Compensate]),
+    ("undo", &[Key::Compensate]),
+    ("when", &[Key::If]),
+    ("condition", &[Key::If]),
+    ("otherwise", &[Key::Else, Key::Default]),
+    ("else", &[Key::Default]),
+    ("require", &[Key::Assert]),
+    ("guard", &[Key::Assert]),
+    ("foreach", &[Key::For]),
+    ("for_each", &[Key::For]),
+    ("map", &[Key::For]),
+    ("loop", &[Key::For]),
+    ("each", &[Key::For]),
+    ("of", &[Key::In]),
+    ("over", &[Key::In]),
+    ("items", &[Key::In]),
+    ("list", &[Key::In]),
+    ("steps", &[Key::Body, Key::Then]),
+    ("body", &[Key::Body, Key::Steps]),
+    ("collect", &[Key::Body, Key::Yield]),
+    ("emit", &[Key::Yield]),
+    ("var", &[Key::Let]),
+    ("bind", &[Key::Let]),
+    ("as", &[Key::Let]),
+    ("assign", &[Key::Let]),
+    ("save_as", &[Key::Let]),
+    ("id", &[Key::Let, Key::Name]),
+    ("name", &[Key::Let]),
+    ("case", &[Key::Cases, Key::If, Key::Match]),
+    ("arms", &[Key::Cases]),
+    ("on", &[Key::Match]),
+    ("_", &[Key::Default]),
+    ("object", &[Key::Obj]),
+    ("record", &[Key::Obj]),
+    ("compute", &[Key::Expr]),
+    ("to", &[Key::Value, Key::Expr]),
+    ("be", &[Key::Expr]),
+    ("=", &[Key::Expr]),
+    ("is", &[Key::Expr]),
+    ("eval", &[Key::Expr]),
+    ("formula", &[Key::Expr]),
+    ("fallback", &[Key::Value]),
+    ("with", &[Key::Set]),
+    ("fields", &[Key::Set]),
+    ("default", &[Key::Value]),
+    ("result", &[Key::Value, Key::Output, Key::Let]),
+    ("output", &[Key::Let]),
+    ("outputs", &[Key::Output, Key::Let]),
+    ("store", &[Key::Let]),
+    ("returns", &[Key::Output, Key::Return]),
+    ("type", &[Key::Output]),
+    ("tools", &[Key::Deps]),
+    ("dependencies", &[Key::Deps]),
+    ("metadata", &[Key::Meta]),
+    ("workflow", &[Key::Name]),
+    ("title", &[Key::Name]),
+];
+
+/// What other languages have and no notation does, and what is written in its place.
+const ABSENT: &[(&str, &str)] = &[
+    ("retry", "a call is made again by a `call` under `then` in its handler"),
+    ("retries", "a call is made again by a `call` under `then` in its handler"),
+    ("max-retries", "a call is made again by a `call` under `then` in its handler"),
+    ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
+    ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
+    ("throw", "`raise` fails with a value"),
+    ("comment", "leave it out: a program has no comments"),
+    ("note", "leave it out: a program has no comments"),
+    ("description", "leave it out: a program has no comments"),
+    ("-comment", "leave it out: a program has no comments"),
+    ("//", "leave it out: a program has no comments"),
+    ("continue", "put what follows under the `then` of an `if`"),
+    ("goto", "leave it out: steps run in the order of the file"),
+    ("break", "put what follows under the `then` of an `if`"),
+    ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
+    ("sort", "there is no such operation: a tool does it, with `call`"),
+    ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
+    ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
+    ("while", "the only loop is `for`, over a list"),
+    ("until", "the only loop is `for`, over a list"),
+    ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
+    ("where", "put an `if` into the loop, around what is wanted"),
+    ("index", "count in a variable that is bound before the loop"),
+    ("elif", "put a step with `if` under `else`"),
+    ("else-if", "put a step with `if` under `else`"),
+    ("elseif", "put a step with `if` under `else`"),
+    ("timeout", "how long a call may take is said in the tools file"),
+    ("parallel", "leave it out: steps run in the order of the file"),
+    ("next", "leave it out: steps run in the order of the file"),
+    ("depends-on", "leave it out: steps run in the order of the file"),
+    ("needs", "leave it out: steps run in the order of the file"),
+];
+
+/// The key among these that a word of another language stands for.
+pub(super) fn foreign(word: &str, keys: &[Key]) -> Option<Key> {
+    let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
+    meant.iter().copied().find(|key| keys.contains(key))
+}
+
+/// What to do in place of something that no notation has.
+pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
+    let plain = word.to_ascii_lowercase().replace('_', "-");
+    let (_, help) = ABSENT.iter().find(|(absent, _)| *absent == plain)?;
+    Some(help.replace("{handler}", dialect.word(Key::Handler)))
+}
+
+/// The kind of step that a word of another language makes of a record.
+pub(super) fn kind_of_step<'a>(list: Entries<'a>) -> Option<&'static Form> {
+    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
+    let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
+    let key = names.find_map(|name| foreign(name, &kinds))?;
+    STEPS.iter().find(|form| form.key == key)
+}
+
+/// The kind of step that a word of another language makes of a record, where the word that is read otherwise only
+/// belongs to that: `foreach` beside `yield`, `when` beside `return`.
+pub(super) fn outer_kind<'a>(dialect: Dialect, list: Entries<'a>, form: &Form) -> Option<&'static Form> {
+    let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
+    let mut names = list.iter().filter_map(Entry::name);
+    let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;
+    let is_unknown = |name: &str| {
+        let read = [&[form.key], form.needs, form.takes];
+        !read.iter().any(|keys| dialect.meaning(name, keys).is_some())
+    };
+    names.find_map(|name| {
+        let key = foreign(name, &kinds).filter(|_| is_unknown(name))?;
+        // What elsewhere names something is no step.
+        if foreign(name, &crate::dialect::ALL) != Some(key) {
+            return None;
+        }
+        let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
+        let holds = |keys| dialect.meaning(inner, keys).is_some();
+        (holds(outer.needs) || holds(outer.takes)).then_some(outer)
+    })
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// A record with its words translated, of which `keys` may be in it; `what` says what the record is.
+    pub(super) fn words(&mut self, node: &Node<'a>, keys: &[Key], what: &str) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let list = entries(node);
+        let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
+        let mut free: Vec<Key> = keys.to_vec();
+        free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
+        let mut new: Vec<Entry<'a>> = Vec::with_capacity(list.len());
+        let mut changed = false;
+        for entry in list {
+            let name = entry.name().unwrap_or_default();
+            let key = match meaning(entry) {
+                Some((key, Meant::Sister)) if dialect.has(key) => {
+                    self.other_notation(entry, key);
+                    key
+                }
+                Some(_) => {
+                    new.push(*entry);
+                    continue;
+                }
+                None if entry.name().is_none() => {
+                    new.push(*entry);
+                    continue;
+                }
+                None => {
+                    let help = instead(name, dialect);
+                    let key = foreign(name, &free).filter(|_| help.is_none());
+                    if help.is_none() && key.is_none() {
+                        new.push(*entry);
+                        continue;
+                    }
+                    self.unknown(entry, keys, what, key, help);
+                    changed = true;
+                    let Some(key) = key else {
+                        self.lost.extend(entry.value.text());
+                        continue;
+                    };
+                    free.retain(|free| *free != key);
+                    key
+                }
+            };
+            changed = true;
+            let text = Text { text: dialect.word(key), style: crate::document::Style::Double, start: None };
+            let key = Node { kind: Kind::Text(text), span: entry.key.span };
+            new.push(Entry { key, value: entry.value });
+        }
+        let list = changed.then(|| self.at.arena.alloc_slice_copy(&new))?;
+        Some(Node { kind: Kind::Record(list), span: node.span })
+    }
+
+    /// Warns of another notation's word.
+    fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
+        let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
+        let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
+        let mut warning = Diagnostic::new(Code::SisterWord, entry.key.span, message)
+            .expected(format!("`{word}`"), format!("`{found}`"));
+        warning.fix = rename(&entry.key, word);
+        self.diagnostics.push(warning);
+    }
+
+    /// Reports a word that has no meaning here.
+    fn unknown(
+        &mut self,
+        entry: &Entry<'a>,
+        keys: &[Key],
+        what: &str,
+        key: Option<Key>,
+        help: Option<String>,
+    ) {
+        let dialect = self.at.dialect;
+        let found = shown(&entry.key);
+        let word = key.map(|key| dialect.word(key));
+        let wrong =
+            Diagnostic::new(Code::UnknownKey, entry.key.span, format!("`{found}` has no meaning in {what}"))
+                .expected(dialect.listed(keys), format!("`{found}`"))
+                .nearest(word);
+        let fix = word.and_then(|word| rename(&entry.key, word));
+        self.diagnostics.push(match (fix, help, word) {
+            (Some(fix), ..) => wrong.fix(fix),
+            (None, Some(help), _) => wrong.help(help),
+            (None, None, word) => wrong.help(format!("write `{}`", word.unwrap_or_default())),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation::Notation;
+
+    #[test]
+    fn every_word_stands_for_each_of_its_keys() {
+        for (word, keys) in WORDS {
+            for key in *keys {
+                assert_eq!(foreign(&word.to_uppercase(), &[*key]), Some(*key), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_absent_word_has_its_help() {
+        for notation in [Notation::ToolCalling, Notation::Constrained, Notation::Workflow, Notation::Mcp] {
+            let dialect = Dialect::of(notation);
+            for (word, _) in ABSENT {
+                let help = instead(&word.to_uppercase().replace('-', "_"), dialect);
+                assert!(help.is_some_and(|help| !help.contains('{') || help.contains("`{\"")), "{word}");
+            }
+        }
+    }
+}

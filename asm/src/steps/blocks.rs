@@ -1,0 +1,116 @@
+//! Blocks of steps under `then`, `else` and the body of a loop, or a value where one is wanted.
+
+use super::reader::StepReader;
+use super::step::{Item, Tail};
+use crate::ast::{Block, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{Key, begins_step, operator};
+use crate::document::entries;
+use crate::document::{Entry, Kind, Node};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The block under `key`.
+    pub(crate) fn branch(&mut self, node: &Node<'a>, tail: Tail, key: Key) -> Block<'a> {
+        self.block(|this| this.branch_steps(node, tail, key))
+    }
+
+    /// Reads the block under `key` into the open one.
+    pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
+        let yaml = self.dialect.is_yaml();
+        match &node.kind {
+            Kind::List(items) => {
+                let are_steps = !items.is_empty() && items.iter().all(has_step_word);
+                if tail == Tail::Value && !are_steps {
+                    return self.value_branch(node);
+                }
+                self.steps(&Item::listed(items), tail);
+            }
+            Kind::Record(list) if yaml && !has_step_word(node) => {
+                let is_value = match tail {
+                    Tail::Value => !list.iter().any(|entry| has_step_word(&entry.value)),
+                    Tail::Yield => list.len() > 1 && list.iter().all(|entry| self.is_field(entry)),
+                    _ => false,
+                };
+                if is_value {
+                    return self.value_branch(node);
+                }
+                let items = Item::named(list);
+                if tail == Tail::Yield {
+                    self.lost_values(&items);
+                }
+                self.steps(&items, tail);
+            }
+            Kind::Record(_) => self.steps(&[Item { name: None, node }], tail),
+            _ if tail.wanted() => self.value_branch(node),
+            _ => {
+                let what = format!("`{}`", self.dialect.word(key));
+                self.bad_shape(node, &what, "a list of steps");
+            }
+        }
+    }
+
+    fn value_branch(&mut self, node: &Node<'a>) {
+        let value = self.value(node);
+        self.push(StmtKind::Value(value), node.span);
+    }
+
+    /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has yet.
+    fn is_field(&self, entry: &Entry<'a>) -> bool {
+        let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
+        entry.name().is_some_and(is_new) && is_data(&entry.value)
+    }
+
+    /// Warns of values in a pass of a loop under names of their own, of which only the last is yielded.
+    fn lost_values(&mut self, items: &[Item<'_, 'a>]) {
+        let Some((last, before)) = items.split_last() else { return };
+        let from = self.loops.first().map_or(0, |open| open.start);
+        let is_lost = |item: &&Item<'_, 'a>| {
+            let unread = |name: &str| self.scope.find(name).is_none() && !self.survey.used_after(name, from);
+            self.is_value_step(item) && item.name.and_then(Node::text).is_some_and(unread)
+        };
+        let lost: Vec<&Item<'_, 'a>> = before.iter().filter(is_lost).collect();
+        let Some(first) = lost.first().copied().filter(|_| self.is_value_step(last)) else { return };
+        let fields: Vec<&str> =
+            lost.iter().chain([&last]).filter_map(|item| item.name.and_then(Node::text)).collect();
+        let shown: Vec<String> = fields.iter().take(8).map(|name| format!("{name}: ${{{name}}}")).collect();
+        let name = fields.first().copied().unwrap_or("");
+        let message = format!("nothing reads `{name}`, and what a pass yields is its last step alone");
+        let place: Span = first.name.map_or(first.node.span, |name| name.span);
+        self.report(
+            Diagnostic::new(Code::LostValue, place, message)
+                .expected("a step that reads it, or a record of all as the last step", format!("`{name}`"))
+                .help(format!(
+                    "to yield a record of them, add a last step with `{}:`, and below it `{}`",
+                    self.dialect.word(Key::Obj),
+                    shown.join("`, `")
+                )),
+        );
+    }
+
+    /// Whether a step is nothing but a value.
+    fn is_value_step(&self, item: &Item<'_, 'a>) -> bool {
+        const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
+        let list = entries(item.node);
+        let makes_value =
+            |name: &str| self.dialect.meaning(name, &VALUES).is_some() || operator::find(name).is_some();
+        let binds = list.iter().any(|entry| entry.name() == Some(self.dialect.word(Key::Let)));
+        !binds && (is_data(item.node) || list.iter().any(|entry| entry.name().is_some_and(makes_value)))
+    }
+}
+
+/// Whether a record has the key of a step.
+fn has_step_word(node: &Node<'_>) -> bool {
+    entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
+}
+
+/// Whether nothing makes a value a step.
+fn is_data(node: &Node<'_>) -> bool {
+    // A part of a step makes a record one even where the step's own word is misspelt.
+    const PARTS: [&str; 8] = ["let", "args", "arguments", "parameters", "catch", "cases", "yield", "do"];
+    let word = |name: &str| begins_step(name) || PARTS.contains(&name);
+    let list = entries(node);
+    let operation = matches!(list, [only] if only.name().is_some_and(|name| name == "value" || operator::find(name).is_some()));
+    !operation && !list.iter().any(|entry| entry.name().is_some_and(word))
+}

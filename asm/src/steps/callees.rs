@@ -1,0 +1,63 @@
+//! Names of tools and functions, as calls and the list of what may be called have them.
+
+use super::reader::StepReader;
+use crate::ast::Name;
+use crate::catalog::{ADDRESS, meant_address, own_function, own_function_address};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Node};
+use crate::document::{inner, rename, shown};
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The tool or function that is called.
+    pub(crate) fn callee(&mut self, node: &Node<'a>) -> Name<'a> {
+        let Kind::Text(text) = node.kind else {
+            self.bad_shape(node, "what is called", "the name of a tool or function, a text");
+            return Name { text: "", span: node.span };
+        };
+        let text = text.text;
+        if text.is_empty() || text.contains("${") {
+            let message = "what is called is a name that is there before the program runs";
+            self.report(
+                Diagnostic::new(Code::BadShape, node.span, message)
+                    .expected("the name of a tool or function", format!("`{}`", shown(node)))
+                    .help("choose between tools with `if`, each with a `call` of its own"),
+            );
+        }
+        if let Some(meant) = meant_address(text) {
+            let message = format!("a tool of a server is `{ADDRESS}`");
+            let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
+                .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
+            wrong.fix = rename(node, &meant);
+            self.report(wrong);
+            return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
+        }
+        let name = Name { text, span: inner(node) };
+        let Some((own, function)) = self.unnamed_function(name) else { return name };
+        self.report(
+            Diagnostic::new(
+                Code::UnnamedSelf,
+                name.span,
+                format!(
+                    "no function is named `{own}`; the only other function, which has no name, is called"
+                ),
+            )
+            .expected(format!("a function with `\"name\": \"{own}\"` in its `meta`"), "one without a name")
+            .help(format!("write `\"name\": \"{own}\"` into the `meta` of the function that is meant")),
+        );
+        function
+    }
+
+    /// The only other function without a name, for an `mcp://self/name` that no function has, and that name.
+    pub(crate) fn unnamed_function(&self, name: Name<'a>) -> Option<(&'a str, Name<'a>)> {
+        let own = own_function(name.text)?;
+        let list = self.functions.list;
+        if list.iter().any(|&(function, given)| given && function == own) {
+            return None;
+        }
+        let mut others =
+            list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
+        let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return None };
+        Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
+    }
+}

@@ -1,0 +1,128 @@
+//! `if`, `assert` and `for`.
+
+use super::reader::{OpenLoop, StepReader, literal};
+use super::step::{Step, Tail};
+use crate::ast::StmtKind;
+use crate::ast::{Block, Bound, Control, For, If, Literal};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
+use crate::document::{Kind, Node};
+use crate::document::{first_of, shown};
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(condition) = step.get(Key::If) else { return };
+        let condition = self.condition(condition);
+        let tail_of_blocks = if step.target.is_some() { Tail::Value } else { tail };
+        let then = self.then_of_if(step, tail_of_blocks);
+        let otherwise = step.get(Key::Else).map(|node| self.branch(node, tail_of_blocks, Key::Else));
+        let node = If { condition, then, otherwise, span: step.place() };
+        let control = Control::If(self.arena.alloc(node));
+        self.finish(Bound::Control(control), step.target, tail, step.head());
+    }
+
+    /// The branch of an `if` whose condition holds: steps, or a way out of the function beside the condition.
+    fn then_of_if(&mut self, step: &Step<'_, 'a>, tail: Tail) -> Block<'a> {
+        match (self.leaving(&step.keyed), step.get(Key::Then)) {
+            (Some((key, entry)), None) => self.block(|this| {
+                this.compensations(step.get(Key::Compensate));
+                this.leave(key, entry);
+            }),
+            (leaving, Some(then)) => {
+                if let Some((_, entry)) = leaving {
+                    self.bad_step(
+                        entry.key.span,
+                        &format!("`{}` and `then` both say what happens", shown(&entry.key)),
+                        "one of them",
+                        "both",
+                        "make the return the last step under `then`",
+                    );
+                }
+                self.branch(then, tail, Key::Then)
+            }
+            (None, None) => {
+                if !step.faulty {
+                    let word = self.dialect.word(self.dialect.return_key());
+                    let help = format!("write `{word}` or `then` beside it");
+                    self.missing(step.place(), Key::Then, "a step with `if`", &help);
+                }
+                Block { statements: &[] }
+            }
+        }
+    }
+
+    pub(crate) fn assert_step(&mut self, step: &Step<'_, 'a>) {
+        let Some(condition) = step.get(Key::Assert) else { return };
+        let condition = self.condition(condition);
+        let condition = self.not(condition, condition.span);
+        let then = self.block(|this| {
+            this.compensations(step.get(Key::Compensate));
+            if let Some(entry) = step.keyed.entry(Key::Message) {
+                this.fail_with(&entry.value, entry.key.span);
+            }
+        });
+        let node = If { condition, then, otherwise: None, span: step.place() };
+        self.push_control(Control::If(self.arena.alloc(node)), step.head());
+    }
+
+    pub(crate) fn for_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(variable) = step.get(Key::For) else { return };
+        let list = match step.get(Key::In) {
+            Some(node) => self.subject(node),
+            None => literal(Literal::Nil, variable.span),
+        };
+        let id = self.new_loop();
+        self.scope.open();
+        let name = match variable.kind {
+            Kind::List([first, ..]) => {
+                self.counted(variable);
+                self.binder(first)
+            }
+            _ => self.binder(variable),
+        };
+        let (item, item_span) = match name {
+            Some(name) => (self.bind(name), name.span),
+            None => (self.hidden(None), variable.span),
+        };
+        let before = self.diagnostics.mark();
+        self.loops.push(OpenLoop { start: step.start, level: self.at.blocks, skipped: None });
+        let body = match step.get(Key::Body) {
+            Some(node) => self.branch(node, Tail::Yield, Key::Body),
+            None => Block { statements: &[] },
+        };
+        self.loops.pop();
+        self.scope.close();
+        // A body that could not be read may yield.
+        let gives = step.keyed.has(Key::Let) || yields(&body) || self.diagnostics.has_errors_since(before);
+        let node = For { id, item, item_span, list, body, span: step.place() };
+        let control = Control::For(self.arena.alloc(node));
+        self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
+    }
+
+    /// Reports a loop with a name for the place of its element.
+    fn counted(&mut self, variable: &Node<'a>) {
+        let Kind::List(names) = variable.kind else { return };
+        self.report(
+            Diagnostic::new(Code::BadShape, first_of(variable), "a loop names its element alone")
+                .expected("a name, a text", "a list")
+                .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
+        );
+        names.iter().skip(1).filter_map(Node::text).for_each(|name| self.scope.lose(name));
+    }
+}
+
+/// Whether a pass with this body can yield.
+fn yields(block: &Block<'_>) -> bool {
+    match block.statements.last().map(|last| last.kind) {
+        Some(StmtKind::Value(_)) => true,
+        Some(StmtKind::Control(Control::If(node))) => {
+            yields(&node.then) || node.otherwise.as_ref().is_some_and(yields)
+        }
+        Some(StmtKind::Control(Control::Match(node))) => {
+            [&node.err, &node.ok].into_iter().flatten().any(|arm| yields(&arm.body))
+        }
+        Some(StmtKind::Control(Control::For(node))) => yields(&node.body),
+        _ => false,
+    }
+}

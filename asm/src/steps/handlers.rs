@@ -1,0 +1,269 @@
+//! What a step does where its call fails: the ERR arm.
+
+use super::keyed::Keyed;
+use super::reader::{StepReader, literal, of_slot};
+use super::step::{Step, Tail};
+use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::{HANDLER, Key};
+use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, first_of, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// How the failure of a call is handled.
+#[derive(Clone, Copy)]
+pub(crate) struct HandledBy {
+    /// What the value of the arm is for.
+    pub(crate) tail: Tail,
+    /// A tool failed, and not a function of the file.
+    pub(crate) of_tool: bool,
+    /// What the value of the arm is bound to.
+    pub(crate) bind: Option<(Slot, Span)>,
+}
+
+/// What a handler does once its rollback calls are made.
+#[derive(Clone, Copy)]
+enum Action<'d, 'a> {
+    /// Fails with a message, or with the failure itself; the word that says so.
+    Fail(Option<&'d Node<'a>>, Span),
+    /// Returns.
+    Leave(Key, &'d Entry<'a>),
+    /// Goes on with a value.
+    Value(&'d Node<'a>),
+    /// Goes on with the value of steps.
+    Steps(&'d Node<'a>),
+    /// Goes on with nil.
+    Ignore,
+    /// Skips the rest of the pass of a loop.
+    Skip,
+}
+
+/// The actions, by their keys.
+const ACTIONS: [Key; 8] =
+    [Key::Return, Key::Ok, Key::Message, Key::Value, Key::Then, Key::Skip, Key::Ignore, Key::Continue];
+
+impl<'a> StepReader<'_, 'a> {
+    /// The arm of a failure, and whether it skips the rest of a pass; `of_block` is what the value of the step's block is
+    /// for.
+    pub(crate) fn failure_arm(
+        &mut self,
+        step: &Step<'_, 'a>,
+        by: HandledBy,
+        of_block: Tail,
+    ) -> (Arm<'a>, bool) {
+        let handler = step.keyed.entry(Key::Handler);
+        let compensate = step.keyed.entry(Key::Compensate);
+        let at = handler.or(compensate).map_or(step.place(), |entry| entry.key.span);
+        let handler = handler.map(|entry| &entry.value);
+        let mut bind = (Slot(0), at);
+        let mut skips = false;
+        let body = self.block(|this| {
+            let as_word = this.dialect.word(Key::As);
+            let named =
+                handler.and_then(|node| entries(node).iter().find(|entry| entry.name() == Some(as_word)));
+            bind = match named.and_then(|entry| this.binder(&entry.value)) {
+                Some(name) => (this.bind(name), name.span),
+                None => (this.hidden(Some(this.dialect.failure())), at),
+            };
+            let start = this.statements.len();
+            let inner = this.in_handler(bind.0, by.of_tool);
+            skips = this.within(inner, |this| {
+                let action = this.action(handler, at, compensate.map(|entry| &entry.value));
+                this.act(action, bind.0, by.tail, at)
+            });
+            if skips {
+                this.skip_pass(of_block, at);
+            } else if let Some(bind) = by.bind {
+                this.bind_last(start, bind);
+            }
+        });
+        (Arm { bind: bind.0, bind_span: bind.1, body, span: at }, skips)
+    }
+
+    /// Does what a handler does; gives whether that is to skip the rest of a pass.
+    fn act(&mut self, action: Action<'_, 'a>, failure: Slot, tail: Tail, at: Span) -> bool {
+        match action {
+            Action::Fail(message, at) => self.fail(message, failure, at),
+            Action::Leave(key, entry) => self.leave(key, entry),
+            Action::Value(node) => {
+                let value = self.value(node);
+                self.push(StmtKind::Value(value), node.span);
+            }
+            Action::Steps(node) => self.branch_steps(node, tail, Key::Then),
+            Action::Ignore if tail.wanted() => self.push(StmtKind::Value(literal(Literal::Nil, at)), at),
+            Action::Ignore => {}
+            Action::Skip => return true,
+        }
+        false
+    }
+
+    /// Ends an arm that skips the rest of the pass. Where its step is not in the loop's own block, a slot tells the blocks
+    /// around it.
+    fn skip_pass(&mut self, of_block: Tail, at: Span) {
+        let level = self.at.blocks;
+        let Some(open) = self.loops.last_mut().filter(|open| open.level + 2 < level) else { return };
+        let flag = *open.skipped.get_or_insert_with(|| self.scope.own("skipped"));
+        let value = Bound::Expr(literal(Literal::Bool(true), at));
+        self.push(StmtKind::Let { slot: flag, slot_span: at, value }, at);
+        if of_block == Tail::Value {
+            self.push(StmtKind::Value(literal(Literal::Nil, at)), at);
+        }
+    }
+
+    /// Fails with a message; with the failure itself where there is none.
+    fn fail(&mut self, message: Option<&Node<'a>>, failure: Slot, at: Span) {
+        let failed = of_slot(failure, at);
+        match message {
+            Some(node) => {
+                if let Kind::Text(text) = node.kind
+                    && matches!(text.text, "skip" | "ignore" | "continue")
+                    && self.reads_as_handler(node, text.text)
+                {
+                    return;
+                }
+                self.fail_with(node, at);
+            }
+            None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),
+            None => self.push(StmtKind::Fail(failed), at),
+        }
+    }
+
+    /// Reports a message that reads as what a handler can do; gives whether that is an error, as the function cannot fail
+    /// with it.
+    fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) -> bool {
+        let word = self.dialect.word(if text == "skip" && self.in_loop() { Key::Skip } else { Key::Ignore });
+        let form = if self.dialect.is_yaml() {
+            format!("{{{word}: true}}")
+        } else {
+            format!("{{\"{word}\": true}}")
+        };
+        let (code, expected) = if self.is_result() {
+            (Code::HandlerText, format!("a message, or `{form}`"))
+        } else {
+            (Code::BadShape, format!("`{form}`"))
+        };
+        self.report(
+            Diagnostic::new(code, node.span, format!("`{text}` is the message to fail with here"))
+                .expected(expected, format!("`{text}`"))
+                .replace(node.span, form),
+        );
+        code == Code::BadShape
+    }
+
+    /// What a handler does; its rollback calls are made.
+    fn action<'d>(
+        &mut self,
+        handler: Option<&'d Node<'a>>,
+        at: Span,
+        compensate: Option<&'d Node<'a>>,
+    ) -> Action<'d, 'a> {
+        self.compensations(compensate);
+        let Some(node) = handler else { return Action::Fail(None, at) };
+        match &node.kind {
+            Kind::Text(_) => Action::Fail(Some(node), at),
+            Kind::Null => Action::Ignore,
+            Kind::Record([only])
+                if !self.dialect.has(Key::Ok)
+                    && only
+                        .name()
+                        .is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some()) =>
+            {
+                self.wrapped(only, Key::Message);
+                Action::Fail(Some(&only.value), only.key.span)
+            }
+            Kind::Record(list)
+                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
+            {
+                self.no_handler(node)
+            }
+            Kind::Record(list) => {
+                let keyed = self.keyed(node, &HANDLER, "a handler");
+                self.compensations(keyed.get(Key::Compensate));
+                self.action_of(&keyed, list.is_empty(), at)
+            }
+            _ => self.no_handler(node),
+        }
+    }
+
+    /// The one action of a record.
+    fn action_of<'d>(&mut self, keyed: &Keyed<'d, 'a>, is_empty: bool, at: Span) -> Action<'d, 'a> {
+        let mut given = ACTIONS.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
+        let first = given.next();
+        if let (Some((_, before)), Some((_, entry))) = (first, given.next()) {
+            let (one, other) = (shown(&before.key), shown(&entry.key));
+            self.bad_step(
+                entry.key.span,
+                &format!("a handler does one thing, not both `{one}` and `{other}`"),
+                "one of them",
+                "both",
+                "leave one of them out",
+            );
+        }
+        match first {
+            None if keyed.has(Key::Compensate) || keyed.has(Key::As) || is_empty => Action::Fail(None, at),
+            None => Action::Ignore,
+            Some((Key::Value, entry)) => Action::Value(&entry.value),
+            Some((Key::Then, entry)) => Action::Steps(&entry.value),
+            Some((Key::Message, entry)) => Action::Fail(Some(&entry.value), entry.key.span),
+            Some((key @ (Key::Skip | Key::Ignore | Key::Continue), entry)) => self.passing(key, entry),
+            Some((key, entry)) => Action::Leave(key, entry),
+        }
+    }
+
+    /// Reports a handler that is none; steps are read as its action.
+    fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Action<'d, 'a> {
+        let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
+        let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
+        let wrong =
+            Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
+        let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
+        if matches!(node.kind, Kind::List(items) if !items.iter().any(is_record)) {
+            self.report(wrong.help(format!(
+                "a message is one text, with the failure in it: `\"failed: ${{{}}}\"`",
+                self.dialect.failure()
+            )));
+            return Action::Ignore;
+        }
+        let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
+        self.report(if steps && !self.dialect.is_yaml() {
+            let then = self.dialect.word(Key::Then);
+            let edit = |at, text: String| Edit { span: Span::at(at), text };
+            let list = matches!(node.kind, Kind::List(_));
+            let (open, close) = if list { ("", "}") } else { ("[", "]}") };
+            let edits = vec![
+                edit(node.span.start, format!("{{\"{then}\": {open}")),
+                edit(node.span.end, close.to_owned()),
+            ];
+            wrong.fix(Fix { title: format!("write `{{\"{then}\": […]}}`"), edits })
+        } else {
+            wrong.help("steps that run when the call fails stand under `then` in it")
+        });
+        if steps { Action::Steps(node) } else { Action::Ignore }
+    }
+
+    /// `skip`, `ignore` and `continue`, each with `true`.
+    fn passing<'d>(&mut self, key: Key, entry: &'d Entry<'a>) -> Action<'d, 'a> {
+        let (node, place) = (&entry.value, entry.key.span);
+        if !matches!(node.kind, Kind::Bool(true)) {
+            self.bad_shape(node, &format!("`{}`", self.dialect.word(key)), "`true`");
+        }
+        match key {
+            Key::Skip if self.in_loop() => return Action::Skip,
+            Key::Skip => self.bad_step(
+                place,
+                "`skip` leaves an element of a loop out, and stands only in one",
+                "`skip` in a loop",
+                "it outside",
+                "`ignore` binds nil and goes on",
+            ),
+            Key::Continue if self.in_loop() => self.report(
+                Diagnostic::new(Code::ContinueInLoop, place, "`continue` in a loop could mean two things")
+                    .expected("`skip` or `ignore`", "`continue`")
+                    .help("write `skip` to leave this element out, `ignore` to bind nil and go on with it"),
+            ),
+            _ => {}
+        }
+        Action::Ignore
+    }
+}

@@ -1,0 +1,45 @@
+//! The entries of a record by what their keys mean.
+
+use crate::dialect::{KEYS, Key};
+use crate::document::{Entry, Node};
+use crate::span::Span;
+
+/// The entries of a record by what their keys mean.
+#[derive(Clone, Copy)]
+pub(crate) struct Keyed<'d, 'a> {
+    entries: [Option<&'d Entry<'a>>; KEYS],
+    /// The whole record.
+    pub(crate) span: Span,
+}
+
+impl<'d, 'a> Keyed<'d, 'a> {
+    pub(crate) fn none(span: Span) -> Keyed<'d, 'a> {
+        Keyed { entries: [None; KEYS], span }
+    }
+
+    pub(crate) fn entry(&self, key: Key) -> Option<&'d Entry<'a>> {
+        self.entries.get(key as usize).copied().flatten()
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: Key) -> Option<&'d Node<'a>> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// The place of a key; the record's first byte where it is missing.
+    pub(crate) fn place(&self, key: Key) -> Span {
+        self.entry(key).map_or(Span::new(self.span.start, self.span.start + 1), |entry| entry.key.span)
+    }
+
+    /// Adds an entry; gives the one that the key has already.
+    pub(crate) fn put(&mut self, key: Key, entry: &'d Entry<'a>) -> Option<&'d Entry<'a>> {
+        let place = self.entries.get_mut(key as usize)?;
+        let before = *place;
+        *place = before.or(Some(entry));
+        before
+    }
+}

@@ -1,0 +1,222 @@
+//! What an operator makes of operands that are read, and infix text, in which both are one.
+
+use super::reader::{StepReader, literal, nothing};
+use crate::ast::{Binary, Expr, ExprKind, Literal, Name, Unary};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
+use crate::dialect::lint::{Place, Seen};
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::reference::Reference;
+use crate::document::{Entry, Kind, Node, Text};
+use crate::document::{first_of, inner, rename, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The text of a node as infix.
+    pub(crate) fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let left = self.nesting.saturating_sub(self.at.depth);
+        let mut found = Diagnostics::default();
+        let meant = |reference: &Reference<'a>| Some(self.dialect.own_form(&self.meant(reference)?, false));
+        let tree = infix(node, left, self.arena, &meant, &mut found);
+        self.diagnostics.append(found);
+        match tree {
+            Some(tree) => self.of_infix(node, &tree),
+            None => nothing(node),
+        }
+    }
+
+    fn of_infix(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.reference(reference),
+            InfixKind::Literal(value) => literal(*value, tree.span),
+            InfixKind::Template(template) => self.text_of(node, template, Place::Data),
+            InfixKind::Unary(operator, operand) => {
+                let operand = self.of_infix(node, operand);
+                Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
+            }
+            InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
+            InfixKind::Binary(operator, a, b) => {
+                if matches!(operator, Binary::Eq | Binary::Neq) {
+                    self.lint(Seen::Equal(node, b));
+                }
+                let a = self.of_infix(node, a);
+                let b = self.of_infix(node, b);
+                self.of_two(*operator, a, b, tree.span)
+            }
+        }
+    }
+
+    /// Infix that adds a text: read as the `concat` that it should be.
+    fn infix_sum(&mut self, node: &Node<'a>, tree: &Infix<'a>) -> Expr<'a> {
+        let mut operands: Vec<&Infix<'a>> = Vec::new();
+        let mut left = tree;
+        while let InfixKind::Binary(Binary::Add, a, b) = &left.kind
+            && is_text(left)
+        {
+            operands.push(b);
+            left = a;
+        }
+        operands.push(left);
+        operands.reverse();
+        let slices: Vec<&str> =
+            operands.iter().map(|operand| self.source.get(operand.span.range()).unwrap_or("…")).collect();
+        let form = format!("concat({})", slices.join(", "));
+        let exact = matches!(node.kind, Kind::Text(Text { start: Some(_), .. }));
+        let wrong = adds_texts(tree.span);
+        self.report(if exact {
+            wrong.replace(tree.span, form)
+        } else {
+            wrong.help(format!("write `{form}`"))
+        });
+        let read: Vec<Expr<'a>> = operands.into_iter().map(|operand| self.of_infix(node, operand)).collect();
+        self.fold(Binary::Concat, &read, tree.span).unwrap_or(nothing(node))
+    }
+
+    /// The expression of an operator and its operands; `None` where their number does not fit.
+    pub(crate) fn made(&mut self, makes: Makes, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
+        match (makes, operands) {
+            (Makes::Unary(unary), [operand]) => {
+                Some(Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span })
+            }
+            (Makes::Binary(binary), [_, _, ..]) => self.fold(binary, operands, span),
+            _ => None,
+        }
+    }
+
+    fn fold(&mut self, binary: Binary, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
+        operands.iter().copied().reduce(|left, right| self.of_two(binary, left, right, span))
+    }
+
+    /// An operator of two operands; HAS and AT with a text name a field.
+    fn of_two(&mut self, operator: Binary, a: Expr<'a>, b: Expr<'a>, span: Span) -> Expr<'a> {
+        let ExprKind::Literal(Literal::Text(text)) = b.kind else {
+            return self.binary(operator, a, b, span);
+        };
+        let name = Name { text, span: b.span };
+        let kind = match operator {
+            Binary::HasName => ExprKind::Has(self.alloc(a), name),
+            Binary::At => {
+                if !matches!(
+                    a.kind,
+                    ExprKind::Ref(_) | ExprKind::Field(..) | ExprKind::Binary(Binary::At, ..)
+                ) {
+                    self.report(
+                        Diagnostic::new(Code::BadShape, a.span, "a field is taken of something with a name")
+                            .expected("a reference, or another `at`", "another value")
+                            .help("name it in a step of its own before this one"),
+                    );
+                }
+                ExprKind::Field(self.alloc(a), name)
+            }
+            _ => return self.binary(operator, a, b, span),
+        };
+        Expr { kind, span }
+    }
+
+    /// An operand as it was read, or as it should be.
+    pub(crate) fn checked_operand(
+        &mut self,
+        operator: &Operator,
+        node: &Node<'a>,
+        value: Expr<'a>,
+    ) -> Expr<'a> {
+        if let Some(found) =
+            self.reads_own_step(operator, node, &value).or_else(|| self.quoted_number(operator, node, &value))
+        {
+            return found;
+        }
+        if self.is_plain(node, &value) {
+            self.lint(Seen::Operand(operator, node));
+        }
+        value
+    }
+
+    /// A bare name that only the step which is read binds: an operand that is computed with is no text.
+    fn reads_own_step(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
+        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let plain = node.text() == Some(text) && self.dialect.is_bare();
+        if !plain || matches!(operator.spelling, "==" | "!=" | "at" | "has") || !self.binds(text) {
+            return None;
+        }
+        let place = self.survey.binding(text)?;
+        self.report(self.not_yet(Name { text, span: inner(node) }, place));
+        Some(nothing(node))
+    }
+
+    /// A number in quotes as an operand of arithmetic: read as the number that it should be.
+    fn quoted_number(&mut self, operator: &Operator, node: &Node<'a>, value: &Expr<'a>) -> Option<Expr<'a>> {
+        let ExprKind::Literal(Literal::Text(text)) = value.kind else { return None };
+        let number = ilo_spec::number::parse(text).ok()?;
+        if !matches!(operator.spelling, "+" | "-" | "*" | "/" | "%") || self.dialect.is_yaml() {
+            return None;
+        }
+        self.report(
+            Diagnostic::new(Code::TypeMismatch, node.span, format!("`{text}` in quotes is a text"))
+                .expected("number", "text")
+                .replace(node.span, text),
+        );
+        Some(literal(Literal::Number(number), node.span))
+    }
+
+    /// What an operator makes of these operands: an addition of a text is reported, and joins them.
+    pub(crate) fn makes(&mut self, operator: &Operator, written: &Node<'a>, operands: &[Expr<'a>]) -> Makes {
+        let is_text = |operand: &Expr<'a>| match operand.kind {
+            ExprKind::Literal(Literal::Text(_)) => {
+                !self.suspects.iter().rev().take(operands.len()).any(|&suspect| suspect == operand.span)
+            }
+            ExprKind::Binary(binary, ..) => binary == Binary::Concat,
+            _ => false,
+        };
+        if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
+            return operator.makes;
+        }
+        let wrong = adds_texts(written.span);
+        self.report(match rename(written, "concat") {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help("`concat` joins texts"),
+        });
+        Makes::Binary(Binary::Concat)
+    }
+
+    pub(crate) fn operand_count(&mut self, entry: &Entry<'a>, operator: &Operator, found: usize) {
+        let (spelling, takes) = (operator.spelling, operator.operands());
+        let is_list = matches!(entry.value.kind, Kind::List(_));
+        let chains = is_list && found == 3 && matches!(spelling, "<" | "<=" | ">" | ">=" | "==");
+        let help = match operator.makes {
+            Makes::Unary(_) => format!("write `{{\"{spelling}\": value}}`"),
+            Makes::Binary(_) if chains => format!(
+                "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
+            ),
+            Makes::Binary(_) => format!("write `{{\"{spelling}\": [a, b]}}`"),
+        };
+        let found = if is_list { found.to_string() } else { entry.value.kind_name().to_owned() };
+        let message = format!("`{spelling}` takes {takes}");
+        self.report(
+            Diagnostic::new(Code::OperandCount, first_of(&entry.value), message)
+                .expected(takes, found)
+                .help(help),
+        );
+    }
+}
+
+/// What is wrong with an operator that is none, and the one that is meant.
+pub(crate) fn unknown_operator(node: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
+    let written = shown(node);
+    let mut wrong =
+        Diagnostic::new(Code::UnknownOperator, node.span, format!("there is no operator `{written}`"))
+            .expected(operator::LIST, format!("`{written}`"))
+            .nearest(meant.map(|operator| operator.spelling));
+    wrong.fix = meant.and_then(|operator| rename(node, operator.spelling));
+    wrong
+}
+
+fn adds_texts(at: Span) -> Diagnostic {
+    Diagnostic::new(Code::TypeMismatch, at, "`+` adds numbers, and `concat` joins texts")
+        .expected("`concat`, or numbers", "`+` with a text")
+}
+
+/// Whether the operands of an operator are conditions, as it is one itself.
+pub(crate) fn is_logical(operator: &Operator) -> bool {
+    matches!(operator.makes, Makes::Unary(Unary::Not) | Makes::Binary(Binary::And | Binary::Or))
+}

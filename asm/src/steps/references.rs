@@ -1,0 +1,121 @@
+//! References to the slots and fields that they read.
+
+use super::reader::{StepReader, literal, of_slot};
+use super::unresolved::replaced;
+use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::reference::{FAILURES, INPUT, Reference, Root, Step};
+use crate::notation::Notation;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+
+impl<'a> StepReader<'_, 'a> {
+    /// A reference to the value that it stands for.
+    pub(crate) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
+        let (mut value, path) = match (reference.root, reference.path) {
+            (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
+            (Root::Input, [Step::Field(name), rest @ ..]) => {
+                let Some(slot) = self.scope.input(name.text) else {
+                    return self.unknown_input(*name, reference);
+                };
+                self.input_form(reference);
+                (of_slot(slot, reference.span), rest)
+            }
+            (Root::Input, _) => return literal(Literal::Nil, reference.span),
+            (Root::Name(name), path) => match self.named(name.text) {
+                Some(slot) => {
+                    let failure = self.failure().is_some_and(|failure| failure.slot == slot)
+                        && FAILURES.contains(&name.text);
+                    if failure && name.text != self.dialect.failure() {
+                        self.other_form(reference, "the failure has another name here");
+                    }
+                    self.failure_field(name, reference);
+                    (of_slot(slot, reference.span), path)
+                }
+                None => return self.unknown(name, reference),
+            },
+        };
+        if !self.fits(path.len(), reference.span) {
+            return literal(Literal::Nil, reference.span);
+        }
+        for step in path {
+            let kind = match step {
+                Step::Field(name) => ExprKind::Field(self.alloc(value), *name),
+                Step::Index(index, span) => {
+                    let Ok(index) = i64::try_from(*index) else { return value };
+                    let index = literal(Literal::Number(Number::Int(index)), *span);
+                    ExprKind::Binary(Binary::At, self.alloc(value), self.alloc(index))
+                }
+            };
+            value = Expr { kind, span: reference.span };
+        }
+        value
+    }
+
+    /// Whether an input is written as this notation does.
+    fn input_form(&mut self, reference: &Reference<'a>) {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        if !written.starts_with('$') {
+            return;
+        }
+        let says_input = written.trim_start_matches(['$', '{', ' ']).starts_with(INPUT);
+        let right = match self.dialect.notation {
+            Notation::ToolCalling => says_input,
+            // The failure hides an input of its name.
+            Notation::Constrained => {
+                let first = reference.path.first();
+                self.failure().is_some()
+                    && written.starts_with("${.")
+                    && matches!(first, Some(Step::Field(name)) if FAILURES.contains(&name.text))
+            }
+            _ => !says_input || reference.path.is_empty(),
+        };
+        if !right {
+            self.other_form(reference, "this is another notation's form of an input");
+        }
+    }
+
+    /// Reports a reference in a sister's form, with the form that it has here.
+    fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let mended = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
+        let mut wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
+            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
+        if written.starts_with('$') {
+            wrong.fix = Some(replaced(reference.span, mended));
+        }
+        self.report(wrong);
+    }
+
+    /// Warns of `$error.message`: what a tool fails with is a text.
+    fn failure_field(&mut self, name: Name<'a>, reference: &Reference<'a>) {
+        let [Step::Field(field)] = reference.path else { return };
+        let is_text = FAILURES.contains(&name.text) && self.failure().is_some_and(|failure| failure.is_text);
+        if !is_text || !matches!(field.text, "message" | "msg") {
+            return;
+        }
+        let whole = Reference { path: &[], ..*reference };
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let mended = match written.as_bytes() {
+            [b'$', b'{', ..] => self.dialect.written(&whole, '{'),
+            [b'$', ..] => self.dialect.written(&whole, '$'),
+            _ => whole.to_string(),
+        };
+        let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
+        let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
+            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
+        warning.fix = Some(replaced(reference.span, mended));
+        self.report(warning);
+    }
+
+    /// `$input` alone: a record of all inputs.
+    fn all_inputs(&mut self, span: Span) -> Expr<'a> {
+        let inputs: Vec<(&'a str, Slot)> = self.scope.inputs().collect();
+        let fields: Vec<Field<'a>> = inputs
+            .into_iter()
+            .map(|(text, slot)| Field { name: Name { text, span }, value: of_slot(slot, span) })
+            .collect();
+        Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
+    }
+}

@@ -1,0 +1,176 @@
+//! Calls as steps, and `match` on the result of a call.
+//!
+//! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is left out,
+//! so that the value stays in the slot of the call. Where the handler skips the rest of a pass, the steps that follow
+//! become the OK arm.
+
+use super::handlers::HandledBy;
+use super::reader::{StepReader, literal, of_slot};
+use super::step::{After, Rest, Step, Tail};
+use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Slot, Stmt, StmtKind};
+use crate::catalog::own_function;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
+use crate::document::Node;
+use crate::document::{first_of, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// A slot and where it is written.
+type Bind = (Slot, Span);
+
+impl<'a> StepReader<'_, 'a> {
+    /// A step with a call.
+    pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+        let call = self.call(&step.keyed);
+        let value = Expr { kind: ExprKind::Call(call), span: call.span };
+        if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
+            self.finish_value(value, step.target, tail, step.head());
+            return After::Follows;
+        }
+        let bind = match step.target {
+            Some(name) => (self.bind(name), name.span),
+            None => (self.hidden(None), call.span),
+        };
+        self.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value: Bound::Expr(value) }, step.head());
+        let needed = step.target.is_some() || tail.wanted();
+        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
+        let by = HandledBy {
+            tail: if needed { Tail::Value } else { Tail::Drop },
+            of_tool: !self.functions.list.iter().any(|&(name, _)| name == own),
+            bind: needed.then_some(bind),
+        };
+        let (err, skips) = self.failure_arm(step, by, rest.tail);
+        if skips {
+            let last = rest.items.is_empty() && tail.wanted();
+            return self.skipping(bind, err, step, rest, |this| {
+                if last {
+                    this.push_slot(bind, step.head());
+                }
+                bind
+            });
+        }
+        self.push_match(
+            Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok: None, span: call.span },
+            step,
+        );
+        if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
+            self.push_slot(bind, step.head());
+        }
+        After::Follows
+    }
+
+    /// `match` on the result of a call: steps for its value, and a handler for its failure.
+    pub(crate) fn result_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+        let Some(own) = step.get(Key::Match).and_then(|node| self.result_of(node)) else {
+            return After::Follows;
+        };
+        let of_arms = if step.target.is_some() { Tail::Value } else { tail };
+        let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
+        let by = HandledBy { tail: of_arms, of_tool: false, bind: None };
+        let err = match handles.then(|| self.failure_arm(step, by, rest.tail)) {
+            Some((err, true)) => {
+                let last = rest.items.is_empty() || step.target.is_some();
+                return self.skipping(own, err, step, rest, |this| {
+                    let start = this.statements.len();
+                    let bind = this.success(own, step, if last { of_arms } else { Tail::Drop });
+                    if let Some(name) = step.target {
+                        let bound = (this.bind(name), name.span);
+                        this.bind_last(start, bound);
+                    }
+                    bind
+                });
+            }
+            Some((err, false)) => Some(err),
+            None => None,
+        };
+        let ok = (step.keyed.has(Key::Then) || step.keyed.has(Key::As)).then(|| {
+            let mut bind = own;
+            let body = self.block(|this| bind = this.success(own, step, of_arms));
+            Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() }
+        });
+        let node = Match { slot: own.0, slot_span: own.1, err, ok, span: step.place() };
+        let control = Control::Match(self.arena.alloc(node));
+        self.finish(Bound::Control(control), step.target, tail, step.head());
+        After::Follows
+    }
+
+    fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {
+        self.push_control(Control::Match(self.arena.alloc(node)), step.head());
+    }
+
+    /// The slot of the call that a `match` refers to.
+    fn result_of(&mut self, node: &Node<'a>) -> Option<Bind> {
+        let value = self.value(node);
+        if let ExprKind::Ref(slot) = value.kind {
+            return Some((slot, value.span));
+        }
+        let message = "a `match` without `cases` takes the result of a call apart";
+        self.report(
+            Diagnostic::new(Code::BadShape, first_of(node), message)
+                .expected("a reference to the name of a call before", shown(node))
+                .help("name the call in its step, and refer to that name"),
+        );
+        None
+    }
+
+    /// The steps for a call's value; gives what that is bound to, which is its own slot without `as`.
+    fn success(&mut self, own: Bind, step: &Step<'_, 'a>, tail: Tail) -> Bind {
+        let name = step.get(Key::As).and_then(|node| self.binder(node));
+        let bind = name.map_or(own, |name| (self.bind(name), name.span));
+        if let Some(then) = step.get(Key::Then) {
+            self.branch_steps(then, tail, Key::Then);
+        }
+        bind
+    }
+
+    /// A step whose handler skips: the steps that follow are read into the OK arm, behind what `first` makes of the value.
+    fn skipping(
+        &mut self,
+        (slot, slot_span): Bind,
+        err: Arm<'a>,
+        step: &Step<'_, 'a>,
+        rest: Rest<'_, '_, 'a>,
+        first: impl FnOnce(&mut Self) -> Bind,
+    ) -> After {
+        let mut bind = (slot, slot_span);
+        // Blocks of a loop are counted as if this one were not there.
+        let outer = self.at;
+        let body = self.block(|this| {
+            bind = first(this);
+            this.within(outer, |this| this.steps(rest.items, rest.tail));
+        });
+        let ok = Arm { bind: bind.0, bind_span: bind.1, body, span: step.place() };
+        self.push_match(Match { slot, slot_span, err: Some(err), ok: Some(ok), span: step.place() }, step);
+        After::Taken
+    }
+
+    /// The slot that is true where a step of this block, or of a block in it, has skipped the rest of the pass.
+    pub(crate) fn skipped(&self) -> Option<Slot> {
+        self.loops.last().and_then(|open| open.skipped)
+    }
+
+    /// Reads the rest of a block for passes that `flag` does not skip; in the loop's own block the flag begins as false.
+    pub(crate) fn guard(&mut self, flag: Slot, start: usize, rest: Rest<'_, '_, 'a>) {
+        let level = self.at.blocks;
+        let outermost = self.loops.last().is_some_and(|open| open.level + 1 >= level);
+        let at = self.statements.get(start).map_or(Span::default(), |statement| statement.span);
+        if outermost {
+            let value = Bound::Expr(literal(Literal::Bool(false), at));
+            let lowered = Stmt { kind: StmtKind::Let { slot: flag, slot_span: at, value }, span: at };
+            self.statements.insert(start.min(self.statements.len()), lowered);
+            if let Some(open) = self.loops.last_mut() {
+                open.skipped = None;
+            }
+        }
+        if rest.items.is_empty() {
+            return;
+        }
+        let then: Block<'a> = self.block_at(self.at, |this| this.steps(rest.items, rest.tail));
+        let condition = self.not(of_slot(flag, at), at);
+        let otherwise = (rest.tail == Tail::Value && !outermost)
+            .then(|| self.block(|this| this.push(StmtKind::Value(literal(Literal::Nil, at)), at)));
+        let node = If { condition, then, otherwise, span: at };
+        self.push_control(Control::If(self.arena.alloc(node)), at);
+    }
+}

@@ -1,0 +1,154 @@
+//! The header of a program: its inputs, its output type and what it may call.
+
+use super::keyed::Keyed;
+use super::reader::StepReader;
+use crate::ast::{Name, OutputName, Parameter, TypeName};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::{Key, META};
+use crate::document::{Kind, Node, Text};
+use crate::document::{entries, first_of, inner, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::types::Base;
+
+impl<'a> StepReader<'_, 'a> {
+    /// What stands in `meta`.
+    pub(crate) fn meta<'d>(&mut self, top: &Keyed<'d, 'a>, first: Span) -> Keyed<'d, 'a> {
+        let Some(meta) = top.get(Key::Meta) else {
+            let help = "write `\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}`";
+            self.missing(first, Key::Meta, "a program", help);
+            return Keyed::none(Span::default());
+        };
+        if !matches!(meta.kind, Kind::Record(_)) {
+            self.bad_shape(meta, "`meta`", "a record");
+            return Keyed::none(Span::default());
+        }
+        self.keyed(meta, &META, "`meta`")
+    }
+
+    pub(crate) fn unnamed(&mut self, name: Option<&Node<'a>>, first: Span) {
+        match name {
+            Some(node) if node.text() == Some("") => self.report(
+                Diagnostic::new(Code::BadShape, node.span, "a function's name is empty")
+                    .expected("a name", "an empty text")
+                    .help("name it after what it does: calls and `--fn` go by that"),
+            ),
+            Some(node) => self.bad_shape(node, "a function's name", "a text"),
+            None => self.missing(first, Key::Name, "a program", "give the function a name"),
+        }
+    }
+
+    pub(crate) fn parameters(&mut self, node: Option<&Node<'a>>) -> &'a [Parameter<'a>] {
+        let Some(node) = node else { return &[] };
+        if matches!(node.kind, Kind::Null) {
+            return &[];
+        }
+        if !matches!(node.kind, Kind::Record(_)) {
+            let what = format!("`{}`", self.dialect.word(Key::Input));
+            self.bad_shape(node, &what, "a record of names and types");
+            return &[];
+        }
+        let mut parameters = Vec::new();
+        for entry in entries(node) {
+            let text = match entry.key.kind {
+                Kind::Text(text) => text.text,
+                _ => self.arena.alloc_str(&shown(&entry.key)),
+            };
+            let ty = self.type_name(&entry.value);
+            parameters.push(Parameter { name: Name { text, span: inner(&entry.key) }, ty });
+        }
+        self.arena.alloc_slice_copy(&parameters)
+    }
+
+    /// The text of a type and its place; what has no place of its own is read apart.
+    fn typed<T>(
+        &mut self,
+        node: &Node<'a>,
+        read: impl FnOnce(&'a str, Span, &mut Diagnostics) -> T,
+    ) -> Option<T> {
+        match node.kind {
+            Kind::Text(Text { text, start: Some(start), .. }) => {
+                let end = start.saturating_add(u32::try_from(text.len()).unwrap_or(u32::MAX));
+                Some(read(self.source, Span::new(start, end), self.diagnostics))
+            }
+            Kind::Text(Text { text, .. }) => {
+                let mut found = Diagnostics::default();
+                let whole = Span::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+                let ty = read(text, whole, &mut found);
+                for diagnostic in found.as_slice() {
+                    let placed = Diagnostic { span: node.span, fix: None, ..diagnostic.clone() };
+                    self.diagnostics.push(placed);
+                }
+                Some(ty)
+            }
+            Kind::Null => Some(read("nil", Span::new(0, 3), self.diagnostics)),
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
+                        .expected("a text, such as `number` or `list text`", node.kind_name())
+                        .help(
+                            "the type of a record is any name, such as `user`: which fields it has is not said",
+                        ),
+                );
+                None
+            }
+        }
+    }
+
+    fn type_name(&mut self, node: &Node<'a>) -> TypeName<'a> {
+        let read = self.typed(node, input_type);
+        read.map_or(TypeName::implied(Base::Any, node.span), |ty| TypeName { span: node.span, ..ty })
+    }
+
+    pub(crate) fn output_type(&mut self, node: &Node<'a>) -> OutputName<'a> {
+        let read = self.typed(node, crate::syntax::output_of);
+        let none = OutputName { ok: TypeName::implied(Base::Any, node.span), err: None, span: node.span };
+        read.map_or(none, |output| OutputName {
+            ok: TypeName { span: node.span, ..output.ok },
+            err: output.err.map(|err| TypeName { span: node.span, ..err }),
+            span: node.span,
+        })
+    }
+
+    /// The list of what may be called.
+    pub(crate) fn allowed(&mut self, node: &Node<'a>) -> Option<&'a [Name<'a>]> {
+        let Kind::List(items) = &node.kind else {
+            if !matches!(node.kind, Kind::Null) {
+                let word = self.dialect.word(Key::Deps);
+                self.bad_shape(node, &format!("`{word}`"), "a list of names");
+            }
+            return None;
+        };
+        let mut names = Vec::new();
+        let mut complete = true;
+        for item in *items {
+            match item.text() {
+                Some(text) if text.contains('*') => {
+                    complete = false;
+                    self.report(
+                        Diagnostic::new(
+                            Code::BadShape,
+                            item.span,
+                            "what may be called is listed name by name",
+                        )
+                        .expected("the name of each tool", format!("`{}`", shown(item)))
+                        .help("write a name for each tool, or leave the list out"),
+                    );
+                }
+                Some(text) => {
+                    let name = Name { text, span: inner(item) };
+                    names.push(self.unnamed_function(name).map_or(name, |(_, function)| function));
+                }
+                None => {
+                    complete = false;
+                    self.bad_shape(item, "what may be called", "a name, a text");
+                }
+            }
+        }
+        complete.then(|| &*self.arena.alloc_slice_copy(&names))
+    }
+}
+
+fn input_type<'a>(source: &'a str, span: Span, found: &mut Diagnostics) -> TypeName<'a> {
+    crate::syntax::type_of(source, span, "an input's type", found)
+}

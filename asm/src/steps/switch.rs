@@ -1,0 +1,232 @@
+//! `switch`: arms with conditions, each tried where those before it do not hold.
+
+use super::keyed::Keyed;
+use super::reader::StepReader;
+use super::returns::LEAVES;
+use super::step::{Step, Tail};
+use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::{ARM, Key};
+use crate::document::edit::{Draft, mendable};
+use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, first_of, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// What the arms of a switch are for.
+#[derive(Clone, Copy)]
+struct Arms {
+    tail: Tail,
+    /// The switch binds a name, so that a `return` in an arm gives its value.
+    named: bool,
+}
+
+impl<'a> StepReader<'_, 'a> {
+    pub(crate) fn switch_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
+        let Some(node) = step.get(Key::Switch) else { return };
+        let Kind::List(arms) = &node.kind else {
+            self.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
+            return;
+        };
+        if !self.dialect.is_yaml() {
+            self.switch_for_ifs(step, arms);
+        }
+        let start = self.statements.len();
+        let named = step.target.is_some();
+        let returns = self.arms(arms, Arms { tail: if named { Tail::Value } else { tail }, named });
+        if returns && tail == Tail::Yield && !named {
+            self.report(
+                Diagnostic::new(
+                    Code::SwitchReturns,
+                    step.head(),
+                    "a `return` in this switch ends the function, not the pass of the loop",
+                )
+                .expected("a value for the pass", "a return")
+                .help("refer to the switch by its name in a step behind it: then `return` is its value"),
+            );
+        }
+        let Some(name) = step.target else { return };
+        let bound = (self.bind(name), name.span);
+        self.bind_last(start, bound);
+        if matches!(tail, Tail::Value | Tail::Yield) {
+            self.push_slot(bound, step.head());
+        }
+    }
+
+    /// Warns of a switch where the notation has steps with `if`, one behind the other.
+    fn switch_for_ifs(&mut self, step: &Step<'_, 'a>, arms: &[Node<'a>]) {
+        let leaves = |node: &Node<'a>| {
+            entries(node)
+                .iter()
+                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &LEAVES).is_some()))
+        };
+        let text = |node: &Node<'a>| {
+            let default = entries(node).iter().find(|entry| entry.name() == Some("default"));
+            match default {
+                None => leaves(node).then(|| self.source.get(node.span.range()))?.map(str::to_owned),
+                Some(default) if leaves(&default.value) => {
+                    self.source.get(default.value.span.range()).map(str::to_owned)
+                }
+                Some(default) if matches!(default.value.kind, Kind::Null) => {
+                    let rest = entries(node).iter().filter(|entry| entry.name() != Some("default"));
+                    let rest =
+                        rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
+                    leaves(node).then(|| Draft::Record(rest).text(self.source, self.dialect.is_bare()))
+                }
+                Some(_) => None,
+            }
+        };
+        let steps: Option<Vec<String>> = arms.iter().map(text).collect();
+        let steps =
+            steps.filter(|steps| !steps.is_empty() && step.target.is_none() && mendable(step.keyed.span));
+        let message = "`switch` is another notation's word for steps with `if`, and read as those";
+        let warning = Diagnostic::new(Code::SisterWord, step.place(), message)
+            .expected("a step with `if` for each arm, one behind the other", "`switch`");
+        self.report(match steps {
+            Some(steps) => warning.replace(step.keyed.span, steps.join(", ")),
+            None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
+        });
+    }
+
+    /// The arms in order: one that ends the function is followed by the next, any other has the next in its `else`.
+    /// Gives whether one of them ends the function with a plain `return`.
+    fn arms(&mut self, mut arms: &[Node<'a>], of: Arms) -> bool {
+        let mut returns = false;
+        while let Some((node, rest)) = arms.split_first() {
+            arms = rest;
+            if !matches!(node.kind, Kind::Record(_)) {
+                self.bad_shape(node, "an arm of a switch", "a record with `if` or `default`");
+                continue;
+            }
+            let keyed = self.keyed(node, &ARM, "an arm of a switch");
+            let Some(condition) = keyed.entry(Key::If) else {
+                return self.last_arm(node, &keyed, rest, of) || returns;
+            };
+            let at = condition.key.span;
+            let test = self.condition(&condition.value);
+            let then = self.block(|this| {
+                this.compensations(keyed.get(Key::Compensate));
+                returns |= this.arm(&keyed, at, of);
+            });
+            if ends(&then) {
+                self.push_if(test, then, None, at);
+                continue;
+            }
+            let otherwise = (!rest.is_empty())
+                .then(|| self.deeper(at, |this| this.block(|this| returns |= this.arms(rest, of))))
+                .flatten()
+                .filter(|block| !block.statements.is_empty());
+            self.push_if(test, then, otherwise, at);
+            break;
+        }
+        returns
+    }
+
+    fn push_if(&mut self, condition: Expr<'a>, then: Block<'a>, otherwise: Option<Block<'a>>, span: Span) {
+        let node = If { condition, then, otherwise, span };
+        self.push_control(Control::If(self.arena.alloc(node)), span);
+    }
+
+    /// The arm with `default`, whose action is the value of that key or beside it.
+    fn last_arm(&mut self, node: &Node<'a>, keyed: &Keyed<'_, 'a>, rest: &[Node<'a>], of: Arms) -> bool {
+        let Some(default) = keyed.entry(Key::Default) else {
+            let help = "write `if`, or `default` in the last one";
+            self.missing(first_of(node), Key::If, "an arm of a switch", help);
+            return false;
+        };
+        if let Some(next) = rest.first() {
+            self.bad_step(
+                first_of(next),
+                "no arm behind `default` is ever taken",
+                "`default` as the last arm",
+                "an arm behind it",
+                "put `default` last",
+            );
+        }
+        self.default_twice(keyed, default);
+        let at = default.key.span;
+        match &default.value.kind {
+            Kind::Null => {
+                self.compensations(keyed.get(Key::Compensate));
+                self.arm(keyed, at, of)
+            }
+            Kind::Record(_) => {
+                let inner = self.keyed(&default.value, &ARM, "an arm of a switch");
+                self.compensations(inner.get(Key::Compensate).or(keyed.get(Key::Compensate)));
+                self.arm(&inner, at, of)
+            }
+            _ => self.default_value(default, of),
+        }
+    }
+
+    /// Reports an action both under `default` and beside it.
+    fn default_twice(&mut self, keyed: &Keyed<'_, 'a>, default: &Entry<'a>) {
+        const ACTIONS: [Key; 5] = [Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value];
+        let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
+        let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
+        let found = shown(&entry.key);
+        self.bad_step(
+            entry.key.span,
+            &format!("`default` and `{found}` both say what the last arm gives"),
+            "one of them",
+            "both",
+            &format!(
+                "write `default:` with nothing behind it where `{found}` says what it gives, or leave \
+                 `{found}` out"
+            ),
+        );
+    }
+
+    /// A value as the default.
+    fn default_value(&mut self, default: &Entry<'a>, of: Arms) -> bool {
+        let value = self.returned(&default.value);
+        if of.named {
+            self.push(StmtKind::Value(value), default.value.span);
+            return false;
+        }
+        if self.is_result() {
+            self.plain_default(default);
+        }
+        self.push(StmtKind::Return(ReturnKind::Plain, value), default.value.span);
+        true
+    }
+
+    /// What an arm does once its rollback calls are made; gives whether that is a plain `return` of the function.
+    fn arm(&mut self, keyed: &Keyed<'_, 'a>, at: Span, of: Arms) -> bool {
+        if let Some(node) = keyed.get(Key::Then) {
+            self.branch_steps(node, of.tail, Key::Then);
+            return false;
+        }
+        if let Some(node) = keyed.get(Key::Value) {
+            let value = self.value(node);
+            self.push(StmtKind::Value(value), node.span);
+            return false;
+        }
+        match self.leaving(keyed) {
+            Some((Key::Return, entry)) if of.named && !is_result_form(entry) => {
+                let value = self.value(&entry.value);
+                self.push(StmtKind::Value(value), entry.value.span);
+                false
+            }
+            Some((key, entry)) => {
+                self.leave(key, entry);
+                key == Key::Return && !is_result_form(entry)
+            }
+            None => {
+                let help = format!("write `{}` or `then` beside it", self.dialect.word(Key::Return));
+                self.missing(at, Key::Return, "an arm of a switch", &help);
+                false
+            }
+        }
+    }
+}
+
+/// Whether a `return` holds `ok` or a failure.
+fn is_result_form(entry: &Entry<'_>) -> bool {
+    matches!(entries(&entry.value), [only] if matches!(only.name(), Some("ok" | "error" | "err")))
+}
+
+/// Whether no path reaches the end of a block, judged by its last statement.
+fn ends(block: &Block<'_>) -> bool {
+    matches!(block.statements.last().map(|last| last.kind), Some(StmtKind::Return(..) | StmtKind::Fail(_)))
+}

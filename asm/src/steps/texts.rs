@@ -1,0 +1,168 @@
+//! Texts: references, texts with references in them, and plain ones.
+
+use super::reader::{StepReader, literal, nothing};
+use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
+use crate::ast::{Binary, Expr, Literal};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::lint::{Place, Seen};
+use crate::dialect::loose::is_file;
+use crate::dialect::reference::{Broken, Reference, Root, bare};
+use crate::dialect::template::{Part, Template, template_and_broken};
+use crate::document::Node;
+use crate::span::Span;
+use crate::text::{Near, nearly_meets};
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    /// A text: a reference, a text with references, or plain.
+    pub(crate) fn text(&mut self, node: &Node<'a>, place: Place) -> Expr<'a> {
+        if self.dialect.is_bare()
+            && let Some(reference) = bare(node, self.arena)
+            && let Some(found) = self.bare(node, &reference)
+        {
+            return found;
+        }
+        let (template, broken) = template_and_broken(node, self.dialect.sigil(), self.arena);
+        for broken in broken {
+            self.report_broken(node, broken);
+        }
+        self.text_of(node, &template, place)
+    }
+
+    /// The operation that `${.n + 1}` means, where that is all of a text of JSON.
+    fn operation_inside(&self, node: &Node<'a>) -> Option<String> {
+        let inside = node.text()?.strip_prefix("${")?.strip_suffix('}')?;
+        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
+            return None;
+        }
+        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+        self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span)
+    }
+
+    /// Reports a broken reference, with the operation or reference that it means in this notation's form.
+    fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
+        let Broken { diagnostic, meant } = broken;
+        let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
+            expected: Some(format!("`{text}`")),
+            help: None,
+            fix: Some(replaced(span, text)),
+            ..diagnostic
+        };
+        let diagnostic = if diagnostic.fix.is_none() {
+            match self.operation_inside(node) {
+                Some(operation) => written(diagnostic, node.span, operation),
+                None => diagnostic,
+            }
+        } else if let Some(meant) = meant.and_then(|meant| self.meant(&meant)) {
+            let span = diagnostic.span;
+            let whole = node.text().is_some_and(|text| text.len() == (span.end - span.start) as usize);
+            let text = self.dialect.own_form(&meant, !whole || self.dialect.is_bare());
+            written(diagnostic, span, text)
+        } else {
+            diagnostic
+        };
+        self.report(diagnostic);
+    }
+
+    /// A text that is a bare reference; `None` where it is text.
+    fn bare(&mut self, node: &Node<'a>, reference: &Reference<'a>) -> Option<Expr<'a>> {
+        let Root::Name(name) = reference.root else { return None };
+        if self.named(name.text).is_some() {
+            return Some(self.reference(reference));
+        }
+        if self.scope.is_lost(name.text) {
+            return Some(nothing(node));
+        }
+        if !reference.path.is_empty()
+            && let Some(meant) = self.meant(reference)
+        {
+            self.says_more(reference, &meant);
+            return Some(self.reference(&meant));
+        }
+        let near = {
+            let mut names = self.scope.visible().chain(self.scope.inputs().map(|(name, _)| name));
+            names.find(|known| nearly_meets(name.text, known))
+        };
+        if near.is_none() && reference.path.is_empty() {
+            return None;
+        }
+        let bound = self.survey.binding(name.text);
+        if let Some(place) = bound.filter(|_| self.binds(name.text)) {
+            self.report(self.not_yet(name, place));
+            return Some(nothing(node));
+        }
+        let later = bound.filter(|place| place.start > node.span.start);
+        let (code, message) = match later {
+            Some(_) => (Code::LaterReference, format!("`{}` is bound only by a later step", name.text)),
+            None => (Code::UnknownReference, format!("nothing in scope is named `{}`", name.text)),
+        };
+        let near = self.near_name(name.text).or(near.map(|name| Near { name, sure: false }));
+        let mut wrong = Diagnostic::new(code, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text))
+            .nearest(near.map(|near| near.name))
+            .help("where it is meant as text, write `{\"text\": …}` around it");
+        wrong.fix = near.and_then(|near| rename_near(name, near));
+        if near.is_some_and(|near| subtracts(name.text, near.name)) {
+            wrong = wrong.help(SUBTRACTION);
+        }
+        let text = node.text().unwrap_or("");
+        if near.is_none() && later.is_none() && is_file(text) {
+            wrong = wrong.replace(
+                node.span,
+                format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
+            );
+        }
+        if let Some(span) = later {
+            wrong = wrong.related(span, "bound here");
+        }
+        self.report(wrong);
+        Some(nothing(node))
+    }
+
+    /// Reports a bare reference under a root that there is none of.
+    fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
+        let mended = self.dialect.own_form(meant, false);
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        let message = "an input or a variable is referred to by its name alone";
+        let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
+            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
+        wrong.fix = Some(replaced(reference.span, mended));
+        self.report(wrong);
+    }
+
+    /// What a template makes: the one value that it is, or everything joined.
+    pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
+        self.lint(Seen::Text(node, template, place));
+        if let Some(reference) = template.whole() {
+            return self.reference(&reference);
+        }
+        if let Some(text) = template.text() {
+            return literal(Literal::Text(text), node.span);
+        }
+        let parts: Vec<Expr<'a>> = template
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text, span) => literal(Literal::Text(text), *span),
+                Part::Reference(reference) => self.reference(reference),
+            })
+            .collect();
+        let levels = parts.len().next_power_of_two().trailing_zeros();
+        if !self.fits(levels as usize, node.span) {
+            return nothing(node);
+        }
+        self.joined(&parts, node.span)
+    }
+
+    /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
+    fn joined(&self, parts: &[Expr<'a>], span: Span) -> Expr<'a> {
+        match parts {
+            [] => literal(Literal::Text(""), span),
+            [only] => *only,
+            _ => {
+                let (first, second) = parts.split_at(parts.len().div_ceil(2));
+                self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! References to nothing: what they most likely mean, and how that is written.
+
+use super::reader::{StepReader, literal};
+use crate::ast::{Expr, Literal, Name};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::Key;
+use crate::dialect::loose;
+use crate::dialect::reference::{FAILURES, Reference};
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::text::is_name;
+use crate::text::{Near, near};
+use ilo_spec::error::Code;
+
+/// What helps where a name may mean a difference.
+pub(crate) const SUBTRACTION: &str =
+    "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
+/// How many names a message looks at.
+const MOST_NAMES: usize = 64;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The reference that a loosely written one stands for.
+    pub(crate) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        let is_input = |name: &str| self.scope.input(name).is_some();
+        let is_name = |name: &str| self.named(name).is_some() || self.scope.knows(name);
+        loose::resolve(reference, &is_input, &is_name, self.arena)
+    }
+
+    pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let span = reference.span;
+        if let Some(meant) = self.meant(reference) {
+            let message = format!("no input is named `{}`", name.text);
+            let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
+            let wrong = self.means(wrong, reference, &meant);
+            self.report(wrong);
+            return literal(Literal::Nil, span);
+        }
+        let names: Vec<&'a str> = self.scope.inputs().map(|(name, _)| name).collect();
+        let near = near(name.text, names.iter().copied());
+        let message = format!("no input is named `{}`", name.text);
+        let mut wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(listed(names.iter().copied(), "an input; there are none"), format!("`{}`", name.text))
+            .nearest(near.map(|near| near.name));
+        wrong.fix = near.and_then(|near| rename_near(name, near));
+        if near.is_some_and(|near| subtracts(name.text, near.name)) {
+            wrong = wrong.help(SUBTRACTION);
+        } else if wrong.fix.is_none() {
+            wrong = wrong.help("declare it among the inputs");
+        }
+        self.report(wrong);
+        literal(Literal::Nil, span)
+    }
+
+    pub(crate) fn unknown(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
+        let nil = literal(Literal::Nil, reference.span);
+        if self.scope.is_lost(name.text) {
+            return nil;
+        }
+        let found = format!("`{}`", name.text);
+        let wrong = if FAILURES.contains(&name.text) {
+            let word = self.dialect.word(Key::Handler);
+            let message =
+                format!("`{}` is the failure of a call, and stands only in its `{word}`", name.text);
+            Diagnostic::new(Code::UnknownReference, name.span, message)
+                .expected(self.names_in_scope(), found)
+                .help("bind what is needed outside in the handler")
+        } else if let Some(in_loop) = self.scope.has_left(name.text) {
+            let (message, help) = if in_loop {
+                (
+                    "was bound in a loop that has ended",
+                    "what a loop yields is read under the name of the loop's own step",
+                )
+            } else {
+                (
+                    "names what a block gives",
+                    "what a block gives is read under the name of the block's own step",
+                )
+            };
+            Diagnostic::new(Code::UnknownReference, name.span, format!("`{}` {message}", name.text))
+                .expected(self.names_in_scope(), found)
+                .help(help)
+        } else if let Some(place) = self.survey.binding(name.text) {
+            self.not_yet(name, place)
+        } else {
+            self.nothing_named(name, reference)
+        };
+        self.report(wrong);
+        nil
+    }
+
+    /// What to say of a name that some step binds, or stands over, but that has no value here.
+    pub(crate) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
+        let text = name.text;
+        let wrong = |code, message| {
+            Diagnostic::new(code, name.span, message)
+                .expected("a name that an earlier step binds", format!("`{text}`"))
+                .related(place, "bound here")
+        };
+        if self.binds(text) {
+            return if self.failure().is_none() {
+                let message = format!("`{text}` is read in the very step that binds it");
+                wrong(Code::UnknownReference, message).help(
+                    "bind it in a step before this one, which then binds it again; in a loop, before the loop",
+                )
+            } else {
+                let message = format!("`{text}` has no value where its own call failed");
+                wrong(Code::UnknownReference, message)
+                    .help("a call that failed leaves nothing to undo: roll back what steps before it did")
+            };
+        }
+        if let Some(own) = self.scope.renamed(text) {
+            let message = format!("the value of the step `{text}` is named `{own}` by its `let`");
+            let mut wrong = wrong(Code::UnknownReference, message).nearest(Some(own));
+            wrong.expected = Some(format!("`{own}`"));
+            wrong.fix = rename_part(name, own);
+            return wrong;
+        }
+        if place.start > name.span.start {
+            let message = format!("`{text}` is bound only by a later step");
+            return wrong(Code::LaterReference, message)
+                .help("steps run in the order of the file: put that step before this one");
+        }
+        let message = format!("the step `{text}` has no value");
+        wrong(Code::UnknownReference, message).help(
+            "a loop has one where its last step is what a pass yields; steps that end or undo have none",
+        )
+    }
+
+    /// What to say of a name that nothing has.
+    fn nothing_named(&self, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
+        let message = format!("nothing is named `{}` here", name.text);
+        let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
+            .expected(self.names_in_scope(), format!("`{}`", name.text));
+        if let Some(meant) = self.meant(reference) {
+            return self.means(wrong, reference, &meant);
+        }
+        let near = self.near_name(name.text);
+        let mut wrong = wrong.nearest(near.map(|near| near.name));
+        wrong.fix = near.and_then(|near| rename_near(name, near));
+        let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
+        let help = if let Some(instead) = in_place_of_root(name.text) {
+            instead
+        } else if behind.starts_with('(') {
+            "nothing is called in a text: name what is computed in a step of its own, and refer to that"
+        } else {
+            "bind it in a step before; a plain dollar sign is written `$$`"
+        };
+        match near {
+            None => wrong.help(help),
+            Some(near) if subtracts(name.text, near.name) => wrong.help(SUBTRACTION),
+            Some(_) => wrong,
+        }
+    }
+
+    /// A reference to what is not there that stands for one to what is.
+    fn means(&self, wrong: Diagnostic, reference: &Reference<'a>, meant: &Reference<'a>) -> Diagnostic {
+        let written = self.source.get(reference.span.range()).unwrap_or("");
+        // In infix and in texts as in a text of its own, but for braces that are there already.
+        let inside = written.starts_with("${") && self.dialect.notation == Notation::Mcp;
+        let mended = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
+            self.dialect.written(meant, '{')
+        } else {
+            self.dialect.own_form(meant, inside || self.dialect.is_bare())
+        };
+        let found = format!("`{}`", crate::text::shorten(written));
+        let wrong = wrong.expected(format!("`{mended}`"), found).nearest(Some(&mended));
+        if written.starts_with('$') { wrong.replace(reference.span, mended.as_str()) } else { wrong }
+    }
+
+    pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
+        let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        near(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+    }
+
+    pub(crate) fn names_in_scope(&self) -> String {
+        let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
+        listed(all, "a name that a step before has bound; there are none")
+    }
+}
+
+/// What to do in place of a root that other languages have.
+fn in_place_of_root(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "env" | "ENV" | "secrets" | "secret" | "process" | "vault" => {
+            "a program sees no environment: the tools file gives tools what they need, and inputs give the rest"
+        }
+        "now" | "today" | "date" | "uuid" | "random" => "a tool gives it, in a step with `call`, or an input",
+        "prev" | "previous" | "last" | "result" | "output" | "it" | "_" => {
+            "name the step that gives it with `let`, and refer to that name"
+        }
+        "index" | "i" | "loop" => {
+            "count in a variable that is bound to 0 before the loop, and bound again in each pass"
+        }
+        _ => return None,
+    })
+}
+
+pub(crate) fn replaced(span: Span, text: String) -> Fix {
+    Fix { title: format!("write `{text}`"), edits: vec![Edit { span, text }] }
+}
+
+/// The fix that writes the name that is surely meant.
+pub(crate) fn rename_near(name: Name<'_>, near: Near<'_>) -> Option<Fix> {
+    rename_part(name, near.name).filter(|_| near.sure)
+}
+
+fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
+    let exact = (name.span.end - name.span.start) as usize == name.text.len();
+    let kept = exact && is_name(new) && !subtracts(name.text, new);
+    kept.then(|| replaced(name.span, new.to_owned()))
+}
+
+/// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be dropped.
+pub(crate) fn subtracts(name: &str, from: &str) -> bool {
+    name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// The first few of some names; what to say where there are none.
+fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
+}

@@ -1,0 +1,341 @@
+//! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
+
+use super::cases::Cases;
+use super::keyed::Keyed;
+use super::operations::{is_logical, unknown_operator};
+use super::reader::{StepReader, literal, nothing};
+use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::lint::{Place, Seen};
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::{Dialect, Key, STEPS};
+use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, inner, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::types::Type;
+
+/// How a value is read.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    /// Texts are infix expressions, and not texts with references in them.
+    infix: bool,
+    /// Where something is computed, a record of one key is meant as an operator.
+    place: Place,
+}
+
+impl<'a> StepReader<'_, 'a> {
+    /// A value: an argument, a field, what a function returns.
+    pub(crate) fn value(&mut self, node: &Node<'a>) -> Expr<'a> {
+        self.read_value(node, Reading { infix: false, place: Place::Data })
+    }
+
+    /// The value of `expr`, in YAML an infix expression.
+    fn formula(&mut self, node: &Node<'a>) -> Expr<'a> {
+        self.read_value(node, Reading { infix: self.dialect.is_yaml(), place: Place::Formula })
+    }
+
+    /// What a function returns: infix in YAML where that is a number or bool.
+    pub(crate) fn returned(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let computes = self.output.ok.ty == Type::NUMBER || self.output.ok.ty == Type::BOOL;
+        self.read_value(node, Reading { infix: self.dialect.is_yaml() && computes, place: Place::Data })
+    }
+
+    /// What is looped over, matched or merged.
+    pub(crate) fn subject(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let value = self.value(node);
+        self.no_constant(node, &value);
+        value
+    }
+
+    pub(crate) fn condition(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let value = self.formula(node);
+        self.no_constant(node, &value);
+        value
+    }
+
+    /// Shows lints a text where a constant makes no sense.
+    fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
+        if self.is_plain(node, value) {
+            self.lint(Seen::Subject(node));
+        }
+    }
+
+    fn read_value(&mut self, node: &Node<'a>, reading: Reading) -> Expr<'a> {
+        let found = self.deeper(node.span, |this| match &node.kind {
+            Kind::Null => literal(Literal::Nil, node.span),
+            Kind::Bool(value) => literal(Literal::Bool(*value), node.span),
+            Kind::Number(number) => literal(Literal::Number(*number), node.span),
+            Kind::Text(_) if reading.infix => this.infix(node),
+            Kind::Text(_) => this.text(node, reading.place),
+            Kind::List(items) => {
+                this.lint(Seen::List(node, items, reading.place));
+                let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
+                Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
+            }
+            Kind::Record(_) => this.record(node, reading),
+        });
+        found.unwrap_or_else(|| nothing(node))
+    }
+
+    /// A record: an operation, a construct, or fields.
+    fn record(&mut self, node: &Node<'a>, reading: Reading) -> Expr<'a> {
+        let before = self.diagnostics.mark();
+        if let [only] = entries(node)
+            && let Some(found) = self.operation(node, only, reading)
+        {
+            return found;
+        }
+        if let Some(construct) = self.construct(node) {
+            return construct;
+        }
+        self.inexact |= reading.place == Place::Formula || is_symbol(node);
+        let reported = self.at.reported || self.diagnostics.has_errors_since(before);
+        let suspects = self.suspects.len();
+        self.within(self.in_reported(reported), |this| this.lint(Seen::Record(node, reading.place)));
+        let reported = reported || self.suspects.len() > suspects;
+        let fields = self.within(self.in_reported(reported), |this| this.fields(node));
+        Expr { kind: ExprKind::Record(fields), span: node.span }
+    }
+
+    /// The fields of a record, whatever its keys are.
+    pub(crate) fn fields(&mut self, node: &Node<'a>) -> &'a [Field<'a>] {
+        let mut fields = Vec::new();
+        for entry in entries(node) {
+            let value = self.value(&entry.value);
+            self.lint(Seen::Field(entry));
+            let text = match entry.key.kind {
+                Kind::Text(text) => text.text,
+                Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
+                _ => continue,
+            };
+            fields.push(Field { name: Name { text, span: inner(&entry.key) }, value });
+        }
+        self.arena.alloc_slice_copy(&fields)
+    }
+
+    /// A record of one key that is an operator.
+    fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: Reading) -> Option<Expr<'a>> {
+        let name = entry.name()?;
+        let operator = operator::find(name)?;
+        let operands: &[Node<'a>] = match &entry.value.kind {
+            Kind::List(items) if operator.least() == 2 || items.len() == 1 => items,
+            _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
+            _ => &[],
+        };
+        if !operator.takes(operands.len()) {
+            self.operand_count(entry, operator, operands.len());
+            return Some(nothing(node));
+        }
+        if !self.fits(operands.len().saturating_sub(operator.least()), entry.key.span) {
+            return Some(nothing(node));
+        }
+        let infix = reading.infix && is_logical(operator);
+        let read: Vec<Expr<'a>> =
+            operands.iter().map(|operand| self.operand(operator, operand, infix)).collect();
+        let makes = self.makes(operator, &entry.key, &read);
+        let span = Span::new(entry.key.span.start, entry.value.span.end);
+        Some(self.made(makes, &read, span).unwrap_or(nothing(node)))
+    }
+
+    fn operand(&mut self, operator: &Operator, node: &Node<'a>, infix: bool) -> Expr<'a> {
+        let place = if operator.spelling == "concat" { Place::Data } else { Place::Formula };
+        let value = self.read_value(node, Reading { infix, place });
+        self.checked_operand(operator, node, value)
+    }
+
+    /// `{"op": "+", "a": x, "b": y}`.
+    fn op(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
+        let spelling = entry.value.text().unwrap_or("");
+        let operator = operator::find(spelling).or_else(|| {
+            let meant = operator::near(spelling);
+            self.report(unknown_operator(&entry.value, meant));
+            meant
+        });
+        let operands = [Key::A, Key::B].iter().filter_map(|&key| keyed.get(key));
+        let read: Vec<Expr<'a>> = operands
+            .map(|operand| match operator {
+                Some(operator) => self.operand(operator, operand, false),
+                None => self.value(operand),
+            })
+            .collect();
+        let span = Span::new(entry.key.span.start, entry.value.span.end);
+        let Some(operator) = operator else { return literal(Literal::Nil, span) };
+        let makes = self.makes(operator, &entry.value, &read);
+        self.made(makes, &read, span).unwrap_or_else(|| {
+            let takes = if matches!(makes, Makes::Unary(_)) { "`a` alone" } else { "`a` and `b`" };
+            let message = format!("`{spelling}` takes {takes}");
+            self.report(
+                Diagnostic::new(Code::OperandCount, entry.value.span, message)
+                    .expected(takes, format!("{} operands", read.len())),
+            );
+            literal(Literal::Nil, span)
+        })
+    }
+
+    /// A construct in the place of a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
+    fn construct(&mut self, node: &Node<'a>) -> Option<Expr<'a>> {
+        const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
+        let list = entries(node);
+        let is = |entry: &Entry<'a>, key: Key| {
+            entry.name().is_some_and(|name| self.dialect.meaning(name, &[key]).is_some())
+        };
+        let has = |key: Key| list.iter().any(|entry| is(entry, key));
+        if self.dialect.is_bare()
+            && let [only] = list
+            && only.name() == Some("text")
+            && let Kind::Text(text) = only.value.kind
+        {
+            return Some(literal(Literal::Text(text.text), only.value.span));
+        }
+        let form = STEPS.iter().find(|form| VALUES.contains(&form.key) && has(form.key))?;
+        // A record of a program's own data may have such a field too: its other fields tell.
+        let beside = |entry: &Entry<'a>| form.needs.iter().chain(form.takes).any(|&key| is(entry, key));
+        let whole = form.needs.iter().all(|&key| has(key))
+            && list.iter().all(|entry| is(entry, form.key) || beside(entry));
+        let alone = matches!(form.key, Key::Merge | Key::Obj | Key::Expr) && list.len() == 1;
+        let paired = match form.key {
+            Key::Merge => has(Key::Set) || is_pair(node, Key::Merge, self.dialect),
+            Key::Call => has(Key::Args) || list.len() == 1,
+            _ => true,
+        };
+        if !whole || !(paired || alone) {
+            return None;
+        }
+        let mut keys: Vec<Key> = vec![form.key];
+        keys.extend(form.needs.iter().chain(form.takes));
+        let keyed = self.keyed(node, &keys, "a value");
+        if let Some(entry) = keyed.entry(Key::Let).or(keyed.entry(Key::Handler)) {
+            self.bad_step(
+                entry.key.span,
+                &format!("`{}` belongs to a step, not to a value", shown(&entry.key)),
+                "a value",
+                "a step",
+                "make it a step of its own before this one, and refer to its name here",
+            );
+        }
+        Some(self.construct_of(form.key, &keyed))
+    }
+
+    /// The value of a step that is an expression.
+    pub(crate) fn construct_of(&mut self, key: Key, keyed: &Keyed<'_, 'a>) -> Expr<'a> {
+        let Some(entry) = keyed.entry(key) else { return literal(Literal::Nil, keyed.span) };
+        let node = &entry.value;
+        let span = Span::new(entry.key.span.start, node.span.end);
+        match key {
+            Key::Call => Expr { kind: ExprKind::Call(self.call(keyed)), span },
+            Key::Match => Expr { kind: self.match_map(keyed, node), span },
+            Key::Op => self.op(keyed, entry),
+            Key::Merge => self.merge(keyed, entry),
+            Key::Obj => {
+                if !matches!(node.kind, Kind::Record(_)) {
+                    self.bad_shape(node, "`obj`", "a record");
+                }
+                Expr { kind: ExprKind::Record(self.fields(node)), span }
+            }
+            Key::Expr => self.formula(node),
+            _ => self.value(node),
+        }
+    }
+
+    /// `match` with `cases`.
+    fn match_map(&mut self, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
+        let subject = self.subject(node);
+        if self.is_plain(node, &subject) {
+            self.lint(Seen::Matched(node));
+        }
+        let mut cases = Cases::default();
+        if let Some(default) = keyed.entry(Key::Default) {
+            cases.add_default(&default.key, &default.value);
+        }
+        if let Some(node) = keyed.get(Key::Cases) {
+            self.cases(node, &mut cases);
+        }
+        let (mut list, mut default) = (Vec::new(), None);
+        for case in cases.list {
+            let value = self.case_value(case.value);
+            match case.key {
+                Some(key) => list.push(Case { key, key_span: case.key_span, value }),
+                None => default = Some(value),
+            }
+        }
+        let cases = self.arena.alloc_slice_copy(&list);
+        ExprKind::MatchMap(self.arena.alloc(MatchMap { subject, cases, default }))
+    }
+
+    /// The value of a case, in which nothing returns.
+    fn case_value(&mut self, node: &Node<'a>) -> Expr<'a> {
+        let first = match &node.kind {
+            Kind::List([only]) => only,
+            _ => node,
+        };
+        if let [entry] = entries(first)
+            && matches!(entry.name(), Some("return" | "ret"))
+        {
+            let found = shown(&entry.key);
+            let word = self.dialect.word(self.dialect.return_key());
+            let help = format!(
+                "name what the match gives with `let`, and `{word}` that in the step behind; or write steps with `if`"
+            );
+            let message = format!("a case is a value, and `{found}` a step");
+            self.bad_step(entry.key.span, &message, "the value alone", &format!("`{found}`"), &help);
+        }
+        self.value(node)
+    }
+
+    /// `merge` with `set`, or a list of the two.
+    fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
+        let node = &entry.value;
+        let (base, set) = match (&node.kind, keyed.get(Key::Set)) {
+            (Kind::List([base, set]), None) => {
+                self.inexact |= self.dialect.has(Key::Set);
+                (base, Some(set))
+            }
+            (_, set) => (node, set),
+        };
+        let base = self.subject(base);
+        let Some(set) = set else {
+            self.incomplete_merge(node, entry.key.span);
+            return nothing(node);
+        };
+        if !matches!(set.kind, Kind::Record(_)) {
+            self.bad_shape(set, "what a merge sets", "a record");
+        }
+        let fields = self.fields(set);
+        Expr {
+            kind: ExprKind::Merge(self.alloc(base), fields),
+            span: Span::new(entry.key.span.start, set.span.end.max(node.span.end)),
+        }
+    }
+
+    /// The call of a step or value.
+    pub(crate) fn call(&mut self, keyed: &Keyed<'_, 'a>) -> &'a Call<'a> {
+        let span = keyed.place(Key::Call);
+        let tool = keyed.get(Key::Call).map_or(Name { text: "", span }, |node| self.callee(node));
+        let arguments = match keyed.get(Key::Args) {
+            None | Some(Node { kind: Kind::Null, .. }) => &[],
+            Some(node) => {
+                let listed = self.listed_arguments(node);
+                if listed.is_none() && !matches!(node.kind, Kind::Record(_)) {
+                    self.no_arguments(node);
+                }
+                self.fields(listed.as_ref().unwrap_or(node))
+            }
+        };
+        self.new_call(tool, arguments, span)
+    }
+}
+
+/// Whether a record has one key, and that is a sign.
+fn is_symbol(node: &Node<'_>) -> bool {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
+    matches!(entries(node), [only] if only.name().is_some_and(|name| !name.chars().any(letter)))
+}
+
+/// Whether the value of a key is a list of two.
+fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
+    entries(node).iter().any(|entry| {
+        entry.name().is_some_and(|name| dialect.meaning(name, &[key]).is_some())
+            && matches!(entry.value.kind, Kind::List([_, _]))
+    })
+}
