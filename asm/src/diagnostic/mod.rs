@@ -6,6 +6,7 @@
 
 pub mod fix;
 pub mod json;
+pub(crate) mod source;
 #[cfg(feature = "cli")]
 pub mod terminal;
 

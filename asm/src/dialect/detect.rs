@@ -1,11 +1,11 @@
 //! Which notation a source is written in, from its content alone.
 //!
-//! A brace or bracket begins JSON, whose first record's keys tell the three JSON notations apart; a line that begins
-//! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: a
-//! broken source should be told by the reader of the notation that it was meant for.
+//! A brace or bracket begins JSON, whose first record's keys distinguish the three JSON notations; a line that begins
+//! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: the
+//! errors of a source are for the reader of the notation that it was meant for.
 
 use crate::notation::Notation;
-use ilo_spec::node::Word;
+use crate::source::{TOP_KEYS, begins_id_text, conversation, trimmed, workflow_key};
 
 impl Notation {
     /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
@@ -14,15 +14,7 @@ impl Notation {
     }
 }
 
-/// The words that stand at the top of a program in each notation; the notation with the most of them is the one. Of
-/// those with equally many, the first.
-const TOP: [(Notation, &[&str]); 4] = [
-    (Notation::ToolCalling, &["function", "input", "output", "deps", "steps"]),
-    (Notation::Constrained, &["fn", "in", "out", "deps", "body"]),
-    (Notation::Mcp, &["meta", "steps"]),
-    (Notation::Workflow, &["name", "input", "output", "steps"]),
-];
-/// Those of the above that stand in one notation alone, and weigh more than all others together.
+/// Those of [`TOP_KEYS`] that one notation alone has. They weigh more than all others together.
 const TELLING: [&str; 5] = ["function", "fn", "body", "meta", "name"];
 
 /// What a source of each notation begins like, for the message where it is none of them.
@@ -31,72 +23,28 @@ pub(crate) const BEGINNINGS: &str = "`; fn name(â€¦) -> type`, `{\"function\": â
 
 /// The notation of a source; `None` where it begins like none.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
-    let source = source.get(prose(source)..).unwrap_or(source);
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let source = source.get(conversation(source)..).unwrap_or(source);
+    let start = trimmed(source);
     if start.is_empty() {
         return Some(Notation::Id);
     }
     if start.starts_with("```") {
-        // What the fence holds decides; the fence itself is for the reader to tell.
+        // What the fence holds decides; the fence itself is reported by the reader.
         return detect(start.split_once('\n').map_or("", |(_, inside)| inside).trim_start_matches('`'));
     }
     if start.starts_with(['{', '[']) {
         return json(start);
     }
-    let mut keys = start.lines().filter_map(yaml_key).peekable();
-    if start.starts_with(';') || is_instruction(start) {
+    let mut keys = start.lines().filter_map(workflow_key).peekable();
+    if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
     keys.peek().is_some().then_some(Notation::Workflow)
 }
 
-/// How many bytes of a source are words of a conversation before the program: `Here is the program:`.
-pub(crate) fn prose(source: &str) -> usize {
-    /// How many lines are looked through for the program.
-    const LINES: usize = 64;
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    let speaks = start.starts_with(char::is_alphabetic)
-        && !is_instruction(start)
-        && start.lines().next().is_some_and(|line| {
-            let key = line
-                .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' ') && key.starts_with(char::is_lowercase));
-            yaml_key(line).is_none() && line.contains(' ') && !key
-        });
-    if !speaks {
-        return 0;
-    }
-    let mut at = source.len() - start.len();
-    for line in start.split_inclusive('\n').take(LINES) {
-        let json =
-            line.starts_with(['{', '[']) && line.trim_end().len() > 1 || matches!(line.trim_end(), "{" | "[");
-        if json || line.starts_with("```") || line.starts_with("; fn ") || line.starts_with("name:") {
-            return at;
-        }
-        at += line.len();
-    }
-    0
-}
-
-/// Whether the first word is one of instruction text, or stands before a comment that is.
-fn is_instruction(start: &str) -> bool {
-    let word = start.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
-    let known = word.len() <= 16 && Word::from_mnemonic(&word.to_ascii_uppercase()).is_some();
-    start.starts_with("fn ") || known || start.lines().any(|line| line.trim_start().starts_with("; fn "))
-}
-
-/// The key of a workflow that a line begins with.
-fn yaml_key(line: &str) -> Option<&str> {
-    let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
-    let key = key.trim_end().trim_matches(['"', '\'']);
-    let known = |(_, words): &(Notation, &[&'static str])| words.contains(&key);
-    let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
-    (blank && TOP.iter().any(known)).then_some(key)
-}
-
 /// The JSON notation whose keys the first record has; tool calling where it has none of any.
 fn json(start: &str) -> Option<Notation> {
-    let mut scores = [0_usize; TOP.len()];
+    let mut scores = [0_usize; TOP_KEYS.len()];
     let mut any = false;
     let mut keys = Keys::of_first_record(start);
     // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
@@ -107,7 +55,7 @@ fn json(start: &str) -> Option<Notation> {
         let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
         seen_name |= key == "name";
         named_steps |= key == "steps" && value.starts_with('{');
-        for ((_, words), score) in TOP.iter().zip(&mut scores) {
+        for ((_, words), score) in TOP_KEYS.iter().zip(&mut scores) {
             if words.contains(&key) {
                 *score += if TELLING.contains(&key) { 16 } else { 1 };
             }
@@ -118,7 +66,7 @@ fn json(start: &str) -> Option<Notation> {
     }
     let best = scores.iter().copied().max().unwrap_or_default();
     let found = scores.iter().position(|&score| score == best && best > 0);
-    let notation = found.and_then(|at| TOP.get(at)).map(|&(notation, _)| notation);
+    let notation = found.and_then(|at| TOP_KEYS.get(at)).map(|&(notation, _)| notation);
     notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 
@@ -149,7 +97,7 @@ impl<'s> Keys<'s> {
         text
     }
 
-    /// Takes a bare word, or the one character that stands here.
+    /// Takes a bare word, or the one character that is here.
     fn bare(&mut self) -> &'s str {
         let length = self.rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
         let length =

@@ -7,7 +7,6 @@ mod id;
 mod yaml;
 
 pub use id::format as id_text;
-pub(crate) use id::{name, parameter_name};
 
 use crate::diagnostic::Diagnostics;
 use crate::document::{json, print, same, yaml as reader};

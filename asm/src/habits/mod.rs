@@ -17,6 +17,7 @@ mod signatures;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tokens;
 mod walk;
 mod words;
 

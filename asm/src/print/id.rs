@@ -5,9 +5,9 @@
 
 use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind, Stmt,
-    StmtKind, TypeName,
+    StmtKind,
 };
-use crate::format::{name, parameter_name};
+use crate::syntax::write::{write_header, write_name};
 use crate::text::quote;
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
@@ -48,25 +48,7 @@ impl<'a> Names<'a> {
 }
 
 fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
-    out.push_str("; fn ");
-    name(function.name.text, out);
-    out.push('(');
-    for (at, parameter) in function.parameters.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { ", " });
-        parameter_name(parameter.name.text, out);
-        out.push_str(": ");
-        ty(&parameter.ty, out);
-    }
-    out.push_str(") -> ");
-    match &function.output.err {
-        None => ty(&function.output.ok, out),
-        Some(err) => {
-            out.push_str("result ");
-            ty(&function.output.ok, out);
-            out.push_str(", ");
-            ty(err, out);
-        }
-    }
+    write_header(&function.name, function.parameters, &function.output, out);
     out.push('\n');
     let slots = function.slots.iter().enumerate().filter_map(|(number, slot)| Some((number, slot.name?)));
     registry("Vars", slots, out);
@@ -82,16 +64,9 @@ fn registry<'n>(title: &str, entries: impl Iterator<Item = (usize, &'n str)>, ou
     let _ = write!(out, "; {title}:");
     for (number, text) in entries {
         let _ = write!(out, " {number}=");
-        name(text, out);
+        write_name(text, out);
     }
     out.push('\n');
-}
-
-fn ty(ty: &TypeName<'_>, out: &mut String) {
-    for _ in 0..ty.ty.lists {
-        out.push_str("list ");
-    }
-    out.push_str(ty.name);
 }
 
 struct Printer<'a> {

@@ -11,8 +11,9 @@ mod scalar;
 mod tests;
 
 use super::{Entry, Kind, NESTING, Node};
+use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::{self, Limits};
+use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -24,7 +25,8 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    if !source::fits(source, options, diagnostics) {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
         return &[];
     }
     let (start, end) = crate::document::inside(source, "JSON", diagnostics);

@@ -13,8 +13,9 @@ mod tests;
 pub(crate) use quote::quoted;
 
 use super::{Entry, Kind, NESTING, Node, Style, Text};
+use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
-use crate::source::{self, Limits};
+use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -35,7 +36,8 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    if !source::fits(source, options, diagnostics) {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
         return &[];
     }
     let (mut start, end) = crate::document::inside(source, "YAML", diagnostics);

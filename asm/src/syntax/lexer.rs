@@ -4,8 +4,9 @@
 //! a run of such characters, and left out. Comments are kept apart from the tokens: they matter to headers and to the
 //! formatter only.
 
+use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::source::{self, Limits};
+use crate::source::Limits;
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
@@ -22,10 +23,10 @@ pub(crate) enum Kind {
     Word,
     #[regex(r"-?[0-9]+", priority = 20)]
     Integer,
-    /// Everything that means to be a number; the reader of numbers decides.
+    /// Whatever is meant as a number; the parser of numbers decides.
     #[regex(r"[-+]?\.?[0-9][0-9A-Za-z_.]*([eE][-+][0-9A-Za-z_.]*)?", priority = 10)]
     Number,
-    /// A string that stands for itself.
+    /// A string without escapes.
     #[regex(r#""[^"\\\x00-\x1F]*""#, priority = 20)]
     Text,
     /// A string with escapes, or with characters that need one.
@@ -40,28 +41,29 @@ pub(crate) enum Kind {
     Dollar,
     #[regex(r";[^\r\n]*", allow_greedy = true)]
     Comment,
-    /// A comment in the manner of another language.
+    /// A comment as other languages write it.
     #[regex(r"(#|//|--)[^\r\n]*", priority = 20, allow_greedy = true)]
-    ForeignComment,
+    OtherComment,
     #[regex(r"[,()\[\]{}:.]", priority = 3)]
     Punctuation,
     #[regex(r"[=<>!+*/%&|^?~-]+", priority = 2)]
     Operator,
-    /// In place of a token that ends the innermost block by its indent; only the parser makes it.
+    /// In place of a token that ends the innermost block by its indent. Only the parser makes it.
     Dedent,
     /// In place of the token after the last.
     End,
 }
 
-/// A number that is not told by [`Token::value`]: negative, of more digits, with zeros before it, or none.
-pub(crate) const UNTOLD: u32 = u32::MAX;
+/// The [`Token::value`] of a token that is no plain number: a negative one, one of more than nine digits or with leading
+/// zeros, or no number.
+pub(crate) const NO_VALUE: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The value of an integer that is written as ids and counts are, else [`UNTOLD`].
+    /// The value of an integer in the form of ids and counts, else [`NO_VALUE`].
     pub(crate) value: u32,
     pub(crate) kind: Kind,
     /// The instruction, where it is one.
@@ -82,7 +84,7 @@ pub(crate) struct Comment {
     pub(crate) span: Span,
     /// The index of the token after it.
     pub(crate) before: usize,
-    /// Whether nothing else stands on its line.
+    /// Whether it is alone on its line.
     pub(crate) own_line: bool,
 }
 
@@ -130,7 +132,11 @@ fn lines_fit(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> b
 
 /// Makes tokens of a source; `None` where it breaks a limit.
 pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<Lexed> {
-    if !source::fits(source, options, diagnostics) || !lines_fit(source, options, diagnostics) {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
+        return None;
+    }
+    if !lines_fit(source, options, diagnostics) {
         return None;
     }
     let skipped: u32 = if source.starts_with('\u{feff}') { 3 } else { 0 };
@@ -182,7 +188,7 @@ pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics)
                 continue;
             }
         };
-        let value = if kind == Kind::Integer { told(kinds.slice()) } else { UNTOLD };
+        let value = if kind == Kind::Integer { plain_value(kinds.slice()) } else { NO_VALUE };
         lexed.tokens.push(Token { start: span.start, end: span.end, value, kind, word, first });
         first = false;
     }
@@ -193,12 +199,12 @@ pub(crate) fn lex(source: &str, options: &Limits, diagnostics: &mut Diagnostics)
 
 /// The value of an integer as ids and counts are written.
 #[inline]
-fn told(text: &str) -> u32 {
+fn plain_value(text: &str) -> u32 {
     const MOST: usize = 9;
     let bytes = text.as_bytes();
     let odd = matches!(bytes, [b'-', ..] | [b'0', _, ..]);
     if odd || bytes.len() > MOST {
-        return UNTOLD;
+        return NO_VALUE;
     }
     bytes.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
 }
@@ -208,7 +214,7 @@ fn told(text: &str) -> u32 {
 fn report(kind: Kind, span: Span, text: &str, diagnostics: &mut Diagnostics) {
     let code = match kind {
         Kind::OpenText | Kind::SingleText => Code::BadString,
-        // The parser says which slot it stands for.
+        // The parser reports it, with the slot that it names.
         Kind::Dollar => return,
         _ => Code::BadCharacter,
     };
@@ -223,7 +229,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
             .help("close the string with `\"`; a line break inside it is `\\n`"),
         Kind::SingleText => {
             let inner = text.trim_matches('\'');
-            let wrong = Diagnostic::new(code, span, "a string stands in double quotes")
+            let wrong = Diagnostic::new(code, span, "a string has double quotes")
                 .expected("`\"`", "`'`")
                 .help("write the string as JSON does");
             if text.len() > 1 && text.ends_with('\'') && !inner.contains(['"', '\\', '\'']) {
@@ -232,7 +238,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
                 wrong
             }
         }
-        Kind::ForeignComment => {
+        Kind::OtherComment => {
             let mark = if text.starts_with('#') { "#" } else { text.get(..2).unwrap_or("") };
             let length = u32::try_from(mark.len()).unwrap_or(0);
             Diagnostic::new(code, span, format!("`{mark}` begins no comment"))
@@ -259,7 +265,7 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
         Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
             .expected("blanks between words", format!("`{text}`"))
-            .help("counts say where things end: leave such marks out")
+            .help("counts decide where things end: leave such marks out")
             .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
     });
     marks.clear();
