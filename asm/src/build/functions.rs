@@ -1,41 +1,36 @@
-//! From source to program function by function, so that a tree is still at hand when it is checked and made into code.
+//! From functions to a program one by one, so that a tree is still in the processor's cache when it is checked and lowered.
 //!
-//! This is how a source of integer-ID text is built that nothing is to be said of and whose calls go to functions before
-//! the caller. Any other is left to the whole way, which says what is wrong and finds an order. Both make the same
-//! program.
+//! It is for sources without any diagnostic whose calls go to functions before the caller. For any other the driver takes
+//! the whole tree, which has the diagnostics and an order. Both make the same program.
 
 use crate::ast::File;
 use crate::build::Options;
 use crate::diagnostic::Diagnostics;
-use crate::syntax::habit::Canonical;
-use crate::{check, id, lower, print};
+use crate::habits::tokens::TokenHabits;
+use crate::id::Source;
+use crate::{check, lower, print};
 use bumpalo::Bump;
 use ilo_spec::program::Program;
 
-/// Bytes of tree that are made before they are let go: what stays near the processor, and what allocators keep at hand.
-const PIECE: usize = 96 << 10;
-/// Bytes of tree that a byte of source rarely becomes more than.
+/// Bytes of tree before the arena is reset: what stays near the processor, and what allocators keep at hand.
+const CHUNK: usize = 96 << 10;
+/// Bytes of tree that a byte of source rarely exceeds.
 const GROWTH: usize = 12;
-/// Where so few bytes of a piece are left, the next function begins another.
-const LEFT: usize = PIECE / 4;
+/// Where so few bytes of a chunk are left, the arena is reset before the next function.
+const LEFT: usize = CHUNK / 4;
 
-/// Builds a source; `None` where it has to go the whole way.
-pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
-    let heads = Bump::new();
-    let mut diagnostics = Diagnostics::default();
-    let text = id::Source::new(source, &heads, &options.reading, &mut diagnostics)?;
-    if !diagnostics.as_slice().is_empty() {
-        return None;
-    }
-    let functions = text.heads();
+/// Builds a source; `None` where the whole tree is needed.
+pub(super) fn build(source: &Source<'_>, options: &Options<'_>) -> Option<Program> {
+    let functions = source.heads();
     let file = File { functions: &functions };
     let checks = check::Streaming::new(&file, options.catalog)?;
     let mut program = lower::Stepwise::new(&file, !options.strip);
     let mut printed = String::new();
-    let mut arena = Bump::with_capacity(PIECE.min(source.len().saturating_mul(GROWTH)));
+    let mut diagnostics = Diagnostics::default();
+    let mut arena = Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH)));
     let mut number = 0;
     while number < functions.len() {
-        let mut reader = text.reader(&arena, &Canonical, &mut diagnostics, None);
+        let mut reader = source.reader(&arena, &TokenHabits, &mut diagnostics, None);
         let mut checker = checks.batch();
         loop {
             let function = &*arena.alloc(reader.read(number)?);
@@ -57,7 +52,7 @@ pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
         }
         arena.reset();
     }
-    let mut program = program.finish((!options.strip).then_some(source))?;
+    let mut program = program.finish((!options.strip).then_some(source.text()))?;
     if let Some(debug) = &mut program.debug {
         debug.source = printed;
     }
@@ -67,19 +62,24 @@ pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::build_whole;
+    use crate::build::{Opened, build_file, open};
 
     const HEAD: &str = "; fn first(a: text) -> result text, text\n; Vars: 0=a 1=\"b \\u0041\"\n; Tools: 0=t\n\
                         ; Fields: 0=\"a \\\"quoted\\\" name\" 1=x\nLET 1 CALL 0 1 1 LIT 0 \"tab\\t\"\nRET_OK FIELD 1 0\n";
 
-    /// Both ways give the same program, or the short one leaves it to the other.
+    /// Both ways make the same program, or this one leaves it to the whole tree.
     fn check(source: &str, taken: bool) {
         for strip in [true, false] {
             let options = Options { strip, ..Options::default() };
-            let short = build(source, &options);
+            let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+            let opened = open(source, &arena, &options, &mut diagnostics);
+            let Opened::Functions(functions) = &opened else { panic!("{source}") };
+            let silent = diagnostics.as_slice().is_empty();
+            let short = if silent { build(functions, &options) } else { None };
             assert_eq!(short.is_some(), taken, "{source}");
             if taken {
-                assert_eq!(short, build_whole(source, &options).0, "{source}");
+                let file = opened.file(&arena, &mut diagnostics);
+                assert_eq!(short, build_file(source, &file, &options, &mut diagnostics), "{source}");
             }
         }
     }
@@ -90,12 +90,12 @@ mod tests {
         check(HEAD, true);
         check(&format!("{HEAD}\n{later}"), true);
         let many: String = (0..2_000).map(|n| HEAD.replace("first", &format!("f{n}"))).collect();
-        assert!(many.len() > 2 * PIECE, "more than one piece");
+        assert!(many.len() > 2 * CHUNK, "more than one chunk");
         check(&many, true);
     }
 
     #[test]
-    fn what_needs_an_order_or_a_word_goes_the_whole_way() {
+    fn a_source_with_diagnostics_or_out_of_order_takes_the_whole_tree() {
         let caller = "; fn main() -> any\n; Tools: 0=first\n; Fields: 0=a\nRET CALL 0 1 0 LIT 0 \"x\"\n";
         check(&format!("{caller}\n{HEAD}"), false);
         check(&format!("{HEAD}{HEAD}"), false);
