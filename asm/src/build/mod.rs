@@ -67,13 +67,22 @@ fn documents<'a>(
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
     let documents = parse(source, arena, limits, diagnostics);
     let mark = diagnostics.mark();
-    let mut reading = steps::read((documents, &[]), source, notation, arena, limits, diagnostics);
+    let mut reading =
+        steps::read((documents, &[]), habits::lint, source, notation, arena, limits, diagnostics);
     if reading.inexact || diagnostics.has_since(mark) {
         let mut reported = Diagnostics::default();
         if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
             diagnostics.rewind(mark);
             diagnostics.append(reported);
-            reading = steps::read((new.documents, &new.lost), source, notation, arena, limits, diagnostics);
+            reading = steps::read(
+                (new.documents, &new.lost),
+                habits::lint,
+                source,
+                notation,
+                arena,
+                limits,
+                diagnostics,
+            );
         }
     }
     diagnostics.sort();

@@ -3,6 +3,12 @@
 use super::reference::{Reference, Root, Step};
 use bumpalo::Bump;
 
+/// What ends the names of files and hosts, which look like fields of a variable.
+const ENDINGS: [&str; 20] = [
+    "json", "csv", "txt", "pdf", "md", "yaml", "yml", "xml", "html", "png", "jpg", "svg", "log", "toml",
+    "zip", "com", "org", "net", "io", "dev",
+];
+
 /// The reference that a loosely written one stands for, by what names an input and what names a value.
 pub(crate) fn resolve<'a>(
     reference: &Reference<'a>,
@@ -53,4 +59,9 @@ pub(crate) fn resolve<'a>(
         path => path,
     };
     Some(Reference { path, ..found })
+}
+
+/// Whether a dotted text is most likely the name of a file or host.
+pub(crate) fn is_file(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
 }

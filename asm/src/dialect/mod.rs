@@ -5,6 +5,7 @@
 pub mod detect;
 mod forms;
 pub mod infix;
+pub(crate) mod lint;
 pub(crate) mod loose;
 pub mod operator;
 pub mod reference;

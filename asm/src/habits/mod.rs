@@ -10,6 +10,7 @@ mod bindings;
 mod branches;
 mod calls;
 mod choices;
+mod lints;
 mod loops;
 mod names;
 mod operations;
@@ -28,7 +29,7 @@ use crate::document::{Kind, Node, items_of};
 use crate::notation::Notation;
 use bumpalo::Bump;
 
-pub(crate) use operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys as operation_by_keys};
+pub(crate) use lints::{lint, reads_as_more};
 
 /// Documents in the canonical form, as far as habits know it.
 pub(crate) struct Rewritten<'a> {

@@ -1,21 +1,23 @@
 //! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by field.
 
+use super::lints::is_step;
 use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
-use crate::document::edit::Draft;
-use crate::document::{Entry, Kind, Node, Style, Text, entries};
+use crate::document::edit::{Draft, mendable};
+use crate::document::{Entry, Kind, Node, Style, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 
 /// Keys that hold the name of an operator, and those that hold its operands, as other languages have them.
-pub(crate) const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
-pub(crate) const OPERAND_LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
-pub(crate) const OPERAND_PAIRS: [[&str; 2]; 6] =
+pub(super) const OPERATOR_KEYS: [&str; 4] = ["op", "operator", "operation", "fn"];
+pub(super) const OPERAND_LISTS: [&str; 6] = ["args", "operands", "values", "arguments", "params", "of"];
+pub(super) const OPERAND_PAIRS: [[&str; 2]; 6] =
     [["left", "right"], ["a", "b"], ["lhs", "rhs"], ["x", "y"], ["first", "second"], ["value", "with"]];
 
 /// The operator and operands of `{"op": "+", "args": […]}` and its like.
-pub(crate) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
+pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&'a Node<'a>>)> {
     if !(2..=3).contains(&list.len()) {
         return None;
     }
@@ -121,4 +123,84 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let message = "a comparison has its operator as the key of both operands";
     let to = Draft::one(operator.spelling, operands);
     Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
+}
+
+/// `{"in": [x, [a, b]]}` and its like, which no operator is.
+pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const MOST: usize = 8;
+    let [entry] = list else { return None };
+    if !operator::MEMBERSHIP.contains(&entry.name()?) {
+        return None;
+    }
+    let wrong = unknown_operator(&entry.key, None);
+    let found = match entry.value.kind {
+        Kind::List([subject, Node { kind: Kind::List(items), .. }])
+            if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && mendable(at.node.span) =>
+        {
+            let equal = |item: &Node<'a>| {
+                Draft::one("==", Draft::List(vec![Draft::Kept(*subject), Draft::Kept(*item)]))
+            };
+            Some(match items {
+                [only] => equal(only),
+                _ => Draft::one("or", Draft::List(items.iter().map(equal).collect())),
+            })
+        }
+        _ => None,
+    };
+    let nothing = Draft::Kept(Node { kind: Kind::Null, span: at.node.span });
+    Some(match found {
+        Some(to) => {
+            let wrong = wrong.expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)));
+            Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to)
+        }
+        None => Rewrite::whole(
+            wrong.help(
+                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
+                 true in an `if` inside; `has` asks a record for a field",
+            ),
+            nothing,
+        ),
+    })
+}
+
+/// A sign that is no operator in the place of a value.
+pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
+    let [entry] = list else { return None };
+    entry.name().filter(|name| !name.is_empty() && !name.chars().any(letter))?;
+    other_operator(at, entry)
+}
+
+/// An operator of another language, or a misspelt one, with its operands, where something is computed.
+pub(super) fn computed<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let [entry] = list else { return None };
+    if matches!(entry.value.kind, Kind::List(_)) { other_operator(at, entry) } else { None }
+}
+
+fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {
+    const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
+    let name = entry.name()?;
+    if operator::find(name).is_some() || at.dialect.meaning(name, &CONSTRUCTS).is_some() || is_step(name) {
+        return None;
+    }
+    let plain = name.strip_prefix('$').unwrap_or(name);
+    let meant = operator::find(plain).or_else(|| operator::near(plain));
+    let wrong = unknown_operator(&entry.key, meant);
+    let instead =
+        operator::in_place_of(name).unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`");
+    let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
+    let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
+    let value = if meant.is_some() { entry.value } else { at.node };
+    Some(Rewrite::reported(wrong, vec![(word, Draft::Kept(value))]))
+}
+
+/// What is wrong with an operator that is none, and the one that is meant.
+fn unknown_operator(key: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
+    let written = shown(key);
+    let mut wrong =
+        Diagnostic::new(Code::UnknownOperator, key.span, format!("there is no operator `{written}`"))
+            .expected(operator::LIST, format!("`{written}`"))
+            .nearest(meant.map(|operator| operator.spelling));
+    wrong.fix = meant.and_then(|operator| rename(key, operator.spelling));
+    wrong
 }

@@ -5,7 +5,7 @@ use super::{absent, bindings, calls, choices, loops, operations};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
 use crate::document::edit::Draft;
-use crate::document::{Entry, Kind};
+use crate::document::{Entry, Kind, Node};
 use crate::notation::Notation;
 use crate::text::is_name;
 use bumpalo::Bump;
@@ -51,6 +51,9 @@ pub(super) struct Context<'w, 'a> {
     pub(super) dialect: Dialect,
     pub(super) arena: &'a Bump,
     pub(super) names: &'w Names<'a>,
+    pub(super) source: &'a str,
+    /// The record.
+    pub(super) node: Node<'a>,
     /// Whether the step is under a name, in YAML.
     pub(super) named: bool,
 }
@@ -78,6 +81,11 @@ impl<'a> Rewrite<'a> {
     /// A record with a diagnostic of its own.
     pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::Record(record) }
+    }
+
+    /// A value with a diagnostic of its own.
+    pub(super) fn whole(wrong: Diagnostic, to: Draft<'a>) -> Rewrite<'a> {
+        Rewrite { report: Report::Whole(Box::new(wrong)), to }
     }
 
     /// A step that is left out.
@@ -198,6 +206,12 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"type": "return", "value": 1}"# => r#"{"ok": 1}"#;
     "comparison by field", Formula, operations::compared, ToolCalling,
         r#"{"n": {">": 3}}"# => r#"{">": ["$input.n", 3]}"#;
+    "question whether a list holds a value", Formula, operations::membership, ToolCalling,
+        r#"{"in": ["$input.n", [1, 2]]}"# => r#"{"or": [{"==": ["$input.n", 1]}, {"==": ["$input.n", 2]}]}"#;
+    "sign of another language", Value, operations::sign, ToolCalling,
+        r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
+    "operator of another language with its operands", Formula, operations::computed, ToolCalling,
+        r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
     "shell command", NoStep, absent::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
     "state of a state machine", NoStep, absent::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
     "`else` alone", NoStep, absent::lone_else, ToolCalling, r#"{"else": []}"# => "[]";

@@ -48,7 +48,7 @@ pub(super) fn program<'a>(
     (diagnostics, lost): (&mut Diagnostics, &mut Vec<&'a str>),
 ) -> Option<Node<'a>> {
     let mut walk = |names: &Names<'a>, node: &Node<'a>, pass: Pass<'a>| {
-        let at = Context { dialect, arena, names, named: false };
+        let at = Context { dialect, arena, names, source, node: *node, named: false };
         let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
         pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0 }, node)
     };
@@ -468,6 +468,7 @@ impl<'a> Walk<'_, 'a> {
         if passed {
             return None;
         }
+        self.at.node = *node;
         let looks = |habit: &&Habit| habit.at == place || habit.at == At::Value && place == At::Formula;
         let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
         Some(self.report(node, found))

@@ -3,6 +3,7 @@
 use super::reader::StepReader;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
+use crate::dialect::lint::Seen;
 use crate::document::entries;
 use crate::document::{Key as CaseKey, Kind, Node};
 use crate::span::Span;
@@ -68,8 +69,7 @@ impl<'a> StepReader<'_, 'a> {
                 return;
             }
             Kind::Text(text) => {
-                self.doubtful_case(key, text.text, cases.default.is_some());
-                self.several_cases(key, value, text.text);
+                self.lint(Seen::Case(key, value, cases.default.is_some()));
                 Literal::Text(text.text)
             }
             Kind::Number(number) => Literal::Number(number),

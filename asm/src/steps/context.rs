@@ -2,6 +2,7 @@
 
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
+use crate::dialect::lint::Lint;
 use crate::dialect::survey::Survey;
 use bumpalo::Bump;
 
@@ -26,6 +27,8 @@ pub(crate) struct Context<'r, 'a> {
     pub(crate) survey: &'r Survey<'a>,
     /// The output type.
     pub(crate) output: OutputName<'a>,
+    /// Warns of what was most likely meant otherwise.
+    pub(crate) lint: Lint,
     /// The inputs whose type is a list.
     pub(crate) lists: &'r [&'a str],
 }

@@ -6,6 +6,7 @@ use super::step::{Item, Tail};
 use super::steps::read_steps;
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::lint::Lint;
 use crate::dialect::survey::Survey;
 use crate::dialect::{Dialect, Key, TOP, TOP_OF_MCP, UNNAMED};
 use crate::document::{Kind, Node};
@@ -30,6 +31,7 @@ pub(crate) struct Reading<'a> {
 /// Reads the programs of all documents of a source. Nothing is reported of names that are `lost`.
 pub(crate) fn read<'a>(
     (documents, lost): (&[Node<'a>], &[&'a str]),
+    lint: Lint,
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
@@ -40,7 +42,7 @@ pub(crate) fn read<'a>(
     let mut programs = items_of(documents);
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, inexact: false };
+    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, lint, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -70,6 +72,7 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// That the document nests too deep is reported.
     too_deep: bool,
+    lint: Lint,
     /// Names of steps that were left out.
     lost: &'r [&'a str],
     inexact: bool,
@@ -133,6 +136,7 @@ impl<'a> Top<'_, 'a> {
             functions,
             survey: &survey,
             output: OutputName { ok: implied, err: None, span: first },
+            lint: self.lint,
             lists: &[],
         };
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);

@@ -1,12 +1,10 @@
 //! What an operator makes of operands that are read, and infix text, in which both are one.
 
-use super::doubt::Place;
 use super::reader::{StepReader, literal, nothing};
-use super::records::is_step;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::Key;
 use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
+use crate::dialect::lint::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reference::Reference;
 use crate::document::{Entry, Kind, Node, Text};
@@ -19,7 +17,8 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.nesting.saturating_sub(self.at.depth);
         let mut found = Diagnostics::default();
-        let meant = |reference: &Reference<'a>| Some(self.dialect.own_form(&self.meant(reference)?, false));
+        let meant =
+            |reference: &Reference<'a>| Some(self.dialect.own_form(&self.resolve_loosely(reference)?, false));
         let tree = infix(node, left, self.arena, &meant, &mut found);
         self.diagnostics.append(found);
         match tree {
@@ -40,7 +39,7 @@ impl<'a> StepReader<'_, 'a> {
             InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
             InfixKind::Binary(operator, a, b) => {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
-                    self.quoted_null(node, b);
+                    self.lint(Seen::Equal(node, b));
                 }
                 let a = self.of_infix(node, a);
                 let b = self.of_infix(node, b);
@@ -116,34 +115,6 @@ impl<'a> StepReader<'_, 'a> {
         Expr { kind, span }
     }
 
-    /// The operator that an unknown key stands for, which is reported.
-    pub(crate) fn meant_operator(
-        &mut self,
-        entry: &'a Entry<'a>,
-        name: &str,
-        place: Place,
-    ) -> Option<&'static Operator> {
-        let word = self.dialect.meaning(name, &[Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value]);
-        if word.is_some() || is_step(name) {
-            return None;
-        }
-        let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
-        let symbol = !name.is_empty() && !name.chars().any(letter);
-        if !symbol && !(place == Place::Formula && matches!(entry.value.kind, Kind::List(_))) {
-            return None;
-        }
-        let plain = name.strip_prefix('$').unwrap_or(name);
-        let meant = operator::find(plain).or_else(|| operator::near(plain));
-        let mut wrong = unknown_operator(&entry.key, meant);
-        if wrong.fix.is_none() {
-            let instead = operator::in_place_of(name);
-            wrong =
-                wrong.help(instead.unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`"));
-        }
-        self.report(wrong);
-        meant
-    }
-
     /// An operand as it was read, or as it should be.
     pub(crate) fn checked_operand(
         &mut self,
@@ -156,7 +127,9 @@ impl<'a> StepReader<'_, 'a> {
         {
             return found;
         }
-        self.doubtful_operand(operator, node, &value);
+        if self.is_plain(node, &value) {
+            self.lint(Seen::Operand(operator, node));
+        }
         value
     }
 

@@ -118,16 +118,4 @@ impl<'a> StepReader<'_, 'a> {
             .collect();
         Expr { kind: ExprKind::Record(self.arena.alloc_slice_copy(&fields)), span }
     }
-
-    /// Whether what a reference begins with is there.
-    pub(crate) fn refers(&self, reference: &Reference<'a>) -> bool {
-        match (reference.root, reference.path) {
-            (Root::Input, [Step::Field(name), ..]) => self.scope.input(name.text).is_some(),
-            (Root::Input, _) => false,
-            (Root::Name(name), _) => {
-                let is_failure = FAILURES.contains(&name.text) && self.failure().is_some();
-                is_failure || self.scope.knows(name.text) || self.scope.input(name.text).is_some()
-            }
-        }
-    }
 }

@@ -1,13 +1,13 @@
 //! Texts: references, texts with references in them, and plain ones.
 
-use super::doubt::Place;
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
 use crate::ast::{Binary, Expr, Literal};
 use crate::diagnostic::{Diagnostic, Diagnostics, Mark};
-use crate::dialect::reference::{Reference, Root, bare, bracketed};
+use crate::dialect::lint::{Place, Seen};
+use crate::dialect::loose::is_file;
+use crate::dialect::reference::{Reference, Root, bare};
 use crate::dialect::template::{Part, Sigil, Template, template};
-use crate::document::inner;
 use crate::document::{Kind, Node, Style, Text};
 use crate::span::Span;
 use crate::text::{Near, nearly_meets};
@@ -21,21 +21,6 @@ impl<'a> StepReader<'_, 'a> {
             && let Some(found) = self.bare(node, &reference)
         {
             return found;
-        }
-        if self.dialect.is_bare()
-            && let Some((name, dotted)) = bracketed(node, self.arena)
-            && let Some(text) = node.text()
-            && text.get(..name).is_some_and(|name| self.named(name).is_some())
-        {
-            let shown = crate::text::shorten(text);
-            let mut warning = Diagnostic::new(
-                Code::TextReference,
-                inner(node),
-                format!("`{shown}` is text here, no reference"),
-            )
-            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
-            warning.fix = Some(replaced(inner(node), dotted));
-            self.report(warning);
         }
         let before = self.diagnostics.mark();
         let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
@@ -55,7 +40,9 @@ impl<'a> StepReader<'_, 'a> {
             return false;
         }
         let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        let Some(mended) = self.operation_of(self.arena.alloc_str(&inside), node.span) else { return false };
+        let Some(mended) = self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span) else {
+            return false;
+        };
         wrong.expected = Some(format!("`{mended}`"));
         wrong.help = None;
         wrong.fix = Some(replaced(node.span, mended));
@@ -76,7 +63,9 @@ impl<'a> StepReader<'_, 'a> {
             let kind = Kind::Text(Text { text, style: Style::Block, start: None });
             let inside = Node { kind, span: edit.span };
             let reference = template(&inside, Sigil::Dollar, self.arena, &mut Diagnostics::default()).whole();
-            let Some(meant) = reference.and_then(|reference| self.meant(&reference)) else { return };
+            let Some(meant) = reference.and_then(|reference| self.resolve_loosely(&reference)) else {
+                return;
+            };
             let alone = (edit.span.end - edit.span.start) as usize == whole && !self.dialect.is_bare();
             edit.text = self.dialect.own_form(&meant, !alone);
             let text = edit.text.clone();
@@ -97,7 +86,7 @@ impl<'a> StepReader<'_, 'a> {
             return Some(nothing(node));
         }
         if !reference.path.is_empty()
-            && let Some(meant) = self.meant(reference)
+            && let Some(meant) = self.resolve_loosely(reference)
         {
             self.says_more(reference, &meant);
             return Some(self.reference(&meant));
@@ -129,7 +118,7 @@ impl<'a> StepReader<'_, 'a> {
             wrong = wrong.help(SUBTRACTION);
         }
         let text = node.text().unwrap_or("");
-        if near.is_none() && later.is_none() && super::doubt::is_file(text) {
+        if near.is_none() && later.is_none() && is_file(text) {
             wrong = wrong.replace(
                 node.span,
                 format!("{{\"text\":{}}}", self.source.get(node.span.range()).unwrap_or("")),
@@ -155,20 +144,11 @@ impl<'a> StepReader<'_, 'a> {
 
     /// What a template makes: the one value that it is, or everything joined.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
-        if let Some(found) = self.dollar_reference(node, template) {
-            return found;
-        }
-        for foreign in template.foreign {
-            if let Some(meant) = self.meant(&foreign.reference) {
-                self.look_alike(node, foreign, &meant);
-            }
-        }
+        self.lint(Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
-        let plain = template.text();
-        self.doubtful_text(node, plain.is_some(), place);
-        if let Some(text) = plain {
+        if let Some(text) = template.text() {
             return literal(Literal::Text(text), node.span);
         }
         let parts: Vec<Expr<'a>> = template
@@ -184,24 +164,6 @@ impl<'a> StepReader<'_, 'a> {
             return nothing(node);
         }
         self.joined(&parts, node.span)
-    }
-
-    /// `$name` as a whole text, where names are bare.
-    fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> Option<Expr<'a>> {
-        let [foreign] = template.foreign else { return None };
-        let text = node.text()?;
-        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
-        if !whole || !self.dialect.is_bare() || !self.refers(&foreign.reference) {
-            return None;
-        }
-        let plain = foreign.reference.to_string();
-        let plain = plain.trim_start_matches('.');
-        let message = format!("`{text}` is text here, where names stand without `$`");
-        let mut warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
-            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
-        warning.fix = Some(replaced(foreign.reference.span, plain.to_owned()));
-        self.report(warning);
-        Some(literal(Literal::Text(template.text()?), node.span))
     }
 
     /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.

@@ -1,12 +1,12 @@
 //! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
 
 use super::cases::Cases;
-use super::doubt::Place;
 use super::keyed::Keyed;
 use super::operations::{is_logical, unknown_operator};
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::lint::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
@@ -54,6 +54,13 @@ impl<'a> StepReader<'_, 'a> {
         value
     }
 
+    /// Shows lints a text where a constant makes no sense.
+    fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
+        if self.is_plain(node, value) {
+            self.lint(Seen::Subject(node));
+        }
+    }
+
     fn read_value(&mut self, node: &Node<'a>, reading: Reading) -> Expr<'a> {
         let found = self.deeper(node.span, |this| match &node.kind {
             Kind::Null => literal(Literal::Nil, node.span),
@@ -62,7 +69,7 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Text(_) if reading.infix => this.infix(node),
             Kind::Text(_) => this.text(node, reading.place),
             Kind::List(items) => {
-                this.doubtful_list(node, items, reading.place);
+                this.lint(Seen::List(node, items, reading.place));
                 let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
                 Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
             }
@@ -82,10 +89,10 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        self.inexact |= reading.place == Place::Formula;
+        self.inexact |= reading.place == Place::Formula || is_symbol(node);
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
-        self.within(self.in_reported(reported), |this| this.doubtful_record(node, reading.place));
+        self.within(self.in_reported(reported), |this| this.lint(Seen::Record(node, reading.place)));
         let reported = reported || self.suspects.len() > suspects;
         let fields = self.within(self.in_reported(reported), |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
@@ -96,8 +103,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut fields = Vec::new();
         for entry in entries(node) {
             let value = self.value(&entry.value);
-            self.names_itself(entry);
-            self.refers_as_key(entry);
+            self.lint(Seen::Field(entry));
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -111,14 +117,7 @@ impl<'a> StepReader<'_, 'a> {
     /// A record of one key that is an operator.
     fn operation(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, reading: Reading) -> Option<Expr<'a>> {
         let name = entry.name()?;
-        let operator = match operator::find(name) {
-            Some(operator) => operator,
-            None if reading.place == Place::Formula && operator::MEMBERSHIP.contains(&name) => {
-                self.membership(node, entry);
-                return Some(nothing(node));
-            }
-            None => self.meant_operator(entry, name, reading.place)?,
-        };
+        let operator = operator::find(name)?;
         let operands: &[Node<'a>] = match &entry.value.kind {
             Kind::List(items) if operator.least() == 2 || items.len() == 1 => items,
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
@@ -242,7 +241,9 @@ impl<'a> StepReader<'_, 'a> {
     /// `match` with `cases`.
     fn match_map(&mut self, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
         let subject = self.subject(node);
-        self.constant_subject(node, &subject);
+        if self.is_plain(node, &subject) {
+            self.lint(Seen::Matched(node));
+        }
         let mut cases = Cases::default();
         if let Some(default) = keyed.entry(Key::Default) {
             cases.add_default(&default.key, &default.value);
@@ -294,7 +295,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let base = self.subject(base);
         let Some(set) = set else {
-            self.merge_of_others(node, entry.key.span);
+            self.incomplete_merge(node, entry.key.span);
             return nothing(node);
         };
         if !matches!(set.kind, Kind::Record(_)) {
@@ -323,6 +324,12 @@ impl<'a> StepReader<'_, 'a> {
         };
         self.new_call(tool, arguments, span)
     }
+}
+
+/// Whether a record has one key, and that is a sign.
+fn is_symbol(node: &Node<'_>) -> bool {
+    let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
+    matches!(entries(node), [only] if only.name().is_some_and(|name| !name.chars().any(letter)))
 }
 
 /// Whether the value of a key is a list of two.

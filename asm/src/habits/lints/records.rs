@@ -1,18 +1,17 @@
-//! Records that other languages would compute, look up or run, and that are data where they stand: warnings with the mend,
-//! in the manner of [`super::doubt`].
+//! Records and lists that other languages would compute, look up or run, and that are data where they are.
 
-use super::doubt::Place;
-use super::reader::StepReader;
+use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
+use crate::dialect::lint::Place;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reference::{INPUT, Reference, bare};
 use crate::dialect::template::{Sigil, template};
 use crate::document::edit::mendable;
 use crate::document::{Entry, Kind, Node, Style, Text};
-use crate::document::{entries, first_of, rename, shown};
-use crate::span::Span;
+use crate::document::{entries, first_of, rename};
+use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
 use ilo_spec::error::Code;
 
 /// Keys that choose one of several values.
@@ -20,11 +19,11 @@ const CHOICES: [&str; 6] = ["if", "cond", "ternary", "case", "switch", "iif"];
 /// Keys of one-key records that refer in other languages.
 const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
-impl<'a> StepReader<'_, 'a> {
+impl<'a> Lints<'_, '_, 'a> {
     /// Warns of a record that other languages would compute or look up.
-    pub(crate) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+    pub(super) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
-        if let Some(found) = crate::habits::operation_by_keys(list) {
+        if let Some(found) = by_keys(list) {
             return self.meant_operation(node, found.0, &found.1);
         }
         if let [only] = list
@@ -40,19 +39,20 @@ impl<'a> StepReader<'_, 'a> {
 
     fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
         let slices: Option<Vec<&str>> =
-            operands.iter().map(|operand| self.source.get(operand.span.range())).collect();
+            operands.iter().map(|operand| self.at.source.get(operand.span.range())).collect();
         let spelling = operator.spelling;
         let form = match operator.makes {
             Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
             Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
         };
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let mended = slices.filter(|_| !self.dialect.is_yaml() && mendable(node.span)).map(|slices| {
-            match (&slices[..], operator.makes) {
-                ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
-                _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
-            }
-        });
+        let mended =
+            slices.filter(|_| !self.at.dialect.is_yaml() && mendable(node.span)).map(|slices| {
+                match (&slices[..], operator.makes) {
+                    ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
+                    _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
+                }
+            });
         let warning = match mended {
             Some(text) => {
                 let fix =
@@ -61,11 +61,11 @@ impl<'a> StepReader<'_, 'a> {
             }
             None => warning.help(format!("write `{form}`")),
         };
-        self.doubt(node.span, warning);
+        self.suspect(node.span, warning);
     }
 
     fn data(&self, message: &str, node: &Node<'a>, form: &str) -> Diagnostic {
-        let marked = if self.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
+        let marked = if self.at.dialect.is_yaml() { "`obj:`" } else { "`{\"obj\": {…}}`" };
         Diagnostic::new(Code::RecordOperation, first_of(node), message)
             .expected(format!("{form} for the result, or {marked} around it for the record"), "a record")
     }
@@ -73,20 +73,20 @@ impl<'a> StepReader<'_, 'a> {
     /// A record of one key that refers, computes or chooses in other languages.
     fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
         if let Some(meant) = self.referred(entry, name) {
-            let mended = self.dialect.own_form(&meant, false);
-            let form = if self.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
+            let mended = self.at.dialect.own_form(&meant, false);
+            let form = if self.at.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
             let fix = Edit { span: node.span, text: form.clone() };
-            let flow = !self.dialect.is_yaml();
+            let flow = !self.at.dialect.is_yaml();
             let fix = Fix { title: format!("write `{form}`"), edits: vec![fix] };
             let warning = if flow { warning.fix(fix) } else { warning.help(format!("write `{form}`")) };
-            return self.doubt(node.span, warning);
+            return self.suspect(node.span, warning);
         }
         let word = name.strip_prefix('$').unwrap_or(name);
-        if self.functions.list.iter().any(|&(own, given)| given && own == name) {
-            let blank = if self.dialect.is_bare() { "" } else { " " };
-            let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
-            let form = if self.dialect.is_yaml() {
+        if self.at.names.has_function(name) {
+            let blank = if self.at.dialect.is_bare() { "" } else { " " };
+            let (call, args) = (self.at.dialect.word(Key::Call), self.at.dialect.word(Key::Args));
+            let form = if self.at.dialect.is_yaml() {
                 format!("`{call}: {name}`, `{args}: {{…}}`")
             } else {
                 format!("`{{\"{call}\":{blank}\"{name}\",{blank}\"{args}\":{blank}{{…}}}}`")
@@ -94,7 +94,7 @@ impl<'a> StepReader<'_, 'a> {
             let warning = self
                 .data("this record is data, and calls nothing", node, &form)
                 .help(format!("write {form} to call the function `{name}`"));
-            return self.doubt(node.span, warning);
+            return self.suspect(node.span, warning);
         }
         if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
             return self.step_as_data(node, CHOICES.contains(&word));
@@ -104,7 +104,7 @@ impl<'a> StepReader<'_, 'a> {
             let warning = self
                 .data("this record is data, and computes nothing", node, "a step of its own")
                 .help(instead);
-            return self.doubt(node.span, warning);
+            return self.suspect(node.span, warning);
         }
         if place == Place::Formula
             && let Some((before, after)) = operator::predicate(word)
@@ -125,19 +125,19 @@ impl<'a> StepReader<'_, 'a> {
             let mut warning =
                 self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
             warning.fix = rename(&entry.key, meant.spelling);
-            self.doubt(node.span, warning);
+            self.suspect(node.span, warning);
         }
     }
 
     /// What `{"var": "x"}` and `{"$input": "x"}` refer to in other languages.
     fn referred(&self, entry: &Entry<'a>, name: &str) -> Option<Reference<'a>> {
         if REFERS.contains(&name) {
-            return self.meant(&bare(&entry.value, self.arena)?);
+            return self.at.names.resolve(&bare(&entry.value, self.at.arena)?);
         }
-        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.named(root).is_some())?;
-        let path = self.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
+        let root = name.strip_prefix('$').filter(|root| *root == INPUT || self.at.names.has(root))?;
+        let path = self.at.arena.alloc_str(&format!("{root}.{}", entry.value.text()?));
         let kind = Kind::Text(Text { text: path, style: Style::Block, start: None });
-        self.meant(&bare(&Node { kind, span: entry.value.span }, self.arena)?)
+        self.at.names.resolve(&bare(&Node { kind, span: entry.value.span }, self.at.arena)?)
     }
 
     /// `{"is_null": x}` and its like.
@@ -148,7 +148,8 @@ impl<'a> StepReader<'_, 'a> {
         };
         let form = format!("{before}…{after}");
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let text = self.source.get(operand.range()).filter(|_| !self.dialect.is_yaml() && mendable(operand));
+        let text =
+            self.at.source.get(operand.range()).filter(|_| !self.at.dialect.is_yaml() && mendable(operand));
         let warning = match text {
             Some(text) => {
                 let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
@@ -156,56 +157,17 @@ impl<'a> StepReader<'_, 'a> {
             }
             None => warning.help(format!("write `{form}`")),
         };
-        self.doubt(node.span, warning);
-    }
-
-    /// Reports `{"in": [x, [a, b]]}` and its like, which no operator is.
-    pub(crate) fn membership(&mut self, node: &Node<'a>, entry: &Entry<'a>) {
-        let wrong = Diagnostic::new(
-            Code::UnknownOperator,
-            entry.key.span,
-            format!("there is no operator `{}`", shown(&entry.key)),
-        );
-        let constants = match entry.value.kind {
-            Kind::List([subject, Node { kind: Kind::List(items), .. }])
-                if !items.is_empty()
-                    && items.len() <= 8
-                    && !self.dialect.is_yaml()
-                    && mendable(node.span) =>
-            {
-                Some((subject, *items))
-            }
-            _ => None,
-        };
-        let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("");
-        let wrong = if let Some((subject, items)) = constants {
-            let equal = |item: &Node<'a>| format!("{{\"==\": [{}, {}]}}", slice(subject), slice(item));
-            let all: Vec<String> = items.iter().map(equal).collect();
-            let text = if let [only] = &all[..] {
-                only.clone()
-            } else {
-                format!("{{\"or\": [{}]}}", all.join(", "))
-            };
-            wrong
-                .expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)))
-                .replace(node.span, text)
-        } else {
-            wrong.expected(operator::LIST, format!("`{}`", shown(&entry.key))).help(
-                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
-                 true in an `if` inside; `has` asks a record for a field",
-            )
-        };
-        self.report(wrong);
+        self.suspect(node.span, warning);
     }
 
     /// Warns of `["+", "$x", 1]`, which is a list of three here.
-    pub(crate) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+    pub(super) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
         let refers = |operand: &Node<'a>| match operand.kind {
-            Kind::Text(text) if self.dialect.is_bare() => {
+            Kind::Text(text) if self.at.dialect.is_bare() => {
                 let first = text.text.split('.').next().unwrap_or("");
-                self.named(first).is_some()
+                self.at.names.has(first)
             }
             Kind::Text(text) => text.text.starts_with('$'),
             Kind::List([first, ..]) => first.text().and_then(operator::find).is_some(),
@@ -215,7 +177,7 @@ impl<'a> StepReader<'_, 'a> {
             return;
         }
         let spelling = operator.spelling;
-        let blank = if self.dialect.is_bare() { "" } else { " " };
+        let blank = if self.at.dialect.is_bare() { "" } else { " " };
         let form = if operands.len() == 1 {
             format!("{{\"{spelling}\":{blank}…}}")
         } else {
@@ -224,12 +186,12 @@ impl<'a> StepReader<'_, 'a> {
         let mut warning =
             Diagnostic::new(Code::RecordOperation, first_of(node), "this list is data, and computes nothing")
                 .expected(format!("`{form}` for the result"), "a list that begins with an operator");
-        let written = self.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
+        let written = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
         if let ([from, ..], [.., to]) = (operands, operands)
             && written
             && mendable(node.span)
         {
-            let inside = self.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
+            let inside = self.at.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
             let text = match operands {
                 [_] => format!("{{\"{spelling}\":{blank}{inside}}}"),
                 _ => format!("{{\"{spelling}\":{blank}[{inside}]}}"),
@@ -239,19 +201,21 @@ impl<'a> StepReader<'_, 'a> {
         } else {
             warning = warning.help(format!("write `{form}`"));
         }
-        self.doubt(node.span, warning);
+        self.suspect(node.span, warning);
     }
 
     /// Warns of a reference as the key of a record, where it is a name like any other.
-    pub(crate) fn refers_as_key(&mut self, entry: &Entry<'a>) {
+    pub(super) fn refers_as_key(&mut self, entry: &Entry<'a>) {
         let Some(name) = entry.name().filter(|name| name.starts_with('$')) else { return };
         let mut unseen = Diagnostics::default();
-        let reference = template(&entry.key, Sigil::Dollar, self.arena, &mut unseen).whole();
-        let Some(reference) = reference.filter(|reference| self.meant(reference).is_some()) else { return };
+        let reference = template(&entry.key, Sigil::Dollar, self.at.arena, &mut unseen).whole();
+        let Some(reference) = reference.filter(|reference| self.at.names.resolve(reference).is_some()) else {
+            return;
+        };
         let shown = crate::text::shorten(name);
         let message = format!("`{shown}` is a name here: keys are no references");
         let near = reference.to_string();
-        self.report(
+        self.warn(
             Diagnostic::new(Code::TextReference, entry.key.span, message)
                 .expected(
                     format!("the name of a field, such as `{}`", near.trim_start_matches('.')),
@@ -261,80 +225,25 @@ impl<'a> StepReader<'_, 'a> {
         );
     }
 
-    /// Reports a merge that has not the two parts that it takes.
-    pub(crate) fn merge_of_others(&mut self, node: &Node<'a>, at: Span) {
-        let pair = !self.dialect.has(Key::Set);
-        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
-        let form = match (pair, self.dialect.is_yaml(), self.dialect.is_bare()) {
-            (true, ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
-            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
-            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
-            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
-        };
-        let found = match node.kind {
-            Kind::List([_]) => "a list of one".to_owned(),
-            Kind::List(items) => format!("a list of {}", items.len()),
-            _ => "the record alone".to_owned(),
-        };
-        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
-        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
-        let nested = match node.kind {
-            Kind::List([base, sets @ ..])
-                if sets.len() > 1
-                    && !self.dialect.is_yaml()
-                    && mendable(node.span)
-                    && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
-            {
-                let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();
-                let blank = if self.dialect.is_bare() { "" } else { " " };
-                let mut inside = slice(base);
-                for (number, fields) in sets.iter().enumerate() {
-                    let last = number + 1 == sets.len();
-                    let fields = slice(fields);
-                    inside = match (pair, last) {
-                        (true, true) => format!("[{inside}, {fields}]"),
-                        (true, false) => format!("{{\"{word}\": [{inside}, {fields}]}}"),
-                        (false, true) => format!("{inside},{blank}\"{set}\":{blank}{fields}"),
-                        (false, false) => {
-                            format!("{{\"{word}\":{blank}{inside},{blank}\"{set}\":{blank}{fields}}}")
-                        }
-                    };
-                }
-                Some(inside)
-            }
-            _ => None,
-        };
-        self.report(match nested {
-            Some(text) => {
-                let edits = vec![Edit { span: node.span, text }];
-                wrong.fix(Fix { title: "merge one after the other".to_owned(), edits })
-            }
-            None => wrong.help(format!(
-                "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
-                if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
-            )),
-        });
-    }
-
     /// Whether a text refers to an input that is declared as a list.
     fn is_list_input(&self, node: &Node<'a>) -> bool {
         let text = node.text().unwrap_or("").trim_start_matches(['$', '{', '.']).trim_end_matches('}');
-        self.lists.contains(&text.strip_prefix("input.").unwrap_or(text))
+        self.at.names.is_list(text.strip_prefix("input.").unwrap_or(text))
     }
 
     /// Warns of a step in the place of a value, where it is nothing but a record.
     fn step_as_data(&mut self, node: &Node<'a>, chooses: bool) {
         let form = if chooses {
-            self.dialect.choice_form().to_owned()
+            self.at.dialect.choice_form().to_owned()
         } else {
             format!(
                 "a step of its own before, with `let`, and a reference to it here: {}",
-                self.dialect.loop_form()
+                self.at.dialect.loop_form()
             )
         };
         let message = "this record is data: a step stands in no value";
         let warning = self.data(message, node, "a reference").help(form);
-        self.doubt(node.span, warning);
+        self.suspect(node.span, warning);
     }
 }
 
@@ -356,9 +265,8 @@ pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), 
         return is_step(only) || (refers && (measures || REFERS.contains(&only)));
     }
     let has = |name: &str| keys.clone().any(|key| key == name);
-    let operation = crate::habits::OPERATOR_KEYS.iter().any(|key| has(key))
-        && (crate::habits::OPERAND_LISTS.iter().any(|key| has(key))
-            || crate::habits::OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
+    let operation = OPERATOR_KEYS.iter().any(|key| has(key))
+        && (OPERAND_LISTS.iter().any(|key| has(key)) || OPERAND_PAIRS.iter().any(|[a, _]| has(a)));
     operation || step_of_keys(keys).is_some()
 }
 

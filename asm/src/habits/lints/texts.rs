@@ -1,84 +1,88 @@
-//! What is text or a record where it stands, but was surely meant as a value: `input.age`, `$a * $b`, `{"length": "$xs"}`.
-//!
-//! All of it is a warning with the mend, since a text is a text and a record a record. Each is noted as a doubt, of which
-//! checking assumes nothing: where it makes a type fail, the warning becomes that error, and nothing follows from it.
+//! Texts that are surely meant as values: `input.age` without its `$`, `$a * $b` where nothing is computed, `'null'`.
 
-use super::reader::StepReader;
-use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use super::Lints;
+use crate::ast::{Binary, Literal, Unary};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
+use crate::dialect::lint::Place;
+use crate::dialect::loose::is_file;
 use crate::dialect::operator::{self, Makes, Operator, in_place_of};
-use crate::dialect::reference::{Reference, Root, Step, bare};
-use crate::dialect::template::{Foreign, Look, Sigil};
-use crate::document::edit::mendable;
-use crate::document::rename;
+use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
+use crate::dialect::template::{Foreign, Look, Template};
 use crate::document::{Entry, Kind, Node, Style, Text};
-use crate::span::Span;
+use crate::document::{inner, rename};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// What ends the names of files and hosts, which look like fields of a variable.
-const ENDINGS: [&str; 20] = [
-    "json", "csv", "txt", "pdf", "md", "yaml", "yml", "xml", "html", "png", "jpg", "svg", "log", "toml",
-    "zip", "com", "org", "net", "io", "dev",
-];
 /// Texts that are null in other languages.
 const NULLS: [&str; 5] = ["null", "nil", "None", "undefined", "NULL"];
-/// Where a text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Where it may well be data.
-    Data,
-    /// Where something is computed: `expr`, a condition, an operand.
-    Formula,
-}
 
-impl<'a> StepReader<'_, 'a> {
-    /// Reports what was most likely meant otherwise; `whole` is the expression that it makes.
-    pub(crate) fn doubt(&mut self, whole: Span, warning: Diagnostic) {
-        if !self.at.reported {
-            self.suspects.push(whole);
-            self.report(warning);
+impl<'a> Lints<'_, '_, 'a> {
+    /// A text of a document or of an infix text.
+    pub(super) fn text(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) {
+        self.brackets(node);
+        if self.dollar_reference(node, template) {
+            return;
+        }
+        for foreign in template.foreign {
+            if let Some(meant) = self.at.names.resolve(&foreign.reference) {
+                self.look_alike(node, foreign, &meant);
+            }
+        }
+        if template.whole().is_none() {
+            self.doubtful_text(node, template.text().is_some(), place);
         }
     }
 
+    /// `name[0].field`, where names are bare.
+    fn brackets(&mut self, node: &Node<'a>) {
+        if !self.at.dialect.is_bare() {
+            return;
+        }
+        let Some((name, dotted)) = bracketed(node, self.at.arena) else { return };
+        let text = node.text().unwrap_or("");
+        if !text.get(..name).is_some_and(|name| self.at.names.has(name)) {
+            return;
+        }
+        let shown = shorten(text);
+        let message = format!("`{shown}` is text here, no reference");
+        let warning = Diagnostic::new(Code::TextReference, inner(node), message)
+            .expected(format!("`{dotted}` for the value"), format!("`{shown}`"));
+        self.warn(warning.replace(inner(node), dotted));
+    }
+
+    /// `$name` as a whole text, where names are bare.
+    fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> bool {
+        let [foreign] = template.foreign else { return false };
+        let text = node.text().unwrap_or("");
+        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
+        if !whole || !self.at.dialect.is_bare() || self.at.names.resolve(&foreign.reference).is_none() {
+            return false;
+        }
+        let plain = self.at.own_form(&foreign.reference, false);
+        let message = format!("`{text}` is text here, where names stand without `$`");
+        let warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+            .expected(format!("`{plain}` for the value"), format!("`{text}`"));
+        self.warn(warning.replace(foreign.reference.span, plain));
+        true
+    }
+
     /// Warns of a text that other languages would compute or take for a value.
-    pub(crate) fn doubtful_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
+    pub(super) fn doubtful_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
         let formula = place == Place::Formula;
-        if (!plain || self.dialect.is_bare() || formula)
-            && let Some(meant) = arithmetic(node, self.dialect.sigil(), formula, self.nesting, self.arena)
-            && (!(plain || formula) || self.all_known(&meant))
+        if (!plain || self.at.dialect.is_bare() || formula)
+            && let Some(meant) =
+                arithmetic(node, self.at.dialect.sigil(), formula, self.at.nesting, self.at.arena)
+            && (!(plain || formula) || self.at.resolves(&meant))
         {
             return self.reads_as_arithmetic(node, &meant);
         }
         if self.reads_as_choice(node, formula) {
             return;
         }
-        if plain && !self.dialect.is_bare() {
+        if plain && !self.at.dialect.is_bare() {
             self.names_without_sigil(node, false);
         }
-    }
-
-    /// Whether all that an expression refers to is there.
-    fn all_known(&self, tree: &Infix<'a>) -> bool {
-        match &tree.kind {
-            InfixKind::Reference(reference) => self.meant(reference).is_some(),
-            InfixKind::Literal(_) => true,
-            InfixKind::Template(_) => false,
-            InfixKind::Unary(_, operand) => self.all_known(operand),
-            InfixKind::Binary(_, a, b) => self.all_known(a) && self.all_known(b),
-        }
-    }
-
-    /// The operation that a text means where something is computed.
-    pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
-        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-        let node = Node { kind, span };
-        let meant = arithmetic(&node, Sigil::Dollar, true, self.nesting, self.arena)?;
-        let reference = |reference: &Reference<'a>| {
-            self.dialect.own_form(&self.meant(reference).unwrap_or(*reference), false)
-        };
-        self.all_known(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
     }
 
     fn reads_as_arithmetic(&mut self, node: &Node<'a>, meant: &Infix<'a>) {
@@ -88,15 +92,12 @@ impl<'a> StepReader<'_, 'a> {
             node.span,
             format!("`{shown}` is a text here; nothing is computed"),
         );
-        let reference = |reference: &Reference<'a>| {
-            let meant = self.meant(reference).unwrap_or(*reference);
-            self.dialect.own_form(&meant, false)
-        };
-        let mended = if self.dialect.is_yaml() {
+        let reference = |reference: &Reference<'a>| self.at.own_form(reference, false);
+        let mended = if self.at.dialect.is_yaml() {
             let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
-            text.or_else(|| operators(meant, self.dialect.sigil(), &reference))
+            text.or_else(|| operators(meant, self.at.dialect.sigil(), &reference))
         } else {
-            operators(meant, self.dialect.sigil(), &reference)
+            operators(meant, self.at.dialect.sigil(), &reference)
         };
         let warning = match mended {
             Some(mended) => wrong
@@ -106,7 +107,7 @@ impl<'a> StepReader<'_, 'a> {
                 "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
             )),
         };
-        self.doubt(node.span, warning);
+        self.suspect(node.span, warning);
     }
 
     /// The text with values in it that a sum of texts means.
@@ -116,17 +117,15 @@ impl<'a> StepReader<'_, 'a> {
                 Some(format!("{}{}", self.joined_text(a)?, self.joined_text(b)?))
             }
             InfixKind::Literal(Literal::Text(text)) => Some(text.replace('$', "$$")),
-            InfixKind::Reference(reference) => {
-                Some(self.dialect.own_form(&self.meant(reference).unwrap_or(*reference), true))
-            }
+            InfixKind::Reference(reference) => Some(self.at.own_form(reference, true)),
             _ => None,
         }
     }
 
     /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
-    pub(crate) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
+    pub(super) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
         let whole = foreign.is_whole(node);
-        let form = self.dialect.own_form(meant, !whole || self.dialect.is_bare());
+        let form = self.at.dialect.own_form(meant, !whole || self.at.dialect.is_bare());
         let shown = shorten(foreign.shown(node));
         let wrong = |message: String| Diagnostic::new(Code::TextReference, foreign.span(node), message);
         let warning = match foreign.look {
@@ -134,7 +133,7 @@ impl<'a> StepReader<'_, 'a> {
             Look::Filtered => {
                 let filter = foreign.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
                 let help = if filter.starts_with("default") {
-                    format!("one of two values is a step: {}", self.dialect.choice_form())
+                    format!("one of two values is a step: {}", self.at.dialect.choice_form())
                 } else {
                     "what a filter does is done in a step of its own before".to_owned()
                 };
@@ -173,9 +172,9 @@ impl<'a> StepReader<'_, 'a> {
             },
         };
         if whole {
-            self.doubt(node.span, warning);
+            self.suspect(node.span, warning);
         } else {
-            self.report(warning);
+            self.warn(warning);
         }
     }
 
@@ -184,7 +183,7 @@ impl<'a> StepReader<'_, 'a> {
         let path = foreign.reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
         let list = match (foreign.reference.root, path) {
-            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.lists.contains(&name.text),
+            (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.names.is_list(name.text),
             _ => false,
         };
         let goes_on = path.len() > first + 1;
@@ -196,15 +195,14 @@ impl<'a> StepReader<'_, 'a> {
     fn reads_as_choice(&mut self, node: &Node<'a>, formula: bool) -> bool {
         let text = node.text().filter(|text| formula || text.contains('?'));
         let Some((condition, then, otherwise)) = text.and_then(choice) else { return false };
-        let operation = self.operation_of(condition, node.span);
+        let operation = self.at.operation_of(condition, node.span);
         let first = condition.split([' ', '.']).next().unwrap_or("");
-        let refers =
-            condition.contains('$') || self.named(first).is_some() || self.scope.input(first).is_some();
+        let refers = condition.contains('$') || self.at.names.has(first) || self.at.names.has_input(first);
         if operation.is_none() && !(formula && refers) {
             return false;
         }
         let shown = shorten(node.text().unwrap_or(""));
-        let form = if self.dialect.is_yaml() {
+        let form = if self.at.dialect.is_yaml() {
             format!("`if: {condition}`, `then: {then}`, `else: {otherwise}`")
         } else {
             let condition = operation.unwrap_or_else(|| format!("\"{condition}\""));
@@ -218,14 +216,14 @@ impl<'a> StepReader<'_, 'a> {
             format!("`{shown}` is a text here; nothing is chosen"),
         )
         .expected(format!("{form} beside `let`"), format!("`{shown}`"))
-        .help(format!("one of two values is a step: {}", self.dialect.choice_form()));
-        self.doubt(node.span, warning);
+        .help(format!("one of two values is a step: {}", self.at.dialect.choice_form()));
+        self.suspect(node.span, warning);
         true
     }
 
     /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone` says so.
-    pub(crate) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
-        if self.dialect.is_bare() {
+    pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
+        if self.at.dialect.is_bare() {
             return;
         }
         let text = node.text().unwrap_or("");
@@ -235,13 +233,13 @@ impl<'a> StepReader<'_, 'a> {
             style: Style::Block,
             start: None,
         });
-        let Some(reference) = bare(&Node { kind, span: node.span }, self.arena) else { return };
+        let Some(reference) = bare(&Node { kind, span: node.span }, self.at.arena) else { return };
         let file = is_file(text);
         if !alone && (file || reference.path.is_empty()) {
             return;
         }
-        let Some(meant) = self.meant(&reference) else { return };
-        let mended = self.dialect.own_form(&meant, false);
+        let Some(meant) = self.at.names.resolve(&reference) else { return };
+        let mended = self.at.dialect.own_form(&meant, false);
         let shown = shorten(text);
         let mut warning = Diagnostic::new(
             Code::TextReference,
@@ -250,119 +248,51 @@ impl<'a> StepReader<'_, 'a> {
         )
         .expected(format!("`{mended}` for the value"), format!("`{shown}`"));
         warning.fix = rename(node, &mended);
-        self.doubt(node.span, warning);
+        self.suspect(node.span, warning);
     }
 
     /// Warns of an argument that has the name of what it was surely meant to hold: `{"user-id": "user-id"}`.
-    pub(crate) fn names_itself(&mut self, entry: &Entry<'a>) {
+    pub(super) fn names_itself(&mut self, entry: &Entry<'a>) {
         if entry.name().is_some() && entry.name() == entry.value.text() {
             self.names_without_sigil(&entry.value, true);
         }
     }
 
-    /// Warns of a `match` of a text itself.
-    pub(crate) fn constant_subject(&mut self, node: &Node<'a>, value: &Expr<'a>) {
-        if matches!(value.kind, ExprKind::Literal(Literal::Text(_)))
-            && self.suspects.last() != Some(&node.span)
-        {
-            self.constant(node, "this matches");
-        }
-    }
-
     /// Says that a text itself is what something is done with.
-    fn constant(&mut self, node: &Node<'a>, does: &str) {
+    pub(super) fn constant(&mut self, node: &Node<'a>, does: &str) {
         let shown = shorten(node.text().unwrap_or(""));
         let warning =
             Diagnostic::new(Code::TextReference, node.span, format!("{does} the text `{shown}` itself"))
-                .expected(self.names_in_scope(), format!("`{shown}`"))
+                .expected(self.at.names.listed(), format!("`{shown}`"))
                 .help("refer to a value by its name");
-        self.doubt(node.span, warning);
-    }
-
-    /// Warns of a case that is the default in other languages.
-    pub(crate) fn doubtful_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
-        if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
-            return;
-        }
-        let mut warning = Diagnostic::new(
-            Code::DefaultCase,
-            key.span,
-            format!("`{text}` is a case like any other: it meets that text alone"),
-        )
-        .expected("`default` for all other values", format!("`{text}`"));
-        warning.fix = rename(key, "default");
-        self.report(warning);
-    }
-
-    /// Warns of a case that is several in other languages: `"gold|silver"`.
-    pub(crate) fn several_cases(&mut self, key: &Node<'a>, value: &Node<'a>, text: &str) {
-        let names: Vec<&str> = text.split('|').map(str::trim).collect();
-        let words =
-            |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c));
-        if names.len() < 2 || !names.iter().all(words) {
-            return;
-        }
-        let warning = Diagnostic::new(
-            Code::SeveralCases,
-            key.span,
-            format!("`{}` is one text here, with the sign in it", shorten(text)),
-        )
-        .expected("a case for each value", format!("`{}`", shorten(text)));
-        let inside = self.source.get(value.span.range()).filter(|_| mendable(value.span));
-        // A case may also stand in a list of two.
-        let between = self.source.get(key.span.end as usize..value.span.start as usize).unwrap_or("");
-        let written =
-            between.contains(':') && self.source.get(key.span.range()).unwrap_or("").starts_with('"');
-        self.report(match inside.filter(|_| written && !self.dialect.is_yaml()) {
-            Some(inside) => {
-                let blank = if self.dialect.is_bare() { "" } else { " " };
-                let cases: Vec<String> =
-                    names.iter().map(|name| format!("\"{name}\":{blank}{inside}")).collect();
-                let span = Span::new(key.span.start, value.span.end);
-                let edits = vec![Edit { span, text: cases.join(&format!(",{blank}")) }];
-                warning.fix(Fix { title: "write a case for each".to_owned(), edits })
-            }
-            None => warning.help("write a case for each of them, with the same value"),
-        });
-    }
-
-    pub(crate) fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
-        let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        if constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span) {
-            self.names_without_sigil(node, true);
-        }
+        self.suspect(node.span, warning);
     }
 
     /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"` compared with.
-    pub(crate) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>, read: &Expr<'a>) {
+    pub(super) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let Kind::Text(text) = node.kind else { return };
-        if !matches!(read.kind, ExprKind::Literal(Literal::Text(_)))
-            || self.suspects.last() == Some(&node.span)
-        {
-            return;
-        }
         if matches!(operator.spelling, "==" | "!=") {
             if NULLS.contains(&text.text) {
                 let message = format!("`{}` in quotes is a text", shorten(text.text));
                 let warning = Diagnostic::new(Code::QuotedNull, node.span, message)
                     .expected("`null` for what is absent", "a text")
                     .replace(node.span, "null");
-                self.doubt(node.span, warning);
+                self.suspect(node.span, warning);
             }
             return;
         }
         if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=") {
             return;
         }
-        let before = self.suspects.len();
+        let before = self.warnings.len();
         self.names_without_sigil(node, true);
-        if before == self.suspects.len() && operator.makes == Makes::Unary(Unary::Len) {
+        if before == self.warnings.len() && operator.makes == Makes::Unary(Unary::Len) {
             self.constant(node, "this measures");
         }
     }
 
     /// Warns of `'null'` in infix, where something is compared with it.
-    pub(crate) fn quoted_null(&mut self, node: &Node<'a>, tree: &Infix<'a>) {
+    pub(super) fn quoted_null(&mut self, node: &Node<'a>, tree: &Infix<'a>) {
         let InfixKind::Literal(Literal::Text(text)) = tree.kind else { return };
         if !NULLS.contains(&text) {
             return;
@@ -371,13 +301,8 @@ impl<'a> StepReader<'_, 'a> {
         let warning = Diagnostic::new(Code::QuotedNull, tree.span, format!("`{text}` in quotes is a text"))
             .expected("`null` for what is absent", "a text");
         let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
-        self.doubt(tree.span, warning);
+        self.suspect(tree.span, warning);
     }
-}
-
-/// Whether a dotted text is most likely the name of a file or host.
-pub(crate) fn is_file(text: &str) -> bool {
-    text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
 }
 
 /// The condition and the two values of `c ? a : b` and `a if c else b`.

@@ -1,0 +1,106 @@
+//! What the readers of steps lend to lints: what they read, the names in scope there, and how a lint answers.
+//!
+//! A text is a text and a record a record. Where one was most likely meant otherwise, a lint warns of it, and the
+//! expression becomes a suspect: checking assumes nothing of it.
+
+use super::Dialect;
+use super::infix::{Infix, InfixKind, arithmetic, operators};
+use super::operator::Operator;
+use super::reference::Reference;
+use super::template::{Sigil, Template};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::span::Span;
+use bumpalo::Bump;
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where it may well be data.
+    Data,
+    /// Where something is computed: `expr`, a condition, an operand.
+    Formula,
+}
+
+/// Something that was read.
+pub(crate) enum Seen<'s, 'a> {
+    /// A text.
+    Text(&'s Node<'a>, &'s Template<'a>, Place),
+    /// A record that is data.
+    Record(&'s Node<'a>, Place),
+    /// A list.
+    List(&'s Node<'a>, &'a [Node<'a>], Place),
+    /// A field of a record that is data.
+    Field(&'s Entry<'a>),
+    /// A plain text as the operand of an operator.
+    Operand(&'s Operator, &'s Node<'a>),
+    /// The second operand of an equality in an infix text.
+    Equal(&'s Node<'a>, &'s Infix<'a>),
+    /// A plain text as a condition, or as what is looped over, matched or merged.
+    Subject(&'s Node<'a>),
+    /// A plain text as what is matched, of which no lint warned as a subject.
+    Matched(&'s Node<'a>),
+    /// A case with a text as its key: the key, the value, and whether there is a default before it.
+    Case(&'s Node<'a>, &'s Node<'a>, bool),
+}
+
+/// The names in scope where something was read.
+pub(crate) trait Names<'a> {
+    /// The reference that a loosely written one stands for.
+    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>>;
+    /// Whether a name alone refers to a value.
+    fn has(&self, name: &str) -> bool;
+    /// Whether an input has this name.
+    fn has_input(&self, name: &str) -> bool;
+    /// Whether the type of this input is a list.
+    fn is_list(&self, input: &str) -> bool;
+    /// Whether a function of the file is named so.
+    fn has_function(&self, name: &str) -> bool;
+    /// The names, for a message.
+    fn listed(&self) -> String;
+}
+
+/// What a lint may look at beside what was read.
+pub(crate) struct Surroundings<'s, 'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) source: &'a str,
+    pub(crate) arena: &'a Bump,
+    pub(crate) nesting: usize,
+    pub(crate) names: &'s dyn Names<'a>,
+}
+
+/// A warning of a lint.
+pub(crate) struct Warning {
+    /// The expression that becomes a suspect.
+    pub(crate) suspect: Option<Span>,
+    pub(crate) diagnostic: Diagnostic,
+}
+
+/// Looks at something that was read.
+pub(crate) type Lint = for<'s, 'a> fn(&Seen<'s, 'a>, &Surroundings<'s, 'a>, &mut Vec<Warning>);
+
+impl<'a> Surroundings<'_, 'a> {
+    /// Whether all that an expression refers to is there.
+    pub(crate) fn resolves(&self, tree: &Infix<'a>) -> bool {
+        match &tree.kind {
+            InfixKind::Reference(reference) => self.names.resolve(reference).is_some(),
+            InfixKind::Literal(_) => true,
+            InfixKind::Template(_) => false,
+            InfixKind::Unary(_, operand) => self.resolves(operand),
+            InfixKind::Binary(_, a, b) => self.resolves(a) && self.resolves(b),
+        }
+    }
+
+    /// The operation that a text means where something is computed.
+    pub(crate) fn operation_of(&self, text: &'a str, span: Span) -> Option<String> {
+        let kind = Kind::Text(Text { text, style: Style::Block, start: None });
+        let meant = arithmetic(&Node { kind, span }, Sigil::Dollar, true, self.nesting, self.arena)?;
+        let reference = |reference: &Reference<'a>| self.own_form(reference, false);
+        self.resolves(&meant).then(|| operators(&meant, self.dialect.sigil(), &reference))?
+    }
+
+    /// A loosely written reference as this notation writes it.
+    pub(crate) fn own_form(&self, reference: &Reference<'a>, inside: bool) -> String {
+        self.dialect.own_form(&self.names.resolve(reference).unwrap_or(*reference), inside)
+    }
+}

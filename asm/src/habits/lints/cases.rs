@@ -1,0 +1,58 @@
+//! Keys of cases that mean more in other languages: a default, several values.
+
+use super::Lints;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::document::edit::mendable;
+use crate::document::{Node, rename};
+use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+impl<'a> Lints<'_, '_, 'a> {
+    /// Warns of a case that is the default in other languages.
+    pub(super) fn doubtful_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+        if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
+            return;
+        }
+        let mut warning = Diagnostic::new(
+            Code::DefaultCase,
+            key.span,
+            format!("`{text}` is a case like any other: it meets that text alone"),
+        )
+        .expected("`default` for all other values", format!("`{text}`"));
+        warning.fix = rename(key, "default");
+        self.warn(warning);
+    }
+
+    /// Warns of a case that is several in other languages: `"gold|silver"`.
+    pub(super) fn several_cases(&mut self, key: &Node<'a>, value: &Node<'a>, text: &str) {
+        let names: Vec<&str> = text.split('|').map(str::trim).collect();
+        let words =
+            |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_- ".contains(c));
+        if names.len() < 2 || !names.iter().all(words) {
+            return;
+        }
+        let warning = Diagnostic::new(
+            Code::SeveralCases,
+            key.span,
+            format!("`{}` is one text here, with the sign in it", shorten(text)),
+        )
+        .expected("a case for each value", format!("`{}`", shorten(text)));
+        let inside = self.at.source.get(value.span.range()).filter(|_| mendable(value.span));
+        // A case may also stand in a list of two.
+        let between = self.at.source.get(key.span.end as usize..value.span.start as usize).unwrap_or("");
+        let written =
+            between.contains(':') && self.at.source.get(key.span.range()).unwrap_or("").starts_with('"');
+        self.warn(match inside.filter(|_| written && !self.at.dialect.is_yaml()) {
+            Some(inside) => {
+                let blank = if self.at.dialect.is_bare() { "" } else { " " };
+                let cases: Vec<String> =
+                    names.iter().map(|name| format!("\"{name}\":{blank}{inside}")).collect();
+                let span = Span::new(key.span.start, value.span.end);
+                let edits = vec![Edit { span, text: cases.join(&format!(",{blank}")) }];
+                warning.fix(Fix { title: "write a case for each".to_owned(), edits })
+            }
+            None => warning.help("write a case for each of them, with the same value"),
+        });
+    }
+}

@@ -1,0 +1,52 @@
+//! Lints: warnings of what is valid but was most likely meant otherwise, because other languages have it so.
+
+mod cases;
+mod records;
+mod texts;
+
+pub(crate) use records::{is_step, reads_as_more};
+
+use crate::diagnostic::Diagnostic;
+use crate::dialect::lint::{Seen, Surroundings, Warning};
+use crate::span::Span;
+
+/// The lints at something that was read.
+struct Lints<'l, 's, 'a> {
+    at: &'l Surroundings<'s, 'a>,
+    warnings: &'l mut Vec<Warning>,
+}
+
+/// Looks at something that was read; see [`crate::dialect::lint::Lint`].
+pub(crate) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warnings: &mut Vec<Warning>) {
+    let mut lints = Lints { at, warnings };
+    match *seen {
+        Seen::Text(node, template, place) => lints.text(node, template, place),
+        Seen::Record(node, place) => lints.doubtful_record(node, place),
+        Seen::List(node, items, place) => lints.doubtful_list(node, items, place),
+        Seen::Field(entry) => {
+            lints.names_itself(entry);
+            lints.refers_as_key(entry);
+        }
+        Seen::Operand(operator, node) => lints.doubtful_operand(operator, node),
+        Seen::Equal(node, tree) => lints.quoted_null(node, tree),
+        Seen::Subject(node) => lints.names_without_sigil(node, true),
+        Seen::Matched(node) => lints.constant(node, "this matches"),
+        Seen::Case(key, value, has_default) => {
+            if let Some(text) = key.text() {
+                lints.doubtful_case(key, text, has_default);
+                lints.several_cases(key, value, text);
+            }
+        }
+    }
+}
+
+impl Lints<'_, '_, '_> {
+    /// Warns of an expression, which becomes a suspect.
+    fn suspect(&mut self, whole: Span, diagnostic: Diagnostic) {
+        self.warnings.push(Warning { suspect: Some(whole), diagnostic });
+    }
+
+    fn warn(&mut self, diagnostic: Diagnostic) {
+        self.warnings.push(Warning { suspect: None, diagnostic });
+    }
+}

@@ -1,0 +1,66 @@
+//! Merges that have not the two parts that they take.
+
+use super::reader::StepReader;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::Key;
+use crate::document::edit::mendable;
+use crate::document::{Kind, Node};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+impl<'a> StepReader<'_, 'a> {
+    /// Reports a merge that has not the two parts that it takes.
+    pub(crate) fn incomplete_merge(&mut self, node: &Node<'a>, at: Span) {
+        let pair = !self.dialect.has(Key::Set);
+        let (word, set) = (self.dialect.word(Key::Merge), self.dialect.word(Key::Set));
+        let form = match (pair, self.dialect.is_yaml(), self.dialect.is_bare()) {
+            (true, ..) => format!("{{\"{word}\": [record, {{…}}]}}"),
+            (_, true, _) => format!("{word}: record, {set}: {{…}}"),
+            (_, _, true) => format!("{{\"{word}\":record,\"{set}\":{{…}}}}"),
+            _ => format!("{{\"{word}\": record, \"{set}\": {{…}}}}"),
+        };
+        let found = match node.kind {
+            Kind::List([_]) => "a list of one".to_owned(),
+            Kind::List(items) => format!("a list of {}", items.len()),
+            _ => "the record alone".to_owned(),
+        };
+        let message = "a merge is of a record and of the fields that it sets, whose names are written out";
+        let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
+        let nested = match node.kind {
+            Kind::List([base, sets @ ..])
+                if sets.len() > 1
+                    && !self.dialect.is_yaml()
+                    && mendable(node.span)
+                    && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
+            {
+                let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();
+                let blank = if self.dialect.is_bare() { "" } else { " " };
+                let mut inside = slice(base);
+                for (number, fields) in sets.iter().enumerate() {
+                    let last = number + 1 == sets.len();
+                    let fields = slice(fields);
+                    inside = match (pair, last) {
+                        (true, true) => format!("[{inside}, {fields}]"),
+                        (true, false) => format!("{{\"{word}\": [{inside}, {fields}]}}"),
+                        (false, true) => format!("{inside},{blank}\"{set}\":{blank}{fields}"),
+                        (false, false) => {
+                            format!("{{\"{word}\":{blank}{inside},{blank}\"{set}\":{blank}{fields}}}")
+                        }
+                    };
+                }
+                Some(inside)
+            }
+            _ => None,
+        };
+        self.report(match nested {
+            Some(text) => {
+                let edits = vec![Edit { span: node.span, text }];
+                wrong.fix(Fix { title: "merge one after the other".to_owned(), edits })
+            }
+            None => wrong.help(format!(
+                "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
+                if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
+            )),
+        });
+    }
+}
