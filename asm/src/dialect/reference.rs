@@ -76,6 +76,27 @@ impl fmt::Display for Reference<'_> {
     }
 }
 
+/// How a notation writes what a broken reference most likely means.
+pub(crate) trait Wording<'a> {
+    /// A reference, as the whole of its text or inside one; `None` where it refers to nothing.
+    fn reference(&self, reference: &Reference<'a>, whole: bool) -> Option<String>;
+    /// The operation that the bytes between `${` and `}` compute, as the whole of their text.
+    fn operation(&self, inside: &str) -> Option<String>;
+}
+
+/// The wording of a text by itself.
+pub(crate) struct NoWording;
+
+impl<'a> Wording<'a> for NoWording {
+    fn reference(&self, _: &Reference<'a>, _: bool) -> Option<String> {
+        None
+    }
+
+    fn operation(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 /// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a number.
 ///
 /// Whether it is one depends on the names in scope. `input` is a name like any other here.
@@ -277,7 +298,12 @@ impl<'n, 'a> Words<'n, 'a> {
     }
 
     /// Says what is wrong with the `${` at `at`, of which the bytes up to `read` make sense, and where to go on.
-    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Diagnostic, usize) {
+    pub(crate) fn bad_braced(
+        &self,
+        at: usize,
+        read: usize,
+        wording: &dyn Wording<'a>,
+    ) -> (Diagnostic, usize) {
         let rest = self.get(at + 2, self.text.len());
         let nested = rest.find("${").unwrap_or(rest.len());
         let line = rest.get(..nested).unwrap_or("");
@@ -291,7 +317,7 @@ impl<'n, 'a> Words<'n, 'a> {
             .expected("`${name}` or `${name.field}`", "no `}` behind it")
             .help("close it with `}`, or write `$$` for a plain `$`");
             let name = self.get(at + 2, read);
-            let whole = !name.trim().is_empty() && self.reads(&format!("${{{name}}}"));
+            let whole = !name.trim().is_empty() && self.read(&format!("${{{name}}}")).is_some();
             return (if whole { self.mend(wrong, read, read, "}") } else { wrong }, read.max(at + 2));
         };
         let inside = line.get(..length).unwrap_or("");
@@ -309,20 +335,47 @@ impl<'n, 'a> Words<'n, 'a> {
                 end,
             );
         }
-        if let Some(mended) = mended(inside).filter(|mended| self.reads(mended)) {
-            let wrong = wrong.help(format!("write `{mended}`"));
-            return (self.mend(wrong, at, end, &mended), end);
+        if let Some(text) = mended(inside)
+            && let Some(reference) = self.read(&text)
+        {
+            let wrong = wrong.help(format!("write `{text}`"));
+            return (self.meant(wrong, (at, end), &text, &reference, wording), end);
         }
-        (wrong.help(advice(inside)), end)
+        let whole = (at, end) == (0, self.text.len());
+        match wording.operation(inside).filter(|_| whole) {
+            Some(operation) => {
+                let wrong = Diagnostic { expected: Some(format!("`{operation}`")), ..wrong };
+                (wrong.replace(self.node.span, operation), end)
+            }
+            None => (wrong.help(advice(inside)), end),
+        }
     }
 
-    /// Whether a text is wholly a reference in braces.
-    fn reads(&self, text: &str) -> bool {
-        let arena = Bump::new();
-        let text = arena.alloc_str(text);
+    /// The reference in braces that a text wholly is.
+    fn read(&self, text: &str) -> Option<Reference<'a>> {
+        let text = self.arena.alloc_str(text);
         let kind = Kind::Text(Text { text, style: Style::Block, start: None });
         let node = Node { kind, span: self.node.span };
-        Words { node: &node, text, arena: &arena }.braced(0).is_ok_and(|(_, end)| end == text.len())
+        let (reference, end) = Words { node: &node, text, arena: self.arena }.braced(0).ok()?;
+        (end == text.len()).then_some(reference)
+    }
+
+    /// Adds the reference that is meant: in the notation's wording, else as the text that was read.
+    fn meant(
+        &self,
+        wrong: Diagnostic,
+        (from, to): (usize, usize),
+        text: &str,
+        reference: &Reference<'a>,
+        wording: &dyn Wording<'a>,
+    ) -> Diagnostic {
+        let wrong = self.mend(wrong, from, to, text);
+        let whole = (from, to) == (0, self.text.len());
+        match wording.reference(reference, whole).filter(|_| wrong.fix.is_some()) {
+            Some(form) => Diagnostic { expected: Some(format!("`{form}`")), help: None, ..wrong }
+                .replace(self.part(from, to), form),
+            None => wrong,
+        }
     }
 
     /// Where `[0]` or `["name"]` at a `[` ends.
@@ -350,7 +403,12 @@ impl<'n, 'a> Words<'n, 'a> {
     }
 
     /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
-    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Diagnostic, usize)> {
+    pub(crate) fn bracket(
+        &self,
+        at: usize,
+        end: usize,
+        wording: &dyn Wording<'a>,
+    ) -> Option<(Diagnostic, usize)> {
         if self.byte(end) == Some(b'[')
             && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
         {
@@ -369,14 +427,15 @@ impl<'n, 'a> Words<'n, 'a> {
         }
         // The rest of the path belongs into the braces, too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
-        let mended = mended(self.get(at, close)).filter(|mended| self.reads(mended))?;
+        let mended = mended(self.get(at, close))?;
+        let reference = self.read(&mended)?;
         let wrong =
             Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
                 .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((self.mend(wrong, at, close, &mended), close))
+        Some((self.meant(wrong, (at, close), &mended, &reference, wording), close))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
 //! [`Template::whole`] tells; everything else is joined to a text.
 
-use super::reference::{Reference, Words};
+use super::reference::{NoWording, Reference, Wording, Words};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -127,14 +127,26 @@ pub fn template<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
-    template_of(&words, sigil, diagnostics)
+    worded(node, sigil, arena, &NoWording, diagnostics)
 }
 
-/// As [`template`], of words.
+/// As [`template`], with the wording for references that are reported.
+pub(crate) fn worded<'a>(
+    node: &Node<'a>,
+    sigil: Sigil,
+    arena: &'a Bump,
+    wording: &dyn Wording<'a>,
+    diagnostics: &mut Diagnostics,
+) -> Template<'a> {
+    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
+    template_of(&words, sigil, wording, diagnostics)
+}
+
+/// As [`worded`], of words.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
+    wording: &dyn Wording<'a>,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
     let plain = || -> Template<'a> {
@@ -157,6 +169,7 @@ pub(crate) fn template_of<'a>(
     let mut reader = Reader {
         words,
         sigil,
+        wording,
         diagnostics,
         parts: SmallVec::new(),
         foreign: SmallVec::new(),
@@ -179,6 +192,7 @@ struct Run<'a> {
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
     sigil: Sigil,
+    wording: &'r dyn Wording<'a>,
     diagnostics: &'r mut Diagnostics,
     parts: SmallVec<[Part<'a>; 8]>,
     foreign: SmallVec<[Foreign<'a>; 2]>,
@@ -209,7 +223,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return match self.words.braced(at) {
                     Ok((reference, end)) => self.reference(at, reference, end),
                     Err(read) => {
-                        let (wrong, end) = self.words.bad_braced(at, read);
+                        let (wrong, end) = self.words.bad_braced(at, read, self.wording);
                         self.diagnostics.push(wrong);
                         end
                     }
@@ -226,7 +240,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             return end;
         }
-        if let Some((wrong, end)) = self.words.bracket(at, end) {
+        if let Some((wrong, end)) = self.words.bracket(at, end, self.wording) {
             self.diagnostics.push(wrong);
             return end;
         }

@@ -3,12 +3,12 @@
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
 use crate::ast::{Binary, Expr, Literal};
-use crate::diagnostic::{Diagnostic, Diagnostics, Mark};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::lint::{Place, Seen};
 use crate::dialect::loose::is_file;
 use crate::dialect::reference::{Reference, Root, bare};
-use crate::dialect::template::{Part, Sigil, Template, template};
-use crate::document::{Kind, Node, Style, Text};
+use crate::dialect::template::{Part, Template, worded};
+use crate::document::Node;
 use crate::span::Span;
 use crate::text::{Near, nearly_meets};
 use ilo_spec::error::Code;
@@ -22,58 +22,10 @@ impl<'a> StepReader<'_, 'a> {
         {
             return found;
         }
-        let before = self.diagnostics.mark();
-        let template = template(node, self.dialect.sigil(), self.arena, self.diagnostics);
-        if self.diagnostics.has_since(before) {
-            self.own_words(node, before);
-        }
+        let mut found = Diagnostics::default();
+        let template = worded(node, self.dialect.sigil(), self.arena, &self.surroundings(), &mut found);
+        self.diagnostics.append(found);
         self.text_of(node, &template, place)
-    }
-
-    /// Mends `${.n + 1}`, where that is all of a text of JSON, with the operation.
-    fn computes_inside(&self, node: &Node<'a>, wrong: &mut Diagnostic) -> bool {
-        let text = node.text().unwrap_or("");
-        let Some(inside) = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
-            return false;
-        };
-        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
-            return false;
-        }
-        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        let Some(mended) = self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span) else {
-            return false;
-        };
-        wrong.expected = Some(format!("`{mended}`"));
-        wrong.help = None;
-        wrong.fix = Some(replaced(node.span, mended));
-        true
-    }
-
-    /// Puts the reference that is meant, in this notation's form, into what was said of broken ones.
-    fn own_words(&mut self, node: &Node<'a>, before: Mark) {
-        let whole = node.text().unwrap_or("").len();
-        let mut list = core::mem::take(self.diagnostics);
-        list.reword(before, |wrong| {
-            if wrong.fix.is_none() && self.computes_inside(node, wrong) {
-                return;
-            }
-            let edit = wrong.fix.as_mut().and_then(|fix| fix.edits.first_mut());
-            let Some(edit) = edit.filter(|edit| edit.text.starts_with("${")) else { return };
-            let text = self.arena.alloc_str(&edit.text);
-            let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-            let inside = Node { kind, span: edit.span };
-            let reference = template(&inside, Sigil::Dollar, self.arena, &mut Diagnostics::default()).whole();
-            let Some(meant) = reference.and_then(|reference| self.resolve_loosely(&reference)) else {
-                return;
-            };
-            let alone = (edit.span.end - edit.span.start) as usize == whole && !self.dialect.is_bare();
-            edit.text = self.dialect.own_form(&meant, !alone);
-            let text = edit.text.clone();
-            wrong.expected = Some(format!("`{text}`"));
-            wrong.help = None;
-            wrong.fix = Some(replaced(edit.span, text));
-        });
-        *self.diagnostics = list;
     }
 
     /// A text that is a bare reference; `None` where it is text.
