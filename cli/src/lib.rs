@@ -4,7 +4,9 @@
 //! libraries. With no default features there is `ilo-asm` alone.
 
 pub mod asm;
+mod completions;
 mod diagnostic;
+mod man;
 #[cfg(feature = "vm")]
 mod timeline;
 #[cfg(feature = "vm")]

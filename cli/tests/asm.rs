@@ -208,3 +208,18 @@ fn a_prompt_is_the_card_and_the_tools() {
     let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
     assert!(code == 2 && error.contains("none.json"), "{error}");
 }
+
+#[test]
+fn shells_complete_it_and_each_verb_has_a_page() {
+    let folder = folder();
+    let at = folder.path();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, _) = run(at, &["completions", shell], "");
+        assert!(code == 0 && script.contains("ilo-asm") && script.contains("catalog"), "{shell}: {script}");
+    }
+    let (code, page, _) = run(at, &["man"], "");
+    assert!(code == 0 && page.contains(".TH ilo-asm 1") && page.contains("explain"), "{page}");
+    assert_eq!(run(at, &["man", "pages"], "").0, 0);
+    let check = fs::read_to_string(at.join("pages/ilo-asm-check.1")).unwrap();
+    assert!(check.contains("Example: ilo") && at.join("pages/ilo-asm.1").exists(), "{check}");
+}

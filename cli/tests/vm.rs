@@ -638,3 +638,15 @@ fn bytecode_is_bounded_by_default() {
     assert!(!verified(limits::DEFAULT_BYTECODE), "it is refused for its content");
     assert!(verified(limits::DEFAULT_BYTECODE + 1));
 }
+
+#[test]
+fn shells_complete_it_and_each_verb_has_a_page() {
+    let case = Case::new(&notify());
+    let script = case.run(&["completions", "zsh"]);
+    assert!(script.code == Some(0) && script.out.contains("ilo-vm") && script.out.contains("tools"));
+    let page = case.run(&["man"]);
+    assert!(page.code == Some(0) && page.out.contains(".TH ilo-vm 1"), "{}", page.out);
+    assert_eq!(case.run(&["man", "pages"]).code, Some(0));
+    let pages = case.folder.path().join("pages");
+    assert!(pages.join("ilo-vm-run.1").exists() && !pages.join("ilo-vm-keep.1").exists());
+}

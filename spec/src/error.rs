@@ -6,6 +6,9 @@
 
 use core::fmt;
 
+/// The page of the specification that explains each code, as Markdown with one section for each code.
+pub const PAGES: &str = include_str!("../doc/errors.md");
+
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {

@@ -16,7 +16,8 @@ mod output;
 mod prompt;
 mod tree;
 
-use clap::{Parser, Subcommand};
+use crate::{completions, man};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -51,6 +52,14 @@ enum Verb {
     Prompt(prompt::Args),
     /// Tells what an error code means, with a wrong and a right example
     Explain(explain::Args),
+    /// Prints a script that lets a shell complete this program's options
+    #[command(
+        after_help = "Example: ilo-asm completions bash > ~/.local/share/bash-completion/completions/ilo-asm"
+    )]
+    Completions(completions::Args),
+    /// Prints this program's manual page in roff, or writes those of all verbs
+    #[command(after_help = "Example: ilo-asm man > ilo-asm.1\nExample: ilo-asm man ~/.local/share/man/man1")]
+    Man(man::Args),
 }
 
 /// How a verb ends, or why it cannot do its work at all.
@@ -62,6 +71,12 @@ const REFUSED: u8 = 2;
 /// The exit code of a verb that read sources, some of them perhaps not valid.
 fn exit(refused: bool) -> ExitCode {
     if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+}
+
+/// Prints a result.
+fn print(bytes: &[u8]) -> Done {
+    output::show(bytes)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs the command line of this process.
@@ -76,6 +91,8 @@ pub fn main() -> ExitCode {
         Verb::Graph(args) => graph::run(&args),
         Verb::Prompt(args) => prompt::run(&args),
         Verb::Explain(args) => explain::run(&args),
+        Verb::Completions(args) => print(&completions::script(&args, Cli::command())),
+        Verb::Man(args) => man::page(&args, Cli::command()).and_then(|page| print(&page)),
     };
     done.unwrap_or_else(|message| {
         output::complain(&message);

@@ -19,9 +19,11 @@ mod tools;
 mod trace;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use crate::{completions, man};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use ilo_host::problem::Problem;
 use ilo_host::tools::{Source, Tools};
+use ilo_spec::error::Code;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -50,6 +52,14 @@ enum Verb {
     /// Offer programs to agents, as an MCP server.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Print a script that lets a shell complete this program's options.
+    #[command(
+        after_help = "Example: ilo-vm completions bash > ~/.local/share/bash-completion/completions/ilo-vm"
+    )]
+    Completions(completions::Args),
+    /// Print this program's manual page in roff, or write those of all verbs.
+    #[command(after_help = "Example: ilo-vm man > ilo-vm.1\nExample: ilo-vm man ~/.local/share/man/man1")]
+    Man(man::Args),
     /// End what another process has left running, once it is gone.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -118,6 +128,10 @@ pub fn main() -> ExitCode {
         Verb::Trace(args) => trace::run(&args),
         #[cfg(feature = "serve")]
         Verb::Serve(args) => serve::run(&args),
+        Verb::Completions(args) => output::bytes(&completions::script(&args, Cli::command()), Exit::Ok),
+        Verb::Man(args) => man::page(&args, Cli::command())
+            .map_err(|message| Problem::new(Code::BadUsage, "", message).into())
+            .and_then(|page| output::bytes(&page, Exit::Ok)),
         #[cfg(target_os = "linux")]
         Verb::Keep(args) => Ok(keeper::run(&args)),
     };

@@ -10,8 +10,13 @@ const SHOWN: usize = 100;
 
 /// Prints to standard output.
 pub(super) fn print(text: &str, exit: Exit) -> Result<Exit, Refused> {
+    bytes(text.as_bytes(), exit)
+}
+
+/// Prints bytes to standard output.
+pub(super) fn bytes(bytes: &[u8], exit: Exit) -> Result<Exit, Refused> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let message = format!("cannot be written: {error}");
             Err(Problem::new(Code::BadUsage, "standard output", message).into())

@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
             let settings = Http { address, token: token(args)?, origins, hosts };
             let ready = |address| output::error(&format!("serving http://{address}/mcp\n"));
             let until = async { drop(tokio::signal::ctrl_c().await) };
-            runtime.block_on(http(service, settings, ready, until))
+            runtime.block_on(http(service, settings, Box::new(ready), Box::pin(until)))
         }
     };
     runtime.shutdown_background();

@@ -216,7 +216,7 @@ impl Link {
 
     /// What went wrong over HTTP, where the server may well be there still.
     fn over_http(&self, error: &DynamicTransportError) -> Option<Failure> {
-        let error = error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>()?;
+        let transport::StreamError::Http(error) = error.error.downcast_ref()? else { return None };
         if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
             let message = format!("the tool's answer has more than {max_size} bytes");
             return Some(Failure::Limit(Code::FaultTooLarge, message));

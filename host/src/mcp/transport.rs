@@ -1,4 +1,5 @@
-//! The two ways to a server: a program's standard streams, and streamable HTTP.
+//! The two ways to a server: a program's standard streams, and streamable HTTP. Behind one type, so that the client of the
+//! protocol's library is compiled once.
 //!
 //! A program gets the closed environment of every tool, a process group of its own, and its standard error is read and
 //! only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
@@ -11,14 +12,20 @@ use super::stderr::Tail;
 use super::web::Client;
 use crate::command::closed;
 use crate::tool::mark;
+use futures_util::TryFutureExt as _;
+use futures_util::future::BoxFuture;
 use process_wrap::tokio::CommandWrap;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService, RxJsonRpcMessage,
+    TxJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 /// The protocol that servers speak which know no `server/discover`.
 pub(super) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
@@ -67,7 +74,8 @@ fn not_let_in(error: &ClientInitializeError, headers: &[(String, String)]) -> Op
         ClientInitializeError::TransportError { error, .. } => &error.error,
         _ => return None,
     };
-    let status = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+    let StreamError::Http(error) = error.downcast_ref()? else { return None };
+    let status = match error {
         StreamableHttpError::AuthRequired(_) => 401,
         StreamableHttpError::InsufficientScope(_) => 403,
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 401") => 401,
@@ -91,14 +99,74 @@ async fn open_with(
     lifecycle: ClientLifecycleMode,
     errors: &Tail,
 ) -> Result<Result<Service, ClientInitializeError>, String> {
-    Ok(match &server.way {
+    let streams = match &server.way {
         Way::Program { program, arguments, folder, environment } => {
-            let child = spawn(program, arguments, folder, environment, errors)?;
-            watcher.serve_with_lifecycle(child, lifecycle).await
+            Streams::Program(spawn(program, arguments, folder, environment, errors)?)
         }
-        Way::Http { url, headers } => watcher.serve_with_lifecycle(http(url, headers)?, lifecycle).await,
+        Way::Http { url, headers } => Streams::Http(Box::new(http(url, headers)?)),
         Way::None => return Err("cannot be reached as the tools file stands".to_owned()),
-    })
+    };
+    Ok(watcher.serve_with_lifecycle(streams, lifecycle).await)
+}
+
+/// Where messages go and come from.
+enum Streams {
+    Program(Child),
+    Http(Box<StreamableHttpClientTransport<Client>>),
+}
+
+/// Why a message did not go through.
+#[derive(Debug)]
+pub(super) enum StreamError {
+    Program(io::Error),
+    Http(StreamableHttpError<reqwest::Error>),
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamError::Program(error) => error.fmt(f),
+            StreamError::Http(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(match self {
+            StreamError::Program(error) => error,
+            StreamError::Http(error) => error,
+        })
+    }
+}
+
+impl Transport<RoleClient> for Streams {
+    type Error = StreamError;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), StreamError>> + Send + 'static {
+        let sent: BoxFuture<'static, Result<(), StreamError>> = match self {
+            Streams::Program(child) => Box::pin(child.send(item).map_err(StreamError::Program)),
+            Streams::Http(client) => Box::pin(client.send(item).map_err(StreamError::Http)),
+        };
+        sent
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        match self {
+            Streams::Program(child) => child.receive().await,
+            Streams::Http(client) => client.receive().await,
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), StreamError> {
+        match self {
+            Streams::Program(child) => child.close().await.map_err(StreamError::Program),
+            Streams::Http(client) => client.close().await.map_err(StreamError::Http),
+        }
+    }
 }
 
 fn spawn(
