@@ -1,6 +1,6 @@
-//! Every conformance case of `spec/corpus`: what is said of the program before it runs, what its mends make of it, and
-//! what its run comes to, from source and from stripped bytecode, with calls one at a time and side by side; a case in
-//! several notations, in each of them.
+//! Every conformance case of `spec/corpus`: what is said of the program before it runs, what its mends make
+//! of it, and what its run comes to, from source and from stripped bytecode, with calls one at a time and
+//! side by side; a case in several notations, in each of them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -240,7 +240,8 @@ impl Observer for Came {
     }
 }
 
-/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells which.
+/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells
+/// which.
 fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(), Failure> {
     let program = Program::new(program.clone()).map_err(|error| error.to_string())?;
     let given = |option: &str| {
@@ -340,8 +341,8 @@ fn run(
     }
 }
 
-/// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place where the
-/// program still knows it.
+/// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place
+/// where the program still knows it.
 fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failure> {
     for key in ["status", "value", "error", "code", "compensation_failures"] {
         if expected.get(key) != found.get(key) {

@@ -1,6 +1,7 @@
 //! Pictures of programs: what has to be in them, in each form, whatever the program.
 //!
-//! Every `.ilo` file in `tests/pictures` is a case; beside it lie its three pictures, which `ILO_BLESS=1` rewrites.
+//! Every `.ilo` file in `tests/pictures` is a case; beside it lie its three pictures, which `ILO_BLESS=1`
+//! rewrites.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
@@ -192,7 +193,8 @@ fn every_case_is_whole_and_nothing_overlaps() {
     }
 }
 
-/// A random block, from a small generator of its own: the words are those of the notation, the sense does not matter.
+/// A random block, from a small generator of its own: the words are those of the notation, the sense does not
+/// matter.
 struct Random {
     state: u64,
     out: String,

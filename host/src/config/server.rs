@@ -123,13 +123,13 @@ impl Reading {
                 _ => continue,
             };
             self.inside(Step::Key(key.clone()), |this| {
-                this.wrong(format!("`{key}` has no meaning here; {mend}"));
+                this.wrong(format!("`{key}` has no meaning here; {hint}"));
             });
         }
     }
 
-    /// Which of its tools there are, and how they may be called. Other clients' lists count as well: what is kept from
-    /// programs there is kept from them here.
+    /// Which of its tools there are, and how they may be called. Other clients' lists count as well: what is
+    /// kept from programs there is kept from them here.
     fn policy(&mut self, fields: &Fields) -> ServerPolicy {
         let mut policy = self.field(fields, "policy", Reading::own_policy).unwrap_or_default();
         for key in ALLOWING {
