@@ -10,7 +10,7 @@ use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
     Back, CallId, ChoiceId, Count, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
-    OnFail, Operand, Out, Role, ShapeId, StringId, To,
+    OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
 };
 
 /// The data of a table row; the specification's table is printed from it.
@@ -150,7 +150,7 @@ instructions! {
     0x06 Move "move" 1 { dst: Out, src: In } "`dst` becomes the value of `src`";
 
     // Arithmetic on numbers.
-    0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`";
+    0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`; of two lists, the items of both";
     0x11 Sub "sub" 1 { dst: Out, a: In, b: In } "`a` - `b`";
     0x12 Mul "mul" 1 { dst: Out, a: In, b: In } "`a` * `b`";
     0x13 Div "div" 1 { dst: Out, a: In, b: In } "`a` / `b`; an integer where two integers divide";
@@ -176,18 +176,22 @@ instructions! {
     // Text, records and lists.
     0x28 Concat "concat" 1 { dst: Out, first: First, count: Count }
         "the values of the window, rendered and joined to one text";
+    0x29 ConcatTwo "concat.two" 1 { dst: Out, a: In, b: In }
+        "the items of two lists as one list; any two other values rendered and joined to one text";
     0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId }
         "a record of the window with the fields of the shape";
     0x31 Merge "merge" 1 { dst: Out, src: In, first: First, shape: ShapeId }
         "the record `src` with the window's fields set; existing fields keep their place, new ones are appended";
     0x32 Field "field" 1 { dst: Out, src: In, field: FieldId } "the field of the record `src`";
-    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId } "whether the record `src` has the field";
+    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId }
+        "whether the record `src` has the field; or the list or text `src` the name as an item or part";
     0x34 HasName "has.name" 1 { dst: Out, src: In, name: In }
-        "whether the record `src` has the field with that name, a text";
+        "whether a record has the field with that name, a list an equal item, or a text that part";
     0x38 List "list" 1 { dst: Out, first: First, count: Count } "a list of the window";
     0x39 Append "append" 1 { dst: Out, list: In, item: In }
         "the list with one more item, in amortised constant time";
-    0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index from 0";
+    0x3a At "at" 1 { dst: Out, list: In, index: In }
+        "the item at an index, from 0 or negative from the end; of a record, the field that a text names";
     0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
 
     // Jumps. Only `next` jumps backward, so code outside loops runs once.
@@ -239,6 +243,9 @@ instructions! {
     0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
         "calls a function of the program, which has a lower number than the caller";
     0x72 Note "note" 1 { src: In, tool: StringId } "records `src` as the failure of a compensation";
+
+    0x73 Apply "apply" 1 { dst: Out, first: First, count: Count, function: PureId, fail: OnFail }
+        "calls a pure function with the window; only one that can fail has a handler";
 
     // Ends of a function.
     0x78 Return "return" 1 { src: In } "ends the function with a value";

@@ -20,4 +20,5 @@ pub mod node;
 pub mod number;
 pub mod operand;
 pub mod program;
+pub mod pure;
 pub mod types;

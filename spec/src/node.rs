@@ -157,9 +157,11 @@ words! {
         "whether one is true; the second is evaluated only if the first is false";
     31 List "LIST" Expression Added [Exprs] "a list of these items";
     32 Append "APPEND" Expression Added [Expr Expr] "the list with one more item";
-    33 At "AT" Expression Added [Expr Expr] "the item of a list at an index from 0";
+    33 At "AT" Expression Added [Expr Expr]
+        "the item of a list at an index, or the field of a record that a text names";
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
-    35 Has "HAS" Expression Added [Expr FieldOrName] "whether a record has a field";
+    35 Has "HAS" Expression Added [Expr FieldOrName]
+        "whether a record has a field, a list an item, or a text a part";
     36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";

@@ -35,6 +35,8 @@ pub enum Role {
     Call(u16),
     /// A function; its parameters give the length of the window.
     Function(u16),
+    /// A pure function; another operand gives the length of the window.
+    Pure(u8),
     /// An entry of the map table.
     Map(u32),
     /// An entry of the map table whose targets are number constants.
@@ -134,6 +136,8 @@ operands! {
     CallId(u16) Call by varint varint16;
     /// A function of the program.
     FunctionId(u16) Function by varint varint16;
+    /// A pure function.
+    PureId(u8) Pure by byte byte;
     /// The cases of a switch.
     MapId(u32) Map by varint varint32;
     /// The cases of a choice, whose targets are number constants.

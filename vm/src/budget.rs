@@ -320,3 +320,46 @@ impl Budget {
         )
     }
 }
+
+/// Counts an incoming value against the limits on its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meter {
+    pub(crate) bytes: usize,
+    pub(crate) nodes: usize,
+    limits: (usize, usize),
+    /// What the value is, for messages.
+    what: &'static str,
+}
+
+impl Meter {
+    pub(crate) const UNLIMITED: Meter = Meter::new("an argument", usize::MAX, usize::MAX);
+
+    pub(crate) const fn new(what: &'static str, bytes: usize, nodes: usize) -> Meter {
+        Meter { bytes, nodes, limits: (bytes, nodes), what }
+    }
+
+    /// Values and bytes counted so far.
+    pub(crate) fn used(&self) -> (usize, usize) {
+        (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn take(&mut self, nodes: usize, bytes: usize) -> Result<(), Trap> {
+        match (self.nodes.checked_sub(nodes), self.bytes.checked_sub(bytes)) {
+            (Some(nodes), Some(bytes)) => {
+                self.nodes = nodes;
+                self.bytes = bytes;
+                Ok(())
+            }
+            (left, _) => Err(self.exceeded(left.is_none())),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exceeded(&self, in_values: bool) -> Trap {
+        let (bytes, nodes) = self.limits;
+        let (limit, unit) = if in_values { (nodes, "values") } else { (bytes, "bytes") };
+        Trap::new(Code::FaultTooLarge, format_args!("{} passes the limit of {limit} {unit}", self.what))
+    }
+}

@@ -3,6 +3,7 @@
 //! Sizes are known from the slices, so a container reserves its place first and is filled in order. A record
 //! with the same fields as the previous record at this place needs no hashing.
 
+use crate::budget::Meter;
 use crate::fault::Trap;
 use crate::heap::{Heap, narrow};
 use crate::host_value::{Datum, Shaped};
@@ -14,7 +15,6 @@ use crate::value::{Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hint::cold_path;
-use ilo_spec::error::Code;
 
 /// Why a value from outside is refused.
 #[derive(Debug)]
@@ -132,47 +132,6 @@ fn fill_fields<'d>(
         *heap.values.get_mut(place)? = value;
     }
     Some(longest)
-}
-
-/// Counts an incoming value against the limits on its size.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Meter {
-    pub(crate) bytes: usize,
-    pub(crate) nodes: usize,
-    limits: (usize, usize),
-}
-
-impl Meter {
-    pub(crate) const UNLIMITED: Meter = Meter::new(usize::MAX, usize::MAX);
-
-    pub(crate) const fn new(bytes: usize, nodes: usize) -> Meter {
-        Meter { bytes, nodes, limits: (bytes, nodes) }
-    }
-
-    /// Values and bytes counted so far.
-    pub(crate) fn used(&self) -> (usize, usize) {
-        (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
-    }
-
-    #[inline(always)]
-    pub(crate) fn take(&mut self, nodes: usize, bytes: usize) -> Result<(), Trap> {
-        match (self.nodes.checked_sub(nodes), self.bytes.checked_sub(bytes)) {
-            (Some(nodes), Some(bytes)) => {
-                self.nodes = nodes;
-                self.bytes = bytes;
-                Ok(())
-            }
-            (left, _) => Err(self.exceeded(left.is_none())),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn exceeded(&self, in_values: bool) -> Trap {
-        let (bytes, nodes) = self.limits;
-        let (limit, unit) = if in_values { (nodes, "values") } else { (bytes, "bytes") };
-        Trap::new(Code::FaultTooLarge, format_args!("a tool result passes the limit of {limit} {unit}"))
-    }
 }
 
 /// Copies one value of any kind.

@@ -307,6 +307,20 @@ impl Heap {
         self.append_moved(list, item, depth)
     }
 
+    /// The items of two lists as one list.
+    pub(crate) fn join_lists(&mut self, a: Value, b: Value) -> Result<Value, Trap> {
+        let (first, second) = (at(a.aux), at(b.aux));
+        let count = first + second;
+        self.budget.check_items(count)?;
+        // Reserve first: without room, the instruction is executed again.
+        let start = self.take(count)?;
+        self.budget.burn_bulk(count, 0)?;
+        self.values.copy_within(at(a.low())..at(a.low()) + first, start);
+        self.values.copy_within(at(b.low())..at(b.low()) + second, start + first);
+        let depth = self.nest_at(start..start + count)?;
+        Ok(Value::list(narrow(start), narrow(count), depth))
+    }
+
     /// Copies the list to a place with room to double.
     #[cold]
     fn append_moved(&mut self, list: Value, item: Value, depth: u32) -> Result<Value, Trap> {
@@ -374,6 +388,68 @@ impl Heap {
             }
         }
         Ok(())
+    }
+}
+
+/// The state before an instruction that may have to be carried out again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checkpoint {
+    fuel: u64,
+    top: usize,
+    text: usize,
+}
+
+/// What the pure functions need: texts from parts, and going back.
+impl Heap {
+    /// Remembers the fuel and the ends of the arenas.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { fuel: self.budget.fuel, top: self.top, text: self.text.len() }
+    }
+
+    /// Drops what was written since; nothing may refer to it.
+    pub(crate) fn undo(&mut self, before: &Checkpoint) {
+        self.top = before.top;
+        self.text.truncate(before.text);
+    }
+
+    /// Like [`Heap::undo`], and takes back the fuel.
+    pub(crate) fn undo_with_fuel(&mut self, before: &Checkpoint) {
+        self.undo(before);
+        self.budget.fuel = before.fuel;
+    }
+
+    /// Copies a part of a text to the end of the arena, where room is reserved for it.
+    pub(crate) fn push_part(&mut self, program: &ProgramData, text: Value, part: core::ops::Range<usize>) {
+        match self.arena_range(text) {
+            Some(range) => self.text.extend_from_within(range.start + part.start..range.start + part.end),
+            None => {
+                let whole = program.text_at(at(text.low()), at(text.high()));
+                self.text.push_str(whole.get(part).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The name of a field as a text value; burns the fuel of copying it.
+    pub(crate) fn add_name(&mut self, program: &ProgramData, name: u32) -> Result<Value, Trap> {
+        let bytes = self.shapes.name(program, name).len();
+        self.budget.check_text(bytes)?;
+        self.budget.burn_bulk(0, bytes)?;
+        self.reserve_text(bytes)?;
+        let start = self.text.len();
+        self.text.push_str(self.shapes.name(program, name));
+        Ok(self.text_since(start))
+    }
+
+    /// The number of the name that a text is, new or existing.
+    pub(crate) fn intern_text(&mut self, program: &ProgramData, text: Value) -> Result<u32, Trap> {
+        self.longest = self.longest.max(at(text.high()));
+        let range = self.arena_range(text);
+        let Heap { shapes, budget, text: arena, .. } = self;
+        let name = match range {
+            Some(range) => &arena[range],
+            None => program.text_at(at(text.low()), at(text.high())),
+        };
+        shapes.intern_name(program, budget, name)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::frame::{Frame, window};
 use crate::machine::{Machine, PendingCall, Stop, note};
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
-use crate::ops::{arith, compare, get, list, loops, record, set, span, text, truth};
+use crate::ops::{arith, compare, get, list, loops, pure, record, set, span, text, truth};
 use crate::program::Program;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
@@ -133,7 +133,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, get(w, src).in_halves()),
 
-                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, op, (dst, a, b))),
+                Op::Add { dst, a, b } => fallible!(arith::add(heap, w, op, (dst, a, b))),
                 Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, op, (dst, a, b))),
                 Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, op, (dst, a, b))),
                 Op::Div { dst, a, b } => {
@@ -168,6 +168,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Concat { dst, first, count } => {
                     fallible!(text::concat(heap, program, w, dst, (first, count)));
                 }
+                Op::ConcatTwo { dst, a, b } => {
+                    fallible!(text::concat_two(heap, program, w, dst, (a, b)));
+                }
                 Op::Record { dst, first, shape } => {
                     fallible!(record::make(heap, program, w, dst, (first, shape)));
                 }
@@ -183,7 +186,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::List { dst, first, count } => fallible!(list::make(heap, w, dst, (first, count))),
                 Op::Append { dst, list, item } => fallible!(list::append(heap, w, dst, (list, item))),
-                Op::At { dst, list, index } => fallible!(list::item(heap, w, dst, (list, index))),
+                Op::At { dst, list, index } => fallible!(list::item(heap, program, w, dst, (list, index))),
                 Op::Len { dst, src } => fallible!(list::length(heap, program, w, dst, src)),
 
                 Op::Jump { to } => pc += usize::from(to.0),
@@ -267,6 +270,23 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
+                Op::Apply { dst, fail: handler, .. } => {
+                    if !fallible!(pure::apply(heap, program, w, op)) {
+                        cold_path();
+                        if handler.0 == 0 {
+                            let value = w[usize::from(dst.0)].in_halves();
+                            let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
+                            (pc, *base) = place;
+                            if !handled {
+                                break 'run (Stop::Failed, None);
+                            }
+                            w = enter!();
+                        } else {
+                            pc += usize::from(handler.0);
+                        }
+                    }
+                }
+
                 Op::Return { src } => {
                     leave!(get(w, src).in_halves());
                 }
@@ -284,7 +304,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::ReturnAdd { a, b } => match arith::quick::<Add>(get(w, a), get(w, b)) {
                     Some(sum) => leave!(Value::double(sum)),
-                    None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
+                    None => leave!(fallible!(arith::sum(heap, *get(w, a), *get(w, b)))),
                 },
 
                 Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),

@@ -15,7 +15,9 @@
 extern crate alloc;
 
 mod budget;
+mod civil;
 mod copy_in;
+mod decimal;
 mod facts;
 mod fault;
 mod field_matrix;
@@ -25,6 +27,7 @@ mod hash_index;
 mod heap;
 mod host_value;
 mod interp;
+mod json;
 mod liveness;
 mod machine;
 mod number;
@@ -46,6 +49,7 @@ pub use fault::{Fault, StartError};
 pub use host_value::{Datum, Shape, Shaped};
 pub use ilo_spec::operand::FunctionId;
 pub use ilo_spec::program::Number;
+pub use json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
 pub use program::{LoadError, Program};
 pub use run::{BuildError, Builder, Call, Misuse, NotWaiting, Outcome, Run, Status, Step};
 pub use scout::{Ahead, Scout};

@@ -116,7 +116,9 @@ impl Liveness {
 fn is_safepoint(op: Op) -> bool {
     matches!(
         op,
-        Op::Concat { .. }
+        Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::ConcatTwo { .. }
             | Op::Record { .. }
             | Op::Merge { .. }
             | Op::List { .. }
@@ -129,7 +131,9 @@ fn is_safepoint(op: Op) -> bool {
             | Op::YieldFour { .. }
             | Op::Tool { .. }
             | Op::Invoke { .. }
+            | Op::Apply { .. }
             | Op::Note { .. }
+            | Op::ReturnAdd { .. }
     )
 }
 
@@ -177,7 +181,7 @@ fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
             body.remove(item.0);
             set.join(&body);
         }
-        Op::Tool { fail, .. } | Op::Invoke { fail, .. } if fail.0 == 0 => {}
+        Op::Tool { fail, .. } | Op::Invoke { fail, .. } | Op::Apply { fail, .. } if fail.0 == 0 => {}
         _ => op.roles(|_, role| {
             if let Role::Forward(by) | Role::OnFail(by) = role {
                 forward(by);

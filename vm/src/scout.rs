@@ -186,6 +186,8 @@ fn pure_destination(op: &Op) -> Option<Out> {
         | Op::Not { dst, .. }
         | Op::Truth { dst, .. }
         | Op::Concat { dst, .. }
+        | Op::ConcatTwo { dst, .. }
+        | Op::Apply { dst, .. }
         | Op::Merge { dst, .. }
         | Op::Field { dst, .. }
         | Op::Has { dst, .. }

@@ -3,14 +3,14 @@
 //! What it proves, and the interpreter relies on:
 //! - every index is within its table; every window and loop is within the registers of its function
 //! - functions cover the code without gaps, every path through a function ends in it, every instruction is
-//! reachable
+//!   reachable
 //! - jumps go forward, the only backward jump is a loop's `next`, and no jump enters a loop from before it
 //! - a register is set on every path to a read; the registers of a loop are not touched by others until it
-//! ends
+//!   ends
 //! - a call goes to a function with a lower number; its frame begins at the caller's window and may overwrite
-//! the rest
+//!   the rest
 //! - strings are distinct, and so are the fields of a shape, the parameters of a function and the keys of a
-//! map
+//!   map
 //!
 //! It also computes what running costs ([`Facts`]). The first broken rule is reported, always the same one.
 

@@ -60,6 +60,17 @@ const CHARGED: &[(u64, &[Operands], &[&str])] = &[
     (2 * MORE * 2 / 4, &[Lists], &["concat"]),
     (MORE * 2 / 4, &[Rendered], &["concat"]),
     (MORE * 13 / 4, &[Records], &["concat"]),
+    // The same for two values; two lists are copied instead, one for 4 values.
+    (2 * MORE, &[Texts, OwnTexts], &["concat.two"]),
+    (MORE * 2 / 4, &[Rendered], &["concat.two"]),
+    (MORE * 13 / 4, &[Records], &["concat.two"]),
+    (2 * MORE / 4, &[Lists], &["concat.two", "add", "return.add"]),
+    // Function 0, which joins: one for 4 values, for 4 bytes written and for 64 copied.
+    (MORE / 4 + MORE / 4 + MORE / 64, &[Rendered], &["apply"]),
+    // One for 4 items or 64 bytes looked through.
+    (MORE / 4, &[Lists, Rendered], &["has", "has.name"]),
+    (MORE, &[Texts, OwnTexts], &["has"]),
+    (2 * MORE, &[Texts, OwnTexts], &["has.name"]),
     // One for each value of two lists that are compared.
     (MORE, &[Lists], &["eq", "ne", "unless.eq", "unless.ne"]),
     // One for 4 values copied: a list from outside has no room for another item.
@@ -81,7 +92,7 @@ const CHARGED: &[(u64, &[Operands], &[&str])] = &[
         ],
     ),
     // One for 4 fields searched.
-    (MORE / 4, &[Records], &["field", "has", "has.name", "if.field", "unless.field"]),
+    (MORE / 4, &[Records], &["field", "has", "has.name", "if.field", "unless.field", "at"]),
     // One for 4 values copied, and for 64 fields searched for the new one.
     (MORE / 4 + MORE / 64, &[Records], &["merge"]),
     // One for 64 bytes and for 4 values of an answer.

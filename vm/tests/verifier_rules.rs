@@ -70,6 +70,17 @@ fn invoke(function: u16) -> Op {
 /// corrected one.
 type Row = (u8, Asm, Option<u32>, fn(&Rule) -> bool, Asm);
 
+/// A pure function of so many operands from register 0.
+fn apply(function: u8, count: u8, fail: u16) -> Op {
+    Op::Apply {
+        dst: Out(1),
+        first: First(0),
+        count: Count(count),
+        function: ilo_spec::operand::PureId(function),
+        fail: OnFail(fail),
+    }
+}
+
 fn each(to: u16) -> Op {
     Op::Each { base: BASE, list: In(0), to: To(to) }
 }
@@ -235,6 +246,27 @@ fn flow() -> Vec<Row> {
             |rule| matches!(rule, Rule::Fields { found: 2, expected: 3 }),
             one(&[begin(1), yield_of(2), next(2), COLLECT, RETURN]),
         ),
+        (
+            25,
+            one(&[apply(23, 1, 0), RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Index { what: "pure function", found: 23, size: 23 }),
+            one(&[apply(22, 1, 0), RETURN]),
+        ),
+        (
+            25,
+            one(&[apply(16, 1, 0), RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Operands { found: 1, expected: 2 }),
+            one(&[apply(18, 1, 0), RETURN]),
+        ),
+        (
+            25,
+            one(&[apply(6, 1, 1), RETURN, RETURN]),
+            Some(0),
+            |rule| matches!(rule, Rule::Handler { function: "TRIM" }),
+            one(&[apply(18, 1, 1), RETURN, RETURN]),
+        ),
         (15, chain(1), Some(1), |rule| matches!(rule, Rule::Order { found: 1, caller: 1 }), chain(0)),
     ]
 }
@@ -306,7 +338,8 @@ fn registers() -> Vec<Row> {
 
 #[test]
 fn a_program_that_breaks_one_rule_is_refused_for_it_and_the_corrected_one_is_not() {
-    for (number, broken, place, is_expected, corrected) in tables().into_iter().chain(flow()).chain(registers())
+    for (number, broken, place, is_expected, corrected) in
+        tables().into_iter().chain(flow()).chain(registers())
     {
         let Err(error) = Program::new(broken.spec) else { panic!("8.{number} is broken and taken") };
         assert!(is_expected(&error.rule), "8.{number}: {error}");

@@ -5,6 +5,7 @@
 
 use crate::fault::Trap;
 use crate::frame::Window;
+use crate::heap::Heap;
 use crate::number::nearest;
 use crate::ops::{get, set};
 use crate::program::Constant;
@@ -135,11 +136,39 @@ pub(crate) fn registers<O: Arithmetic>(
 #[cold]
 #[inline(never)]
 fn registers_slowly<O: Arithmetic>(w: &mut Window, op: &Op) -> Result<(), Trap> {
-    let (Op::Add { dst, a, b } | Op::Sub { dst, a, b } | Op::Mul { dst, a, b }) = *op else {
+    let (Op::Sub { dst, a, b } | Op::Mul { dst, a, b }) = *op else {
         return Ok(());
     };
     let result = mixed::<O>(get(w, a), get(w, b))?;
     store(w, dst, result)
+}
+
+/// `dst` = the sum of two numbers, or the items of two lists as one list.
+#[inline(always)]
+pub(crate) fn add(heap: &mut Heap, w: &mut Window, op: &Op, (dst, a, b): (Out, In, In)) -> Result<(), Trap> {
+    match common::<Add>(get(w, a), get(w, b)) {
+        Common::Double(result) => store(w, dst, Value::double(result)),
+        Common::Int(result) => store(w, dst, Value::int(result)),
+        Common::Neither => add_slowly(heap, w, op),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn add_slowly(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    let Op::Add { dst, a, b } = *op else { return Ok(()) };
+    let result = sum(heap, *get(w, a), *get(w, b))?;
+    store(w, dst, result)
+}
+
+/// The sum of two numbers, or the items of two lists as one list.
+#[cold]
+#[inline(never)]
+pub(crate) fn sum(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Trap> {
+    match (a.tag, b.tag) {
+        (Tag::List, Tag::List) => heap.join_lists(a, b),
+        _ => mixed::<Add>(&a, &b),
+    }
 }
 
 #[inline(always)]

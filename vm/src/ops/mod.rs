@@ -8,6 +8,7 @@ pub(crate) mod arith;
 pub(crate) mod compare;
 pub(crate) mod list;
 pub(crate) mod loops;
+pub(crate) mod pure;
 pub(crate) mod record;
 pub(crate) mod text;
 

@@ -4,7 +4,7 @@ use crate::fault::{Trap, mismatch};
 use crate::field_matrix::FAR;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, set, span, truth};
+use crate::ops::{compare, get, set, span, truth};
 use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
@@ -70,7 +70,7 @@ fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) 
     }
     match place_of(heap, program, record, field)? {
         Some(place) => Ok(*heap.at(at(record.low()) + place)),
-        None => Err(missing(heap, program, record, field)),
+        None => Err(missing(heap, program, record, program.string(field.0.into()))),
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn flag(
 
 #[cold]
 #[inline(never)]
-fn missing(heap: &Heap, program: &ProgramData, record: &Value, field: FieldId) -> Trap {
+fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Trap {
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {
@@ -129,11 +129,38 @@ fn missing(heap: &Heap, program: &ProgramData, record: &Value, field: FieldId) -
     } else if fields.len() > NAMED {
         there.push_str(", …");
     }
-    let name = program.string(field.0.into());
-    Trap::new(Code::FaultMissingField, format_args!("the record has no field {name};{there}"))
+    let mut clipped = String::new();
+    crate::render::clip(name, &mut clipped);
+    Trap::new(Code::FaultMissingField, format_args!("the record has no field {clipped};{there}"))
 }
 
-/// `dst` = whether the record has the field.
+/// The field with that name, a text, if the record has it.
+pub(crate) fn find_named(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: Value,
+    name: Value,
+) -> Result<Option<Value>, Trap> {
+    heap.budget.burn_bulk(heap.len(program, record), at(name.high()))?;
+    let known = heap.shapes.find_name(program, heap.text_of(program, name));
+    let place = known.and_then(|name| heap.shapes.position(program, record.aux, name));
+    Ok(place.map(|place| heap.value(at(record.low()) + place)))
+}
+
+/// Like [`find_named`]; a fault if there is none.
+pub(crate) fn named_field(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: Value,
+    name: Value,
+) -> Result<Value, Trap> {
+    match find_named(heap, program, record, name)? {
+        Some(value) => Ok(value),
+        None => Err(missing(heap, program, &record, heap.text_of(program, name))),
+    }
+}
+
+/// `dst` = whether the record has the field, the list the name as an item, or the text the name as a part.
 #[inline(never)]
 pub(crate) fn has(
     heap: &mut Heap,
@@ -142,16 +169,16 @@ pub(crate) fn has(
     dst: Out,
     (src, field): (In, FieldId),
 ) -> Result<(), Trap> {
-    let record = get(w, src);
-    if record.tag != Tag::Record {
-        return Err(mismatch("a record that may have a field", record.tag));
-    }
-    let found = place_of(heap, program, record, field)?.is_some();
+    let container = get(w, src);
+    let found = match container.tag {
+        Tag::Record => place_of(heap, program, container, field)?.is_some(),
+        _ => contains(heap, program, *container, program.texts[usize::from(field.0)])?,
+    };
     set(w, dst, Value::bool(found));
     Ok(())
 }
 
-/// `dst` = whether the record has the field with that name.
+/// `dst` = whether the record has the field with that name, the list an equal item, or the text that part.
 #[inline(never)]
 pub(crate) fn has_name(
     heap: &mut Heap,
@@ -160,18 +187,36 @@ pub(crate) fn has_name(
     dst: Out,
     (src, name): (In, In),
 ) -> Result<(), Trap> {
-    let (record, name) = (*get(w, src), *get(w, name));
-    if record.tag != Tag::Record {
-        return Err(mismatch("a record that may have a field", record.tag));
-    }
-    if name.tag != Tag::Text {
-        return Err(mismatch("the name of a field as text", name.tag));
-    }
-    heap.budget.burn_bulk(heap.len(program, record), at(name.high()))?;
-    let known = heap.shapes.find_name(program, heap.text_of(program, name));
-    let found = known.and_then(|name| heap.shapes.position(program, record.aux, name)).is_some();
+    let (container, wanted) = (*get(w, src), *get(w, name));
+    let found = match (container.tag, wanted.tag) {
+        (Tag::Record, Tag::Text) => find_named(heap, program, container, wanted)?.is_some(),
+        (Tag::Record, tag) => return Err(mismatch("the name of a field as text", tag)),
+        _ => contains(heap, program, container, wanted)?,
+    };
     set(w, dst, Value::bool(found));
     Ok(())
+}
+
+/// Whether a list has an item that equals a value, or a text has a text as a part.
+fn contains(heap: &mut Heap, program: &ProgramData, container: Value, wanted: Value) -> Result<bool, Trap> {
+    match (container.tag, wanted.tag) {
+        (Tag::List, _) => {
+            heap.budget.burn_bulk(at(container.aux), 0)?;
+            for place in 0..at(container.aux) {
+                let item = heap.value(at(container.low()) + place);
+                if compare::equal(heap, program, &item, &wanted)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        (Tag::Text, Tag::Text) => {
+            heap.budget.burn_bulk(0, at(container.high()) + at(wanted.high()))?;
+            Ok(heap.text_of(program, container).contains(heap.text_of(program, wanted)))
+        }
+        (Tag::Text, tag) => Err(mismatch("a text to look for in a text", tag)),
+        (tag, _) => Err(mismatch("a record, list or text to look into", tag)),
+    }
 }
 
 /// `dst` = the record with the window's fields set.

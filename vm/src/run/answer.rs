@@ -1,6 +1,7 @@
 //! The answer to the pending call: copied, charged, and put into its register.
 
-use crate::copy_in::{self, Meter, Refusal};
+use crate::budget::Meter;
+use crate::copy_in::{self, Refusal};
 use crate::host_value::{Datum, Shaped};
 use crate::interp;
 use crate::run::build_error::BuildError;
@@ -14,7 +15,7 @@ const GUESS_STEP: usize = 8;
 impl Run {
     pub(super) fn meter(&self) -> Meter {
         let limits = &self.machine.heap.budget.limits;
-        Meter::new(limits.result_bytes, limits.result_nodes)
+        Meter::new("a tool result", limits.result_bytes, limits.result_nodes)
     }
 
     /// The first place for shape guesses of the pending call's answer.

@@ -3,7 +3,8 @@
 //! Finished values wait on a stack that the run keeps; when a container ends, its items move into the heap.
 //! Events in a wrong order are errors, never a panic.
 
-use crate::copy_in::{Meter, Refusal};
+use crate::budget::Meter;
+use crate::copy_in::Refusal;
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
 use crate::machine::Machine;

@@ -31,7 +31,7 @@ impl Run {
     /// # use ilo_vm::{Outcome, Run, Step};
     /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
     ///     while let Step::Call(call) = run.step() {
-    /// An answer that exceeds a limit ends the run; the next step returns that outcome.
+    ///         // An answer that exceeds a limit ends the run; the next step returns that outcome.
     ///         let _ = call.fail("no such tool");
     ///     }
     ///     run.outcome()

@@ -1,6 +1,7 @@
 //! Starting a run with arguments that fit the parameters, and starting it again.
 
-use crate::copy_in::{Copier, Meter, Refusal};
+use crate::budget::Meter;
+use crate::copy_in::{Copier, Refusal};
 use crate::fault::{StartError, Trap};
 use crate::frame;
 use crate::heap::Heap;

@@ -8,8 +8,9 @@ use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{Back, FieldsId, LoopBase, Out, Role};
+use ilo_spec::operand::{Back, Count, FieldsId, LoopBase, OnFail, Out, PureId, Role};
 use ilo_spec::program::{Function, Map, Program};
+use ilo_spec::pure::{Pure, TABLE};
 
 /// The registers set by every jump to an instruction, and where the first of these jumps is.
 #[derive(Clone, Copy)]
@@ -320,16 +321,15 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Op::Collect { base, .. } => self.collects(base),
             Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
+            Op::Apply { count, function, fail, .. } => self.apply(function, count, fail),
             Op::Invoke { dst, first, function, fail } => {
                 self.invoke(function.0, first.0)?;
                 self.state.add(dst.0);
                 if fail.0 == 0 {
                     Ok(())
                 } else {
-                    {
-                        let set = self.state;
-                        self.jump(fail.0.into(), &set)
-                    }
+                    let set = self.state;
+                    self.jump(fail.0.into(), &set)
                 }
             }
             _ => Ok(()),
@@ -408,6 +408,26 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             self.state.remove(register);
         }
         Ok(())
+    }
+
+    /// A pure function exists, takes so many operands, and has a handler only if it can fail.
+    fn apply(&mut self, PureId(function): PureId, Count(count): Count, OnFail(fail): OnFail) -> Checked {
+        let Some(row) = Pure::from_number(function).map(Pure::row) else {
+            let (found, size) = (usize::from(function), TABLE.len());
+            return self.error(Rule::Index { what: "pure function", found, size });
+        };
+        let (found, expected) = (usize::from(count), row.operands.len());
+        if found != expected {
+            return self.error(Rule::Operands { found, expected });
+        }
+        if fail == 0 {
+            return Ok(());
+        }
+        if !row.fails {
+            return self.error(Rule::Handler { function: row.name });
+        }
+        let set = self.state;
+        self.jump(fail.into(), &set)
     }
 
     fn begin_loop(&mut self, LoopBase(base): LoopBase, to: u16, collects: bool) -> Checked {

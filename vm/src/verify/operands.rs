@@ -29,7 +29,7 @@ pub(super) struct OperandCheck<'p, S> {
     pub(super) cost: u64,
     /// One past the highest field that was read.
     pub(super) fields: u16,
-    /// All register numbers ORed together, except those of windows and loops.
+    /// All register numbers combined by OR, except those of windows and loops.
     register_bits: u8,
     /// Whether every operand is right, assuming that no register number is too high.
     right: bool,
@@ -155,6 +155,10 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                     }
                     None => false,
                 }
+            }
+            Role::Pure(_) => {
+                self.structural = true;
+                true
             }
             Role::Back(_) | Role::Immediate(_) => true,
         };

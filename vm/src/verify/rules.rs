@@ -87,6 +87,18 @@ pub enum Rule {
         /// The registers.
         expected: usize,
     },
+    /// A pure function with more or fewer operands than it takes.
+    Operands {
+        /// The operands of the instruction.
+        found: usize,
+        /// Those that the function takes.
+        expected: usize,
+    },
+    /// A handler for a function that cannot fail.
+    Handler {
+        /// The function's name.
+        function: &'static str,
+    },
     /// A map that is not the next one.
     MapOrder {
         /// The map that the instruction uses.
@@ -133,6 +145,8 @@ impl fmt::Display for Rule {
             Rule::Fields { found, expected } => {
                 write!(f, "expected a shape of {expected} fields, found one of {found}")
             }
+            Rule::Operands { found, expected } => write!(f, "expected {expected} operands, found {found}"),
+            Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
             Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),
