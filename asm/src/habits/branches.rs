@@ -25,7 +25,7 @@ impl<'a> Walk<'_, 'a> {
         let message = format!("`{word}` is one record, not a list of records");
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
         self.as_record(node, &fields, wrong, None, "write each argument as its name and its value");
-        Some(self.record_at(fields, node))
+        Some(self.record_at(&fields, node))
     }
 
     fn quoted_arguments(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
@@ -44,7 +44,7 @@ impl<'a> Walk<'_, 'a> {
         } else {
             wrong.replace(node.span, text.trim())
         });
-        Some(self.record_at(Vec::new(), node))
+        Some(self.record_at(&[], node))
     }
 
     /// Cases as a list of records with one case each.
@@ -60,7 +60,7 @@ impl<'a> Walk<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadShape, first_of(node), message);
         let help = format!("write each case as its key and its value: {form}");
         self.as_record(node, &cases, wrong, Some(form), &help);
-        Some(self.record_at(cases, node))
+        Some(self.record_at(&cases, node))
     }
 
     /// Reports a list of records that should be one record.
@@ -145,7 +145,7 @@ impl<'a> Walk<'_, 'a> {
         let found = dialect.word(Key::Yield);
         self.other_form(entry.key.span, message, word, found, fix);
         let own = Entry { key: self.text_at(word, &entry.key), value: entry.value };
-        Some(self.record_at(vec![own], step))
+        Some(self.record_at(&[own], step))
     }
 }
 

@@ -36,7 +36,7 @@ impl<'a> Walk<'_, 'a> {
                 changed = true;
             }
         }
-        changed.then(|| self.record_at(new, node))
+        changed.then(|| self.record_at(&new, node))
     }
 
     /// A bare `ok` or failure where the notation has it in `return`.
@@ -68,7 +68,7 @@ impl<'a> Walk<'_, 'a> {
         let message = format!("`{found}` stands in `{outer}` here, and is read as that");
         self.other_form(entry.key.span, message, &form, &found, fix);
         let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
-        let value = self.record_at(vec![inner], &entry.value);
+        let value = self.record_at(&[inner], &entry.value);
         Some(Entry { key: self.text_at(outer, &entry.key), value })
     }
 
@@ -114,7 +114,7 @@ impl<'a> Walk<'_, 'a> {
             [only] => self.other_outcome(only).or_else(|| self.other_word(only)),
             _ => None,
         };
-        let new = new.map(|entry| self.record_at(vec![entry], node));
+        let new = new.map(|entry| self.record_at(&[entry], node));
         self.value(&new.unwrap_or(*node), At::Value).or(new)
     }
 

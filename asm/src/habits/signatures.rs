@@ -52,7 +52,7 @@ impl<'a> Walk<'_, 'a> {
         } else {
             wrong.help("write each input as `name: type`")
         });
-        Some(self.record_at(inputs, node))
+        Some(self.record_at(&inputs, node))
     }
 
     /// Inputs as a list of their names.
@@ -65,7 +65,7 @@ impl<'a> Walk<'_, 'a> {
         let form = form(&inputs).filter(|_| (1..=MOST_INPUTS).contains(&inputs.len()))?;
         let wrong = self.no_record(node, "a record of names and types", node.kind_name());
         self.diagnostics.push(wrong.help(format!("write `{form}`, or the type of each in place of `any`")));
-        Some(self.record_at(inputs, node))
+        Some(self.record_at(&inputs, node))
     }
 
     fn no_record(&self, node: &Node<'a>, expected: &str, found: &str) -> Diagnostic {
@@ -90,7 +90,7 @@ impl<'a> Walk<'_, 'a> {
         let form = form(&inputs)?;
         let what = format!("`{}` is a record of names and types", self.at.dialect.word(Key::Input));
         self.no_schema(node, &what, form);
-        Some(self.record_at(inputs, node))
+        Some(self.record_at(&inputs, node))
     }
 
     /// A type as a JSON Schema, or as a list of the type of its items.
@@ -133,8 +133,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A record in the place of a node.
-    pub(super) fn record_at(&self, list: Vec<Entry<'a>>, of: &Node<'a>) -> Node<'a> {
-        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&list)), span: of.span }
+    pub(super) fn record_at(&self, list: &[Entry<'a>], of: &Node<'a>) -> Node<'a> {
+        Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(list)), span: of.span }
     }
 }
 

@@ -367,7 +367,7 @@ impl<'a> Walk<'_, 'a> {
         {
             let value = self.value(&only.value, At::Value).unwrap_or(only.value);
             let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
-            return Some(self.record_at(vec![way], node));
+            return Some(self.record_at(&[way], node));
         }
         if steps {
             return self.fields(node);

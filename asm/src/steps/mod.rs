@@ -16,6 +16,7 @@ mod keyed;
 mod keys;
 mod kinds;
 mod merges;
+mod names;
 mod operations;
 mod reader;
 mod references;

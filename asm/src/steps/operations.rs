@@ -17,7 +17,8 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn infix(&mut self, node: &Node<'a>) -> Expr<'a> {
         let left = self.nesting.saturating_sub(self.at.depth);
         let mut found = Diagnostics::default();
-        let meant = |reference: &Reference<'a>| Some(self.dialect.own_form(&self.meant(reference)?, false));
+        let meant =
+            |reference: &Reference<'a>| Some(self.dialect.own_form(&self.resolve_loosely(reference)?, false));
         let tree = infix(node, left, self.arena, &meant, &mut found);
         self.diagnostics.append(found);
         match tree {

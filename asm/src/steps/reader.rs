@@ -8,9 +8,8 @@ use crate::ast::{
     Unary,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::lint::{Names, Seen, Surroundings, Warning};
-use crate::dialect::reference::{FAILURES, Reference};
-use crate::document::{Kind, Node};
+use crate::dialect::reference::FAILURES;
+use crate::document::Node;
 use crate::span::Span;
 use core::ops::Deref;
 use ilo_spec::error::Code;
@@ -80,32 +79,6 @@ pub(crate) struct StepReader<'r, 'a> {
     pub(crate) inexact: bool,
 }
 
-impl<'a> Names<'a> for StepReader<'_, 'a> {
-    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        self.meant(reference)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.named(name).is_some()
-    }
-
-    fn has_input(&self, name: &str) -> bool {
-        self.scope.input(name).is_some()
-    }
-
-    fn is_list(&self, input: &str) -> bool {
-        self.lists.contains(&input)
-    }
-
-    fn has_function(&self, name: &str) -> bool {
-        self.functions.list.iter().any(|&(own, given)| given && own == name)
-    }
-
-    fn listed(&self) -> String {
-        self.names_in_scope()
-    }
-}
-
 impl<'r, 'a> Deref for StepReader<'r, 'a> {
     type Target = Context<'r, 'a>;
 
@@ -141,30 +114,6 @@ impl<'r, 'a> StepReader<'r, 'a> {
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
-    }
-
-    /// What lints look at here.
-    pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
-        let Context { dialect, source, arena, nesting, .. } = self.context;
-        Surroundings { dialect, source, arena, nesting, names: self }
-    }
-
-    /// Shows lints something that was read. What they warn of becomes a suspect.
-    pub(crate) fn lint(&mut self, seen: Seen<'_, 'a>) {
-        let mut warnings = Vec::new();
-        (self.context.lint)(&seen, &self.surroundings(), &mut warnings);
-        for Warning { suspect, diagnostic } in warnings {
-            if suspect.is_none() || !self.at.reported {
-                self.suspects.extend(suspect);
-                self.report(diagnostic);
-            }
-        }
-    }
-
-    /// Whether a node was read as a plain text of which no lint has warned.
-    pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
-        let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
-        constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
     }
 
     pub(crate) fn bad_step(&mut self, span: Span, message: &str, expected: &str, found: &str, help: &str) {

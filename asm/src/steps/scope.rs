@@ -75,7 +75,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Whether a name is bound, or that of a step that nothing refers to.
-    pub(crate) fn knows(&self, name: &str) -> bool {
+    pub(crate) fn has_step(&self, name: &str) -> bool {
         self.find(name).is_some() || self.is_unbound.contains(name)
     }
 

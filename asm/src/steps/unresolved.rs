@@ -1,10 +1,10 @@
 //! References to nothing: what they most likely mean, and how that is written.
 
+use super::names::listed;
 use super::reader::{StepReader, literal};
 use crate::ast::{Expr, Literal, Name};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
-use crate::dialect::loose;
 use crate::dialect::reference::{FAILURES, Reference};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -15,20 +15,10 @@ use ilo_spec::error::Code;
 /// What helps where a name may mean a difference.
 pub(crate) const SUBTRACTION: &str =
     "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
-/// How many names a message looks at.
-const MOST_NAMES: usize = 64;
-
 impl<'a> StepReader<'_, 'a> {
-    /// The reference that a loosely written one means.
-    pub(crate) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        let is_input = |name: &str| self.scope.input(name).is_some();
-        let is_name = |name: &str| self.named(name).is_some() || self.scope.knows(name);
-        loose::resolve(reference, &is_input, &is_name, self.arena)
-    }
-
     pub(crate) fn unknown_input(&mut self, name: Name<'a>, reference: &Reference<'a>) -> Expr<'a> {
         let span = reference.span;
-        if let Some(meant) = self.meant(reference) {
+        if let Some(meant) = self.resolve_loosely(reference) {
             let message = format!("no input is named `{}`", name.text);
             let wrong = Diagnostic::new(Code::UnknownReference, name.span, message);
             let wrong = self.means(wrong, reference, &meant);
@@ -131,7 +121,7 @@ impl<'a> StepReader<'_, 'a> {
         let message = format!("nothing is named `{}` here", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
             .expected(self.names_in_scope(), format!("`{}`", name.text));
-        if let Some(meant) = self.meant(reference) {
+        if let Some(meant) = self.resolve_loosely(reference) {
             return self.means(wrong, reference, &meant);
         }
         let near = self.near_name(name.text);
@@ -165,17 +155,6 @@ impl<'a> StepReader<'_, 'a> {
         let found = format!("`{}`", crate::text::shorten(written));
         let wrong = wrong.expected(format!("`{mended}`"), found).nearest(Some(&mended));
         if written.starts_with('$') { wrong.replace(reference.span, mended.as_str()) } else { wrong }
-    }
-
-    pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
-        let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
-        near(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
-    }
-
-    pub(crate) fn names_in_scope(&self) -> String {
-        let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
-        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
-        listed(all, "a name that a step before has bound; there are none")
     }
 }
 
@@ -214,15 +193,4 @@ fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
 /// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be dropped.
 pub(crate) fn subtracts(name: &str, from: &str) -> bool {
     name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
-}
-
-/// The first few of some names; what to say where there are none.
-fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
-    const SHOWN: usize = 8;
-    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
-    if shown.len() > SHOWN {
-        shown.truncate(SHOWN);
-        shown.push("…".to_owned());
-    }
-    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
 }

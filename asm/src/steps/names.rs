@@ -1,0 +1,94 @@
+//! The names in scope, as messages list them and as lints ask for them.
+
+use super::context::Context;
+use super::reader::StepReader;
+use crate::ast::{Expr, ExprKind, Literal};
+use crate::dialect::lint::{Names, Seen, Surroundings, Warning};
+use crate::dialect::loose;
+use crate::dialect::reference::Reference;
+use crate::document::{Kind, Node};
+use crate::text::{Near, near};
+
+/// How many names a message looks at.
+const MOST_NAMES: usize = 64;
+
+impl<'a> StepReader<'_, 'a> {
+    /// The reference that a loosely written one means.
+    pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        let is_input = |name: &str| self.scope.input(name).is_some();
+        let is_name = |name: &str| self.named(name).is_some() || self.scope.has_step(name);
+        loose::resolve(reference, &is_input, &is_name, self.arena)
+    }
+
+    pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
+        let bare = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        near(name, self.scope.visible().take(MOST_NAMES).chain(bare.take(MOST_NAMES)))
+    }
+
+    pub(crate) fn names_in_scope(&self) -> String {
+        let inputs = self.scope.inputs().filter(|_| self.dialect.is_bare()).map(|(name, _)| name);
+        let all = self.scope.visible().take(MOST_NAMES).chain(inputs);
+        listed(all, "a name that a step before has bound; there are none")
+    }
+
+    /// What lints look at here.
+    pub(crate) fn surroundings(&self) -> Surroundings<'_, 'a> {
+        let Context { dialect, source, arena, nesting, .. } = self.context;
+        Surroundings { dialect, source, arena, nesting, names: self }
+    }
+
+    /// Shows lints something that was read. What they warn of becomes a suspect.
+    pub(crate) fn lint(&mut self, seen: Seen<'_, 'a>) {
+        let mut warnings = Vec::new();
+        (self.context.lint)(&seen, &self.surroundings(), &mut warnings);
+        for Warning { suspect, diagnostic } in warnings {
+            if suspect.is_none() || !self.at.reported {
+                self.suspects.extend(suspect);
+                self.report(diagnostic);
+            }
+        }
+    }
+
+    /// Whether a node was read as a plain text of which no lint has warned.
+    pub(crate) fn is_plain(&self, node: &Node<'a>, value: &Expr<'a>) -> bool {
+        let constant = matches!(value.kind, ExprKind::Literal(Literal::Text(_)));
+        constant && matches!(node.kind, Kind::Text(_)) && self.suspects.last() != Some(&node.span)
+    }
+}
+
+impl<'a> Names<'a> for StepReader<'_, 'a> {
+    fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
+        self.resolve_loosely(reference)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.named(name).is_some()
+    }
+
+    fn has_input(&self, name: &str) -> bool {
+        self.scope.input(name).is_some()
+    }
+
+    fn is_list(&self, input: &str) -> bool {
+        self.lists.contains(&input)
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.functions.list.iter().any(|&(own, given)| given && own == name)
+    }
+
+    fn listed(&self) -> String {
+        self.names_in_scope()
+    }
+}
+
+/// The first few of some names; `none` where there are none.
+pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>, none: &str) -> String {
+    const SHOWN: usize = 8;
+    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    if shown.is_empty() { none.to_owned() } else { shown.join(", ") }
+}
