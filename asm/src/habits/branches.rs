@@ -3,7 +3,7 @@
 use super::walk::Walk;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{Key, operator};
-use crate::document::edit::{Draft, mendable};
+use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, rename};
 use crate::source::Limits;
@@ -73,8 +73,8 @@ impl<'a> Walk<'_, 'a> {
         help: &str,
     ) {
         let dialect = self.at.dialect;
-        let field = |entry: &Entry<'a>| Some((entry.name()?, Draft::Kept(entry.value)));
-        let draft = list.iter().map(field).collect::<Option<_>>().map(Draft::Record);
+        let field = |entry: &Entry<'a>| Some((entry.name()?, Replacement::Kept(entry.value)));
+        let draft = list.iter().map(field).collect::<Option<_>>().map(Replacement::Record);
         let outline = draft.as_ref().map(|draft| format!("`{}`", draft.outline(dialect.is_yaml())));
         let form = form.map_or_else(|| outline.unwrap_or_default(), str::to_owned);
         let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
@@ -98,7 +98,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let binds = entries(step).iter().any(|entry| is(&entry, Key::Let));
         let steps: Option<Vec<String>> = arms.iter().map(|arm| self.arm_as_if(arm)).collect();
-        let steps = steps.filter(|steps| !steps.is_empty() && !binds && mendable(step.span));
+        let steps = steps.filter(|steps| !steps.is_empty() && !binds && is_repeatable(step.span));
         let message = "`switch` is another notation's word for steps with `if`, and read as those";
         let warning = Diagnostic::new(Code::SisterWord, switch.key.span, message)
             .expected("a step with `if` for each arm, one behind the other", "`switch`");
@@ -120,8 +120,9 @@ impl<'a> Walk<'_, 'a> {
             Some(default) if leaves(&default.value) => text(&default.value),
             Some(Entry { value: Node { kind: Kind::Null, .. }, .. }) if leaves(arm) => {
                 let rest = entries(arm).iter().filter(|entry| entry.name() != Some("default"));
-                let rest = rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
-                Some(Draft::Record(rest).text(self.source, self.at.dialect.is_bare()))
+                let rest =
+                    rest.filter_map(|entry| Some((entry.name()?, Replacement::Kept(entry.value)))).collect();
+                Some(Replacement::Record(rest).text(self.source, self.at.dialect.is_bare()))
             }
             _ => None,
         }

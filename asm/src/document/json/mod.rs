@@ -4,8 +4,8 @@
 //! stands, with the mend where there is one, and reading goes on as if it were mended, so that all errors come at once.
 //! Programs are unknown here. A line may be as long as the source: a minified function is one line.
 
-mod foreign;
-mod mend;
+mod habits;
+mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -42,7 +42,7 @@ pub(crate) fn read<'a>(
         last: 0,
         comma: None,
         lost: false,
-        looks: mend::LOOKS,
+        looks: recovery::LOOKS,
         vague: None,
         lines_end: false,
     };

@@ -5,12 +5,12 @@
 //! reading begins again as if it were mended, so that the errors of a file come together. Programs are unknown here.
 
 mod places;
-mod quote;
+mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use quote::quoted;
+pub(crate) use recovery::quoted;
 
 use super::builder::{Builder, Frame};
 use super::{Kind, Node, Style, Text};
@@ -58,7 +58,7 @@ pub(crate) fn read<'a>(
         let at = seen.offset(error.marker().index()) as usize;
         let Began { at: began, documents: complete, mark } = reader.began;
         let next = next_document(source.get(..end).unwrap_or(""), at.max(began + 1));
-        let found = quote::explain(source, began..next.unwrap_or(end), at, error.info());
+        let found = recovery::explain(source, began..next.unwrap_or(end), at, error.info());
         let new: Vec<Edit> = found
             .iter()
             .filter_map(|found| found.fix.as_ref())
@@ -308,7 +308,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let line = rest.split('\n').next().unwrap_or("");
         let Some(end) = line.find("}}").filter(|_| line.starts_with("{{")) else { return false };
         let (shown, length) = (line.get(..end + 2).unwrap_or(""), u32::try_from(end + 2).unwrap_or(0));
-        let instead = quote::quoted(shown);
+        let instead = recovery::quoted(shown);
         let span = Span::new(start, start + length);
         self.diagnostics.push(
             Diagnostic::new(

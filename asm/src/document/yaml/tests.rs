@@ -268,7 +268,7 @@ proptest! {
 
     #[test]
     fn every_text_can_be_quoted(text in r#"[a-z"'\\ {}$:#@`%*&!|>,?\-\[\]]{1,10}"#) {
-        is(&format!("a: {}\nb: 1", quote::quoted(&text)), json!({"a": text, "b": 1}));
+        is(&format!("a: {}\nb: 1", recovery::quoted(&text)), json!({"a": text, "b": 1}));
     }
 
     /// Whatever follows a key: it is read, or told, and mends come to an end.

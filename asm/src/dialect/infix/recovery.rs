@@ -6,6 +6,7 @@ use super::{COMPARISON, Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Form, LIST, Operator};
+use crate::dialect::other_operator;
 use crate::document::{Kind, Style, Text};
 use crate::span::Span;
 use crate::text::name_end;
@@ -14,7 +15,7 @@ use ilo_spec::error::Code;
 
 impl Reader<'_, '_, '_> {
     /// Reports an operator of another language.
-    pub(crate) fn foreign(&mut self, from: usize, to: usize, meant: &str) {
+    pub(crate) fn other_operator(&mut self, from: usize, to: usize, meant: &str) {
         let shown = self.words.get(from, to);
         let wrong = Diagnostic::new(
             Code::UnknownOperator,
@@ -78,7 +79,7 @@ impl Reader<'_, '_, '_> {
         let (from, to) = (self.from, self.to);
         let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
         if called || operator::find(word).is_some() {
-            let near = operator::near(word).map(|near| near.spelling);
+            let near = other_operator::near(word).map(|near| near.spelling);
             let wrong = match operator::find(word) {
                 Some(found) if found.form == Form::Function => self
                     .wrong(Code::BadExpression, format!("`{word}` takes its operands in parentheses"))
@@ -222,12 +223,12 @@ impl Reader<'_, '_, '_> {
         let (of, name) = before.rsplit_once('.').unwrap_or_default();
         let of = of.get(of.rfind(' ').map_or(0, |blank| blank + 1)..).unwrap_or("");
         let close = if of.starts_with("${") { "}" } else { "" };
-        match operator::find(name).or_else(|| operator::meant(name)) {
+        match operator::find(name).or_else(|| other_operator::meant(name)) {
             Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
                 let rest = if *spelling == "len" { "" } else { ", …" };
                 format!("functions stand before their operands: `{spelling}({of}{close}{rest})`")
             }
-            _ => match operator::in_place_of(name) {
+            _ => match other_operator::in_place_of(name) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),
                 None => "only functions take parentheses: `len($list)`".to_owned(),
             },
@@ -245,7 +246,7 @@ impl Reader<'_, '_, '_> {
             "" | "(" | ")" | "," | "[" | "]" | "?" | ":" | ";" | "if" | "else" => Code::BadExpression,
             _ => Code::UnknownOperator,
         };
-        let near = operator::near(symbol).filter(|_| code == Code::UnknownOperator);
+        let near = other_operator::near(symbol).filter(|_| code == Code::UnknownOperator);
         let help = match symbol {
             "?" | ":" | "if" | "else" => {
                 "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`".to_owned()

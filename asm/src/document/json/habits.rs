@@ -1,4 +1,7 @@
-//! Words, quotes, comments and characters that JSON does not have, and what they stand for.
+//! What other languages have in the place of JSON: comments, other quotes, their words, texts without quotes.
+//!
+//! A row a habit, in the order in which they are tried, each with its example, which a test runs. What is wrong with the
+//! structure of JSON is for [`super::recovery`].
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;
@@ -8,36 +11,96 @@ use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-impl Reader<'_, '_> {
-    /// A word, or a character, that JSON does not have.
-    pub(crate) fn foreign(&mut self, word: &str) {
+/// What is where JSON goes on, and is no part of it.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    /// The source from here.
+    rest: &'a str,
+    first: char,
+    /// The letters and digits that it begins with.
+    word: &'a str,
+}
+
+/// One habit.
+struct Habit {
+    /// What it is called.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    name: &'static str,
+    /// Whether something is of this habit.
+    is: for<'a, 'd> fn(&Reader<'a, 'd>, Found<'a>) -> bool,
+    /// Reports it, and goes on as if the fix were applied.
+    recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, Found<'a>),
+    /// A source with it, and what its fix makes of that.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    example: [&'static str; 2],
+}
+
+/// Every habit; the last one takes what no other does.
+const HABITS: [Habit; 7] = [
+    Habit {
+        name: "comment",
+        is: |_, found| ["//", "/*", "#"].iter().any(|start| found.rest.starts_with(start)),
+        recover: |reader, found| reader.comment(found),
+        example: ["[1, /* one */ 2]", "[1,  2]"],
+    },
+    Habit {
+        name: "blank that cannot be seen",
+        is: |_, found| is_invisible(found.first),
+        recover: |reader, found| reader.invisible(found),
+        example: ["[1,\u{a0}2]", "[1, 2]"],
+    },
+    Habit {
+        name: "prose around a program",
+        is: |reader, _| reader.at_top(),
+        recover: |reader, _| reader.prose(),
+        example: ["Here it is:\n[1]", "[1]"],
+    },
+    Habit {
+        name: "quotes of another kind",
+        is: |_, found| matches!(found.first, '\'' | '`' | '‘' | '“' | '’' | '”'),
+        recover: |reader, found| reader.other_quotes(found),
+        example: ["['a', 1]", "[\"a\", 1]"],
+    },
+    Habit {
+        name: "word for true, false or null",
+        is: |reader, found| {
+            word_meant(found.word).is_some() && !matches!(reader.want, Want::Key | Want::FirstKey)
+        },
+        recover: |reader, found| reader.word_for(found),
+        example: ["[True, None]", "[true, null]"],
+    },
+    Habit {
+        name: "text without quotes",
+        is: |_, found| found.first.is_alphanumeric() || matches!(found.first, '_' | '$'),
+        recover: |reader, found| reader.unquoted(found),
+        example: ["{a: 1}", "{\"a\": 1}"],
+    },
+    Habit {
+        name: "sign for a comma or colon",
+        is: |_, _| true,
+        recover: |reader, found| reader.odd(found),
+        example: ["{\"a\" = 1}", "{\"a\" : 1}"],
+    },
+];
+
+fn is_invisible(first: char) -> bool {
+    matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{2028}' | '\u{2029}') || first.is_whitespace()
+}
+
+impl<'a> Reader<'a, '_> {
+    /// Goes on behind a word, or a character, that JSON does not have.
+    pub(crate) fn recover(&mut self, word: &'a str) {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(first) = rest.chars().next() else { return };
-        if rest.starts_with("//") || rest.starts_with("/*") || first == '#' {
-            return self.comment(rest);
+        let found = Found { rest, first, word };
+        if let Some(habit) = HABITS.iter().find(|habit| (habit.is)(self, found)) {
+            (habit.recover)(self, found);
         }
-        if matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{a0}' | '\u{2028}' | '\u{2029}')
-            || first.is_whitespace()
-        {
-            return self.invisible(first);
-        }
-        if self.at_top() {
-            return self.prose();
-        }
-        if matches!(first, '\'' | '`' | '‘' | '“' | '’' | '”') {
-            return self.other_quotes(rest, first);
-        }
-        if let Some(meant) = word_meant(word).filter(|_| !matches!(self.want, Want::Key | Want::FirstKey)) {
-            return self.word_for(word, meant);
-        }
-        if first.is_alphanumeric() || matches!(first, '_' | '$') {
-            return self.unquoted(rest);
-        }
-        self.odd(rest, first);
     }
 
     /// `True`, `None`, `undefined` and the like.
-    fn word_for(&mut self, word: &str, meant: &'static str) {
+    fn word_for(&mut self, Found { word, .. }: Found<'a>) {
+        let meant = word_meant(word).unwrap_or("");
         let span = Span::new(offset(self.at), offset(self.at + word.len()));
         self.ready();
         self.at += word.len();
@@ -60,7 +123,7 @@ impl Reader<'_, '_> {
     }
 
     /// A text or key without quotes.
-    fn unquoted(&mut self, rest: &str) {
+    fn unquoted(&mut self, Found { rest, .. }: Found<'a>) {
         let key =
             matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
         let mut length = 0;
@@ -99,7 +162,7 @@ impl Reader<'_, '_> {
     }
 
     /// A text in quotes of another kind.
-    fn other_quotes(&mut self, rest: &str, first: char) {
+    fn other_quotes(&mut self, Found { rest, first, .. }: Found<'a>) {
         let ends = |c: char| match first {
             '“' | '”' => matches!(c, '“' | '”'),
             '‘' | '’' => matches!(c, '‘' | '’'),
@@ -146,7 +209,7 @@ impl Reader<'_, '_> {
     }
 
     /// A comment, which JSON does not have.
-    fn comment(&mut self, rest: &str) {
+    fn comment(&mut self, Found { rest, .. }: Found<'a>) {
         let line = rest.lines().next().unwrap_or("").trim_end().len();
         let block = rest.starts_with("/*");
         let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
@@ -164,7 +227,7 @@ impl Reader<'_, '_> {
     }
 
     /// A blank or mark that cannot be seen.
-    fn invisible(&mut self, first: char) {
+    fn invisible(&mut self, Found { first, .. }: Found<'a>) {
         let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
         self.at = span.end as usize;
         self.report(Code::BadCharacter, || {
@@ -176,7 +239,7 @@ impl Reader<'_, '_> {
     }
 
     /// Characters that begin nothing, as one; with `;` for a comma and `=` for a colon.
-    fn odd(&mut self, rest: &str, first: char) {
+    fn odd(&mut self, Found { rest, first, .. }: Found<'a>) {
         let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
         let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
         let text = rest.get(..run).unwrap_or("");
@@ -213,4 +276,26 @@ fn word_meant(word: &str) -> Option<&'static str> {
         "NaN" | "nan" | "Infinity" | "inf" | "Inf" => "",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Diagnostics, fix};
+    use crate::source::Limits;
+    use bumpalo::Bump;
+
+    #[test]
+    fn every_habit_reads_its_example_as_if_it_were_fixed() {
+        for Habit { name, example: [written, fixed], .. } in HABITS {
+            let arena = Bump::new();
+            let mut found = Diagnostics::default();
+            let read = super::super::read(written, &arena, &Limits::default(), &mut found);
+            assert!(found.has_errors(), "{name}");
+            assert_eq!(fix::apply(written, found.as_slice()).0, fixed, "{name}");
+            let mut none = Diagnostics::default();
+            let expected = super::super::read(fixed, &arena, &Limits::default(), &mut none);
+            assert!(crate::document::same(read, expected) && none.as_slice().is_empty(), "{name}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What is no JSON: where it stands, and what to write instead.
+//! Recovery from what is wrong with the structure of JSON: commas, colons and brackets, keys and values that are missing.
 
 use super::scalar::word_byte;
 use super::{Reader, Want, offset};
@@ -11,7 +11,7 @@ use ilo_spec::error::Code;
 
 /// How many openers a message points to.
 const POINTED: usize = 3;
-/// How many brackets a mend closes.
+/// How many brackets a fix closes.
 const CLOSED: usize = 8;
 /// How often the rest of a source is looked through for what its brackets close, so that it stays linear.
 pub(crate) const LOOKS: u8 = 8;
