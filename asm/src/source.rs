@@ -1,4 +1,5 @@
-//! What a source may be, and what is around the program in it: a byte order mark, words of a conversation, a Markdown fence.
+//! What a source may be, and what is around the program in it: a byte order mark, words of a conversation, a
+//! Markdown fence.
 //!
 //! The envelope is found here as data. The readers leave it out and report it.
 
@@ -40,8 +41,8 @@ const FENCE: &str = "```";
 /// Lines of conversation that are searched for the program.
 const CONVERSATION: usize = 64;
 
-/// The keys at the top of a program in each notation of documents. A source is in the notation that has the most of its
-/// keys, and in the first of those with equally many.
+/// The keys at the top of a program in each notation of documents. A source is in the notation that has the
+/// most of its keys, and in the first of those with equally many.
 pub(crate) const TOP_KEYS: [(Notation, &[&str]); 4] = [
     (Notation::ToolCalling, &["function", "input", "output", "deps", "steps"]),
     (Notation::Constrained, &["fn", "in", "out", "deps", "body"]),
@@ -52,7 +53,8 @@ pub(crate) const TOP_KEYS: [(Notation, &[&str]); 4] = [
 /// What is around the program in a source. A byte order mark alone is no envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Envelope {
-    /// The first line of the conversation before the program, where there is one; otherwise a fence begins the source.
+    /// The first line of the conversation before the program, where there is one; otherwise a fence begins
+    /// the source.
     pub(crate) conversation: Option<Span>,
     /// All before the program, with the first line of the fence.
     pub(crate) before: Span,

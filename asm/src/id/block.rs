@@ -1,7 +1,8 @@
 //! Blocks: which of its two readings counts, by its indent or by the count in its header.
 
 use super::messages::count_range;
-use super::parser::{Floor, Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Floor, Scope, Stop};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind};
@@ -39,8 +40,8 @@ enum Reading {
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
-    /// Reads the count after a header. Where a line or a statement begins instead, the count is missing, and the block is
-    /// read all the same.
+    /// Reads the count after a header. Where a line or a statement begins instead, the count is missing, and
+    /// the block is read all the same.
     pub(crate) fn head(&mut self, token: usize, word: Word, of: &'static str) -> Result<Head, Stop> {
         let current = self.state.current;
         let mut head = Head {
@@ -95,8 +96,8 @@ impl<'p, 'a> Parser<'p, 'a> {
         Ok(())
     }
 
-    /// The indent that the lines of a block begin with, where its header is the first of its line and the next line is
-    /// indented deeper.
+    /// The indent that the lines of a block begin with, where its header is the first of its line and the
+    /// next line is indented deeper.
     fn indent_below(&mut self, head: &Head) -> Result<Option<&'a str>, Stop> {
         let Some(header) = self.token(head.token).filter(|token| token.first) else { return Ok(None) };
         let Some((at, line)) = self.next_line() else { return Ok(None) };

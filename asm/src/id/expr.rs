@@ -1,7 +1,8 @@
 //! Expressions and their operands: each instruction reads the operands in its row of the table.
 
 use super::operand::Recovered;
-use super::parser::{Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Scope, Stop};
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

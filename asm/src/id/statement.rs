@@ -2,7 +2,8 @@
 
 use super::block::Head;
 use super::numbers::digits;
-use super::parser::{Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Scope, Stop};
 use super::trailing::{is_value, value};
 use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -86,8 +87,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(read)
     }
 
-    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the one that
-    /// failed. After nesting that was too deep, only such a line.
+    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the
+    /// one that failed. After nesting that was too deep, only such a line.
     fn recover(&mut self, begun: usize, scope: Scope, words: bool) {
         let failed = self.token(begun).filter(|token| token.first);
         let deepest = failed.map_or(usize::MAX, |token| lexer::indent(self.context.source, token).len());

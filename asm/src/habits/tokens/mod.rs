@@ -1,8 +1,9 @@
 //! The habits of ID text: rows with the meaning of a token of another language, and how it is written here.
 //!
-//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and the token,
-//! how reading goes on, the message, and what is written instead where only one thing can be meant. Its example is beside
-//! it. A row is added without touching the parser, and without any of them the same programs are read.
+//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and
+//! the token, how reading goes on, the message, and what is written instead where only one thing can be
+//! meant. Its example is beside it. A row is added without touching the parser, and without any of them the
+//! same programs are read.
 
 pub(crate) mod references;
 pub(crate) mod rows;
@@ -54,8 +55,9 @@ fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     }
 }
 
-/// A template with the values of its fields: `{text}` is the token, `{of}` the instruction that expects something else,
-/// `{name}` and `{slot}` a slot, `{new}` what is written here, `{before}` the value before the token.
+/// A template with the values of its fields: `{text}` is the token, `{of}` the instruction that expects
+/// something else, `{name}` and `{slot}` a slot, `{new}` what is written here, `{before}` the value before
+/// the token.
 fn fill(template: &str, site: &Site<'_>, bound: &rows::Bound<'_>) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;

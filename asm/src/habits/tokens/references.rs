@@ -1,5 +1,5 @@
-//! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would fill in. Here
-//! a text is only a text, and CONCAT joins texts and values.
+//! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would
+//! fill in. Here a text is only a text, and CONCAT joins texts and values.
 
 use crate::syntax::habit::{Names, References};
 use crate::text::shorten;
