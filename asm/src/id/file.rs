@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
             habits,
             tokens: &[],
             words: self.lexed.tokens.len(),
-            nesting: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
+            max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
             gives_nil: false,
         };
         FunctionReader { source: self, parser: Parser::new(context, diagnostics, layout) }

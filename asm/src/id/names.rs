@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
     }
 }
 
-impl habit::Names for Names<'_> {
+impl habit::Lookup for Names<'_> {
     fn slot(&mut self, name: &str) -> Option<u32> {
         self.slot_of(name)
     }

@@ -8,7 +8,7 @@
 
 use super::messages::blanks;
 use super::names::Names;
-use super::state::{Checkpoint, Context, END, Floor, Frame, Layout, Scope, Scratch, State, Stop};
+use super::state::{Checkpoint, Context, END, Floor, Frame, Layout, Nesting, Scratch, State, Stop};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use crate::syntax::habit::{Found, Place, Site};
@@ -134,11 +134,15 @@ impl<'p, 'a> Parser<'p, 'a> {
         matches!(self.state.current.kind, Kind::Dedent | Kind::End)
     }
 
-    /// The scope inside something nested.
+    /// The nesting inside something nested.
     #[inline]
-    pub(crate) fn deeper(&mut self, scope: Scope) -> Result<Scope, Stop> {
-        let depth = scope.depth + 1;
-        if depth <= self.context.nesting { Ok(Scope { depth, ..scope }) } else { Err(self.beyond_nesting()) }
+    pub(crate) fn deeper(&mut self, nesting: Nesting) -> Result<Nesting, Stop> {
+        let depth = nesting.depth + 1;
+        if depth <= self.context.max_depth {
+            Ok(Nesting { depth, ..nesting })
+        } else {
+            Err(self.beyond_nesting())
+        }
     }
 
     #[cold]
@@ -146,7 +150,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         if self.state.too_deep {
             return Stop::Abandon;
         }
-        let most = self.context.nesting;
+        let most = self.context.max_depth;
         let message = format!("this is nested deeper than {most} levels");
         let wrong = Diagnostic::new(Code::TooDeep, self.state.current.span(), message)
             .expected(format!("at most {most} levels"), format!("{} levels", most + 1))

@@ -65,14 +65,14 @@ pub(crate) struct Context<'p, 'a> {
     /// How many tokens the whole file has, which no count exceeds.
     pub(crate) words: usize,
     /// How deep expressions and blocks may nest.
-    pub(crate) nesting: u16,
+    pub(crate) max_depth: u16,
     /// Whether the function succeeds with nil.
     pub(crate) gives_nil: bool,
 }
 
 /// Where the parser is in the nesting of expressions and blocks. It is handed down by value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scope {
+pub(crate) struct Nesting {
     /// How many expressions and blocks are around the cursor.
     pub(crate) depth: u16,
     /// How many blocks are.

@@ -9,7 +9,7 @@ pub(crate) mod references;
 pub(crate) mod rows;
 pub(crate) mod words;
 
-use crate::syntax::habit::{Constant, Found, Habits, Names, References, Site};
+use crate::syntax::habit::{Constant, Found, Habits, Lookup, References, Site};
 use crate::text::shorten;
 use ilo_spec::node::{TABLE, Word};
 use rows::{ROWS, Row};
@@ -31,7 +31,7 @@ impl Habits for TokenHabits {
         own.or_else(|| Constant::of(other()?.1))
     }
 
-    fn find(&self, site: &Site<'_>, names: &mut dyn Names) -> Option<Found> {
+    fn find(&self, site: &Site<'_>, names: &mut dyn Lookup) -> Option<Found> {
         let at = rows::At::of(site.place);
         ROWS.iter().filter(|row| row.at.contains(&at)).find_map(|row| {
             let bound = row.pattern.bind(site, names)?;
@@ -39,7 +39,7 @@ impl Habits for TokenHabits {
         })
     }
 
-    fn references(&self, text: &str, names: &mut dyn Names) -> Option<References> {
+    fn references(&self, text: &str, names: &mut dyn Lookup) -> Option<References> {
         references::find(text, names)
     }
 }
