@@ -1,4 +1,5 @@
-//! What a source may be, and what is around the program in it: a byte order mark, words of a conversation, a Markdown fence.
+//! What a source may be, and what is around the program in it: a byte order mark, words of a conversation, a
+//! Markdown fence.
 //!
 //! The envelope is found here as data. The readers leave it out and report it.
 
@@ -42,7 +43,8 @@ const CONVERSATION: usize = 64;
 /// What is around the program in a source. A byte order mark alone is no envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Envelope {
-    /// The first line of the conversation before the program, where there is one; otherwise a fence begins the source.
+    /// The first line of the conversation before the program, where there is one; otherwise a fence begins
+    /// the source.
     pub(crate) conversation: Option<Span>,
     /// All before the program, with the first line of the fence.
     pub(crate) before: Span,

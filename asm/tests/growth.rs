@@ -1,7 +1,8 @@
 //! Work grows with the source and not faster, from text to bytes, whatever the source is.
 //!
-//! Each source is made in two sizes, one [`TIMES`] the other. Allocations and their bytes are counted, not time: work that
-//! grew with the square of the source would allocate with it, or would not end before anybody's patience.
+//! Each source is made in two sizes, one [`TIMES`] the other. Allocations and their bytes are counted, not
+//! time: work that grew with the square of the source would allocate with it, or would not end before
+//! anybody's patience.
 
 #![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
 
@@ -236,7 +237,8 @@ fn memory_and_allocations_grow_with_the_source() {
     for (name, make) in SOURCES.iter().chain(DOCUMENTS) {
         let (small, large) = (make(SMALL), make(SMALL * TIMES));
         let ((bytes, count), (most_bytes, most_count)) = (cost(&small), cost(&large));
-        // Lists double as they grow, so sizes are met to within a factor of two; what a build takes anyway is left out.
+        // Lists double as they grow, so sizes are met to within a factor of two; what a build takes anyway is
+        // left out.
         let within = |few: u64, many: u64, free: u64| many <= few.max(free) * 2 * TIMES as u64;
         if !within(bytes, most_bytes, 32 << 10) || !within(count, most_count, 100) {
             let _ =
@@ -250,7 +252,8 @@ fn memory_and_allocations_grow_with_the_source() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Bytes in use at once for each byte of source, at most: a token a byte, with a node and a diagnostic's share for each.
+/// Bytes in use at once for each byte of source, at most: a token a byte, with a node and a diagnostic's
+/// share for each.
 const MULTIPLE: u64 = 64;
 
 #[test]

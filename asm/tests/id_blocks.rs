@@ -59,7 +59,8 @@ fn the_count_decides_without_deeper_lines() {
 
 #[test]
 fn a_block_that_its_indent_cuts_is_read_by_its_count() {
-    // The LET goes on in a line that is not indented: by indent the block is not complete, by its count it is.
+    // The LET goes on in a line that is not indented: by indent the block is not complete, by its count it
+    // is.
     same(
         "IF REF 0 1\n  LET 2 ADD REF 1\nREF 1\nRET REF 2",
         &[],

@@ -1,7 +1,8 @@
-//! From functions to a program one by one, so that a tree is still in the processor's cache when it is checked and lowered.
+//! From functions to a program one by one, so that a tree is still in the processor's cache when it is
+//! checked and lowered.
 //!
-//! It is for sources without any diagnostic whose calls go to functions before the caller. For any other the driver takes
-//! the whole tree, which has the diagnostics and an order. Both make the same program.
+//! It is for sources without any diagnostic whose calls go to functions before the caller. For any other the
+//! driver takes the whole tree, which has the diagnostics and an order. Both make the same program.
 
 use crate::ast::File;
 use crate::build::Options;

@@ -56,3 +56,14 @@ fn every_word_is_read_as_its_instruction() {
         assert!(is_refused(habit.example), "{}", habit.example);
     }
 }
+
+#[test]
+fn a_valid_program_is_the_same_without_habits() {
+    let source = include_str!("../../tests/id/notify.ilo");
+    let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+    let canonical = id::parse(source, &arena, &Limits::default(), &mut diagnostics);
+    let options = Options { from: Some(Notation::Id), ..Options::default() };
+    let with_habits = read(source, &arena, &options, &mut diagnostics);
+    assert!(diagnostics.as_slice().is_empty());
+    assert_eq!(format!("{canonical:?}"), format!("{with_habits:?}"));
+}

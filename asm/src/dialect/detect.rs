@@ -1,8 +1,8 @@
 //! Which notation a source is written in, from its content alone.
 //!
-//! A brace or bracket begins JSON, whose first record's keys distinguish the three JSON notations; a line that begins
-//! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: the
-//! errors of a source are for the reader of the notation that it was meant for.
+//! A brace or bracket begins JSON, whose first record's keys distinguish the three JSON notations; a line
+//! that begins with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that
+//! judges nothing else: the errors of a source are for the reader of the notation that it was meant for.
 
 use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;

@@ -1,7 +1,8 @@
 //! Blocks: which of its two readings counts, by its indent or by the count in its header.
 
 use super::messages::count_range;
-use super::parser::{Floor, Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Floor, Nesting, Stop};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind};
@@ -25,11 +26,11 @@ pub(crate) struct Head {
 }
 
 /// Reads items up to a number of them, or as many as there are.
-pub(crate) type Items<'p, 'a> = fn(&mut Parser<'p, 'a>, Scope, Option<u32>) -> Result<u32, Stop>;
+pub(crate) type Items<'p, 'a> = fn(&mut Parser<'p, 'a>, Nesting, Option<u32>) -> Result<u32, Stop>;
 
 /// How a block that is indented is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum Attempt {
     /// By its indent, unless a statement is cut by it.
     Indent,
     /// By its count, unless that fails as well.
@@ -39,8 +40,8 @@ enum Reading {
 }
 
 impl<'p, 'a> Parser<'p, 'a> {
-    /// Reads the count after a header. Where a line or a statement begins instead, the count is missing, and the block is
-    /// read all the same.
+    /// Reads the count after a header. Where a line or a statement begins instead, the count is missing, and
+    /// the block is read all the same.
     pub(crate) fn head(&mut self, token: usize, word: Word, of: &'static str) -> Result<Head, Stop> {
         let current = self.state.current;
         let mut head = Head {
@@ -67,36 +68,41 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     /// Reads what a header counts, by its indent or its count.
-    pub(crate) fn counted(&mut self, head: &Head, scope: Scope, items: Items<'p, 'a>) -> Result<(), Stop> {
-        let Some(indent) = self.indent_below(head)? else { return self.by_count(head, scope, items) };
+    pub(crate) fn counted(
+        &mut self,
+        head: &Head,
+        nesting: Nesting,
+        items: Items<'p, 'a>,
+    ) -> Result<(), Stop> {
+        let Some(indent) = self.indent_below(head)? else { return self.by_count(head, nesting, items) };
         let start = self.checkpoint();
-        let mut reading = Reading::Indent;
+        let mut attempt = Attempt::Indent;
         loop {
-            let (result, next) = match reading {
-                Reading::Indent => {
-                    (self.by_indent(head, (indent, head.count.is_some()), scope, items), Reading::Count)
+            let (result, next) = match attempt {
+                Attempt::Indent => {
+                    (self.by_indent(head, (indent, head.count.is_some()), nesting, items), Attempt::Count)
                 }
-                Reading::Count => (self.on_trial(head, scope, items), Reading::Final),
-                Reading::Final => (self.by_indent(head, (indent, false), scope, items), Reading::Final),
+                Attempt::Count => (self.on_trial(head, nesting, items), Attempt::Final),
+                Attempt::Final => (self.by_indent(head, (indent, false), nesting, items), Attempt::Final),
             };
             match result {
                 Err(Stop::Rewind(to)) if to == head.token => self.restore(&start),
                 done => return done,
             }
-            reading = next;
+            attempt = next;
         }
     }
 
     /// Reads by the count, so that an error in it goes back to the start of the block.
-    fn on_trial(&mut self, head: &Head, scope: Scope, items: Items<'p, 'a>) -> Result<(), Stop> {
+    fn on_trial(&mut self, head: &Head, nesting: Nesting, items: Items<'p, 'a>) -> Result<(), Stop> {
         let outer = self.state.trial.replace(head.token);
-        self.by_count(head, scope, items)?;
+        self.by_count(head, nesting, items)?;
         self.state.trial = outer;
         Ok(())
     }
 
-    /// The indent that the lines of a block begin with, where its header is the first of its line and the next line is
-    /// indented deeper.
+    /// The indent that the lines of a block begin with, where its header is the first of its line and the
+    /// next line is indented deeper.
     fn indent_below(&mut self, head: &Head) -> Result<Option<&'a str>, Stop> {
         let Some(header) = self.token(head.token).filter(|token| token.first) else { return Ok(None) };
         let Some((at, line)) = self.next_line() else { return Ok(None) };
@@ -109,36 +115,45 @@ impl<'p, 'a> Parser<'p, 'a> {
         Ok(None)
     }
 
-    fn by_count(&mut self, head: &Head, scope: Scope, items: Items<'p, 'a>) -> Result<(), Stop> {
+    fn by_count(&mut self, head: &Head, nesting: Nesting, items: Items<'p, 'a>) -> Result<(), Stop> {
         let errors = self.state.errors;
         let possible = head.count.filter(|&count| count as usize <= self.context.words);
         let Some(count) = possible else {
-            let help = format!("write how many {} follow, or indent them below this line", head.of);
-            self.tolerate(self.bad_count(head).help(help))?;
-            return items(self, scope, Some(1)).map(|_| ());
+            self.impossible_count(head)?;
+            return items(self, nesting, Some(1)).map(|_| ());
         };
-        let read = items(self, scope, Some(count))?;
-        if read < count && self.state.errors == errors {
-            let name = head.word.mnemonic();
-            let code = if head.word == Word::Match { Code::ExpectedArm } else { Code::IncompleteBlock };
-            let message = format!("`{name}` counts {count} {}, but {read} follow", head.of);
-            let mut wrong = self.refuse(code, message, &format!("{count} {}", head.of));
-            wrong = wrong
-                .related(head.count_span, "the count")
-                .help(format!("write `{read}` for the count, or add what is missing"));
-            match self.stop(wrong) {
-                Stop::Bad => {}
-                stop => return Err(stop),
-            }
+        let read = items(self, nesting, Some(count))?;
+        if read < count && self.state.errors == errors { self.too_few(head, count, read) } else { Ok(()) }
+    }
+
+    // Diagnostics are made in functions of their own, so that a deeply nested source needs less stack.
+
+    #[cold]
+    fn impossible_count(&mut self, head: &Head) -> Result<(), Stop> {
+        let help = format!("write how many {} follow, or indent them below this line", head.of);
+        self.tolerate(self.bad_count(head).help(help))
+    }
+
+    #[cold]
+    fn too_few(&mut self, head: &Head, count: u32, read: u32) -> Result<(), Stop> {
+        let name = head.word.mnemonic();
+        let code = if head.word == Word::Match { Code::ExpectedArm } else { Code::IncompleteBlock };
+        let message = format!("`{name}` counts {count} {}, but {read} follow", head.of);
+        let wrong = self.refuse(code, message, &format!("{count} {}", head.of));
+        let wrong = wrong
+            .related(head.count_span, "the count")
+            .help(format!("write `{read}` for the count, or add what is missing"));
+        match self.stop(wrong) {
+            Stop::Bad => Ok(()),
+            stop => Err(stop),
         }
-        Ok(())
     }
 
     fn by_indent(
         &mut self,
         head: &Head,
         (indent, open): (&'a str, bool),
-        scope: Scope,
+        nesting: Nesting,
         items: Items<'p, 'a>,
     ) -> Result<(), Stop> {
         let errors = self.state.errors;
@@ -146,7 +161,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let floor = Floor { indent, header: head.token, open, outer };
         self.state.floor = Some(self.context.arena.alloc(floor));
         self.refresh();
-        let read = items(self, scope, None)?;
+        let read = items(self, nesting, None)?;
         self.state.floor = outer;
         if let Some(token) = self.token(self.state.at).filter(|_| self.state.current.kind == Kind::Dedent) {
             self.mixed_indent(lexer::indent(self.context.source, token), indent, self.state.at)?;

@@ -1,7 +1,8 @@
 //! Expressions and their operands: each instruction reads the operands in its row of the table.
 
 use super::operand::Recovered;
-use super::parser::{Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Nesting, Stop};
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
@@ -13,29 +14,29 @@ use ilo_spec::program::Number;
 
 impl<'a> Parser<'_, 'a> {
     /// Reads an operand of `of`.
-    pub(crate) fn expr(&mut self, of: Word, scope: Scope) -> Result<Expr<'a>, Stop> {
+    pub(crate) fn expr(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         let start = self.state.current.start;
-        let Some(word) = self.state.current.word else { return self.recovered(of, scope) };
+        let Some(word) = self.state.current.word else { return self.recovered(of, nesting) };
         if word.row().place != Place::Expression {
             return Err(self.no_operand(of));
         }
-        let scope = self.deeper(scope)?;
-        let kind = self.expr_kind(word, scope)?;
+        let nesting = self.deeper(nesting)?;
+        let kind = self.expr_kind(word, nesting)?;
         Ok(Expr { kind, span: Span::new(start, self.state.last_end) })
     }
 
     /// Reads an operand that begins with no instruction.
     #[cold]
-    fn recovered(&mut self, of: Word, scope: Scope) -> Result<Expr<'a>, Stop> {
+    fn recovered(&mut self, of: Word, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         match self.recover_operand(of)? {
-            Recovered::Resolved => self.expr(of, scope),
+            Recovered::Resolved => self.expr(of, nesting),
             Recovered::Read(expr) => Ok(expr),
         }
     }
 
-    fn expr_kind(&mut self, word: Word, scope: Scope) -> Result<ExprKind<'a>, Stop> {
+    fn expr_kind(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         if word == Word::Call {
-            return Ok(ExprKind::Call(self.call_operand(scope)?));
+            return Ok(ExprKind::Call(self.call_operand(nesting)?));
         }
         self.bump();
         match word {
@@ -47,30 +48,30 @@ impl<'a> Parser<'_, 'a> {
                 }
                 Ok(ExprKind::Literal(literal))
             }
-            Word::Field => self.field(scope),
-            Word::Obj => Ok(ExprKind::Record(self.pairs(word, scope)?)),
-            Word::Merge => self.merge(scope),
-            Word::List => self.list(scope),
-            Word::MatchMap => Ok(ExprKind::MatchMap(self.match_map(scope)?)),
-            Word::Has => self.has(scope),
-            Word::Not => self.unary(word, scope, Unary::Not),
-            Word::Len => self.unary(word, scope, Unary::Len),
-            Word::Add => self.binary(word, scope, Binary::Add),
-            Word::Sub => self.binary(word, scope, Binary::Sub),
-            Word::Mul => self.binary(word, scope, Binary::Mul),
-            Word::Div => self.binary(word, scope, Binary::Div),
-            Word::Mod => self.binary(word, scope, Binary::Mod),
-            Word::Eq => self.binary(word, scope, Binary::Eq),
-            Word::Neq => self.binary(word, scope, Binary::Neq),
-            Word::Gt => self.binary(word, scope, Binary::Gt),
-            Word::Gte => self.binary(word, scope, Binary::Gte),
-            Word::Lt => self.binary(word, scope, Binary::Lt),
-            Word::Lte => self.binary(word, scope, Binary::Lte),
-            Word::And => self.binary(word, scope, Binary::And),
-            Word::Or => self.binary(word, scope, Binary::Or),
-            Word::Concat => self.binary(word, scope, Binary::Concat),
-            Word::Append => self.binary(word, scope, Binary::Append),
-            Word::At => self.binary(word, scope, Binary::At),
+            Word::Field => self.field(nesting),
+            Word::Obj => Ok(ExprKind::Record(self.pairs(word, nesting)?)),
+            Word::Merge => self.merge(nesting),
+            Word::List => self.list(nesting),
+            Word::MatchMap => Ok(ExprKind::MatchMap(self.match_map(nesting)?)),
+            Word::Has => self.has(nesting),
+            Word::Not => self.unary(word, nesting, Unary::Not),
+            Word::Len => self.unary(word, nesting, Unary::Len),
+            Word::Add => self.binary(word, nesting, Binary::Add),
+            Word::Sub => self.binary(word, nesting, Binary::Sub),
+            Word::Mul => self.binary(word, nesting, Binary::Mul),
+            Word::Div => self.binary(word, nesting, Binary::Div),
+            Word::Mod => self.binary(word, nesting, Binary::Mod),
+            Word::Eq => self.binary(word, nesting, Binary::Eq),
+            Word::Neq => self.binary(word, nesting, Binary::Neq),
+            Word::Gt => self.binary(word, nesting, Binary::Gt),
+            Word::Gte => self.binary(word, nesting, Binary::Gte),
+            Word::Lt => self.binary(word, nesting, Binary::Lt),
+            Word::Lte => self.binary(word, nesting, Binary::Lte),
+            Word::And => self.binary(word, nesting, Binary::And),
+            Word::Or => self.binary(word, nesting, Binary::Or),
+            Word::Concat => self.binary(word, nesting, Binary::Concat),
+            Word::Append => self.binary(word, nesting, Binary::Append),
+            Word::At => self.binary(word, nesting, Binary::At),
             // Listed, so that the compiler asks for a new instruction here.
             Word::Call
             | Word::Let
@@ -88,27 +89,27 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn unary(&mut self, word: Word, scope: Scope, operator: Unary) -> Result<ExprKind<'a>, Stop> {
-        let operand = self.expr(word, scope)?;
+    fn unary(&mut self, word: Word, nesting: Nesting, operator: Unary) -> Result<ExprKind<'a>, Stop> {
+        let operand = self.expr(word, nesting)?;
         Ok(ExprKind::Unary(operator, self.context.arena.alloc(operand)))
     }
 
-    fn binary(&mut self, word: Word, scope: Scope, operator: Binary) -> Result<ExprKind<'a>, Stop> {
-        let first = self.expr(word, scope)?;
-        let second = self.expr(word, scope)?;
+    fn binary(&mut self, word: Word, nesting: Nesting, operator: Binary) -> Result<ExprKind<'a>, Stop> {
+        let first = self.expr(word, nesting)?;
+        let second = self.expr(word, nesting)?;
         Ok(ExprKind::Binary(operator, self.context.arena.alloc(first), self.context.arena.alloc(second)))
     }
 
-    fn field(&mut self, scope: Scope) -> Result<ExprKind<'a>, Stop> {
-        let record = self.path(scope)?;
+    fn field(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
+        let record = self.path(nesting)?;
         let name = self.field_name(Word::Field)?;
         Ok(ExprKind::Field(self.context.arena.alloc(record), name))
     }
 
     /// Reads what FIELD reads from: a slot number, or REF, FIELD or AT.
-    fn path(&mut self, scope: Scope) -> Result<Expr<'a>, Stop> {
+    fn path(&mut self, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         match self.state.current.word {
-            Some(Word::Ref | Word::Field | Word::At) => self.expr(Word::Field, scope),
+            Some(Word::Ref | Word::Field | Word::At) => self.expr(Word::Field, nesting),
             Some(word) if word.row().place == Place::Expression => {
                 let name = word.mnemonic();
                 let wrong = self.refuse(
@@ -128,32 +129,32 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn has(&mut self, scope: Scope) -> Result<ExprKind<'a>, Stop> {
-        let record = self.expr(Word::Has, scope)?;
+    fn has(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
+        let record = self.expr(Word::Has, nesting)?;
         let record = self.context.arena.alloc(record);
         if self.state.current.word.is_none() {
             return Ok(ExprKind::Has(record, self.field_name(Word::Has)?));
         }
-        let name = self.expr(Word::Has, scope)?;
+        let name = self.expr(Word::Has, nesting)?;
         Ok(ExprKind::Binary(Binary::HasName, record, self.context.arena.alloc(name)))
     }
 
     /// Reads a CALL, whose word is under the cursor.
-    pub(crate) fn call_operand(&mut self, scope: Scope) -> Result<&'a Call<'a>, Stop> {
+    pub(crate) fn call_operand(&mut self, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let span = self.state.current.span();
         self.bump();
         let id = CallId(self.state.calls);
         self.state.calls += 1;
         let tool = self.tool_name()?;
-        let arguments = self.pairs(Word::Call, scope)?;
+        let arguments = self.pairs(Word::Call, nesting)?;
         Ok(self.context.arena.alloc(Call { id, tool, arguments, span }))
     }
 
-    fn pairs(&mut self, of: Word, scope: Scope) -> Result<&'a [Field<'a>], Stop> {
+    fn pairs(&mut self, of: Word, nesting: Nesting) -> Result<&'a [Field<'a>], Stop> {
         let what = if of == Word::Call { "arguments" } else { "fields" };
         let count_token = self.state.at;
         let count = self.count(of, what)?;
-        self.pairs_of(of, what, (count_token, count), scope)
+        self.pairs_of(of, what, (count_token, count), nesting)
     }
 
     /// Reads as many pairs as the count at a token.
@@ -162,14 +163,14 @@ impl<'a> Parser<'_, 'a> {
         of: Word,
         what: &'static str,
         (count_token, count): (usize, u32),
-        scope: Scope,
+        nesting: Nesting,
     ) -> Result<&'a [Field<'a>], Stop> {
         let start = self.scratch.fields.len();
         for read in 0..count {
             if self.ends_list() {
                 return Err(self.short_list(of, what, count_token, count, read));
             }
-            self.pair(of, scope)?;
+            self.pair(of, nesting)?;
         }
         self.state.last_count = Some((count_token, self.state.at));
         Ok(self.take_fields(start))
@@ -189,10 +190,10 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn pair(&mut self, of: Word, scope: Scope) -> Result<(), Stop> {
+    fn pair(&mut self, of: Word, nesting: Nesting) -> Result<(), Stop> {
         let name = self.field_name(of)?;
         self.skip_equals(of)?;
-        let value = self.expr(of, scope)?;
+        let value = self.expr(of, nesting)?;
         self.scratch.fields.push(Field { name, value });
         Ok(())
     }
@@ -220,26 +221,26 @@ impl<'a> Parser<'_, 'a> {
         );
     }
 
-    fn merge(&mut self, scope: Scope) -> Result<ExprKind<'a>, Stop> {
+    fn merge(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let counted = self.state.current.kind == Kind::Integer && self.operand_behind();
         if counted {
             let count_token = self.state.at;
             let count = self.count(Word::Merge, "fields")?;
-            let record = self.expr(Word::Merge, scope)?;
-            let fields = self.pairs_of(Word::Merge, "fields", (count_token, count), scope)?;
+            let record = self.expr(Word::Merge, nesting)?;
+            let fields = self.pairs_of(Word::Merge, "fields", (count_token, count), nesting)?;
             return Ok(ExprKind::Merge(self.context.arena.alloc(record), fields));
         }
-        let record = self.expr(Word::Merge, scope)?;
+        let record = self.expr(Word::Merge, nesting)?;
         let record = self.context.arena.alloc(record);
         let start = self.scratch.fields.len();
         while self.state.current.kind == Kind::Integer {
-            self.pair(Word::Merge, scope)?;
+            self.pair(Word::Merge, nesting)?;
         }
         self.state.merge_end = Some(self.state.at);
         Ok(ExprKind::Merge(record, self.take_fields(start)))
     }
 
-    fn list(&mut self, scope: Scope) -> Result<ExprKind<'a>, Stop> {
+    fn list(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
         let count_token = self.state.at;
         let count = self.count(Word::List, "items")?;
         let start = self.scratch.exprs.len();
@@ -247,7 +248,7 @@ impl<'a> Parser<'_, 'a> {
             if self.ends_list() {
                 return Err(self.short_list(Word::List, "items", count_token, count, read));
             }
-            let item = self.expr(Word::List, scope)?;
+            let item = self.expr(Word::List, nesting)?;
             self.scratch.exprs.push(item);
         }
         self.state.last_count = Some((count_token, self.state.at));
@@ -256,8 +257,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(ExprKind::List(items))
     }
 
-    fn match_map(&mut self, scope: Scope) -> Result<&'a MatchMap<'a>, Stop> {
-        let subject = self.expr(Word::MatchMap, scope)?;
+    fn match_map(&mut self, nesting: Nesting) -> Result<&'a MatchMap<'a>, Stop> {
+        let subject = self.expr(Word::MatchMap, nesting)?;
         let count_token = self.state.at;
         let count = self.count(Word::MatchMap, "cases")?;
         let start = self.scratch.cases.len();
@@ -267,7 +268,7 @@ impl<'a> Parser<'_, 'a> {
                 return Err(self.short_list(Word::MatchMap, "cases", count_token, count, read));
             }
             let (key, key_span) = self.case_key()?;
-            let value = self.case_value(scope)?;
+            let value = self.case_value(nesting)?;
             match key {
                 Some(key) if !matches!(key, Literal::Text("_")) => {
                     self.scratch.cases.push(Case { key, key_span, value });
@@ -310,11 +311,11 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Reads the value of a case, which may be a bare literal.
-    fn case_value(&mut self, scope: Scope) -> Result<Expr<'a>, Stop> {
+    fn case_value(&mut self, nesting: Nesting) -> Result<Expr<'a>, Stop> {
         let span = self.state.current.span();
         match self.bare_literal() {
             Some(literal) => Ok(Expr { kind: ExprKind::Literal(literal), span }),
-            None => self.expr(Word::MatchMap, scope),
+            None => self.expr(Word::MatchMap, nesting),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The functions of a source, read one by one.
 
-use super::parser::{Context, Layout, Parser, Section};
+use super::parser::Parser;
+use super::state::{Context, Layout, Section};
 use crate::ast::{Block, File, Function};
 use crate::diagnostic::source::enveloped;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
@@ -31,8 +32,8 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Makes tokens and reads headers, which are in `arena`; `None` where the source breaks a limit, or is wrong as a
-    /// whole.
+    /// Makes tokens and reads headers, which are in `arena`; `None` where the source breaks a limit, or is
+    /// wrong as a whole.
     pub(crate) fn new(
         text: &'a str,
         arena: &'a Bump,
@@ -165,7 +166,7 @@ impl<'a> Source<'a> {
             habits,
             tokens: &[],
             words: self.lexed.tokens.len(),
-            nesting: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
+            max_depth: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
             gives_nil: false,
         };
         FunctionReader { source: self, parser: Parser::new(context, diagnostics, layout) }
@@ -215,7 +216,8 @@ impl<'t> FunctionReader<'_, 't> {
         self.body(0..self.source.lexed.tokens.len());
     }
 
-    /// Reads the registries behind a header and in comments. Gives the comments that are written anew to the formatter.
+    /// Reads the registries behind a header and in comments. Gives the comments that are written anew to the
+    /// formatter.
     fn registries(&mut self, header: Option<(usize, Header<'t>)>, comments: Range<usize>) -> Vec<usize> {
         let Parser { context, names, diagnostics, layout, .. } = &mut self.parser;
         names.clear();
@@ -247,7 +249,8 @@ impl<'t> FunctionReader<'_, 't> {
     }
 }
 
-/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that lacks its `;`.
+/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that
+/// lacks its `;`.
 fn whole(source: &str) -> Option<Diagnostic> {
     if let Some(found) = source::envelope(source) {
         return Some(enveloped(source, &found, HEADER));
@@ -266,8 +269,8 @@ fn whole(source: &str) -> Option<Diagnostic> {
     Some(wrong.expected(HEADER, "`fn`").fix(fix))
 }
 
-/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is missing too, and
-/// where the kind of a LIT is wrong, its value is left over.
+/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is
+/// missing too, and where the kind of a LIT is wrong, its value is left over.
 fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
     let cause = |found: &Diagnostic| {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)

@@ -1,6 +1,7 @@
 //! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
-use super::parser::{Parser, Stop};
+use super::parser::Parser;
+use super::state::Stop;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

@@ -1,28 +1,29 @@
 //! The integer-ID notation: text to the syntax tree.
 //!
-//! A source is read in three steps: the lexer makes tokens, the header reader takes the comments that name a function and
-//! its ids ([`Source::new`]), and the parser makes the tree of one function after another ([`Source::file`]). It reports
-//! everything that is wrong with the text itself. What a program means (slots, calls, flow, types) is for
-//! [`crate::check`]; what a token of another language means, for the habits that are lent to it
-//! ([`crate::syntax::habit`]).
+//! A source is read in three steps: the lexer makes tokens, the header reader takes the comments that name a
+//! function and its ids ([`Source::new`]), and the parser makes the tree of one function after another
+//! ([`Source::file`]). It reports everything that is wrong with the text itself. What a program means (slots,
+//! calls, flow, types) is for [`crate::check`]; what a token of another language means, for the habits that
+//! are lent to it ([`crate::syntax::habit`]).
 //!
-//! The parser is one type whose methods are in layers. A file calls and imports only those above it in this table, which a
-//! test holds:
+//! The parser is one type whose methods are in layers. A file calls and imports only those above it in this
+//! table, which a test holds:
 //!
 //! | file | what it reads | imports |
 //! |---|---|---|
 //! | `messages` | wording that several files share | |
 //! | `names` | the names in scope | |
-//! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names` |
-//! | `words` | words that are no instruction | `parser` |
-//! | `numbers` | slots, tools, fields, counts | `messages`, `parser` |
-//! | `literal` | constants | `parser`, `words` |
-//! | `operand` | operands that are not understood | `messages`, `parser`, `words`, `numbers`, `literal` |
-//! | `expr` | expressions | `parser`, `numbers`, `literal`, `operand` |
-//! | `block` | what a header counts, by indent or count | `messages`, `parser`, `words`, `numbers` |
-//! | `trailing` | values behind a statement | `parser` |
-//! | `statement` | statements and recovery | `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
-//! | `file` | functions | `parser`, `statement` |
+//! | `state` | what going back restores | `names` |
+//! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names`, `state` |
+//! | `words` | words that are no instruction | `state`, `parser` |
+//! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
+//! | `literal` | constants | `state`, `parser`, `words` |
+//! | `operand` | operands to recover | `messages`, `state`, `parser`, `words`, `numbers`, `literal` |
+//! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `operand` |
+//! | `block` | what a header counts, by indent or count | `messages`, `state`, `parser`, `words`, `numbers` |
+//! | `trailing` | values behind a statement | `state`, `parser` |
+//! | `statement` | statements | `state`, `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
+//! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;
 mod expr;
@@ -32,7 +33,8 @@ mod messages;
 mod names;
 mod numbers;
 mod operand;
-pub(crate) mod parser;
+mod parser;
+pub(crate) mod state;
 mod statement;
 mod trailing;
 mod words;
@@ -46,8 +48,9 @@ use crate::syntax::habit::Canonical;
 use crate::syntax::lexer;
 use bumpalo::Bump;
 
-/// Reads a source in its canonical form. What could be read is returned even where there are errors; whether there are,
-/// `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other languages.
+/// Reads a source in its canonical form. What could be read is returned even where there are errors; whether
+/// there are, `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other
+/// languages.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(

@@ -1,4 +1,5 @@
-//! The names in scope of a function: its registries and slots, and how many more may be searched for better messages.
+//! The names in scope of a function: its registries and slots, and how many more may be searched for better
+//! messages.
 
 use crate::ast::Slot;
 use crate::syntax::habit;
@@ -6,8 +7,8 @@ use crate::syntax::ids::Slots;
 use crate::syntax::registry::{self, Registries};
 use crate::text::nearest;
 
-/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names. The work for a
-/// whole file is bounded by it, so that many errors among many names stay linear.
+/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names. The
+/// work for a whole file is bounded by it, so that many errors among many names stay linear.
 const SEARCHES: usize = 1 << 20;
 
 /// The names of one function, used for one after another.
@@ -108,7 +109,7 @@ impl<'a> Names<'a> {
     }
 }
 
-impl habit::Names for Names<'_> {
+impl habit::Lookup for Names<'_> {
     fn slot(&mut self, name: &str) -> Option<u32> {
         self.slot_of(name)
     }

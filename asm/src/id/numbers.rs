@@ -1,7 +1,8 @@
 //! Numbers: slots, tools, fields and counts, and names in their places.
 
 use super::messages::{count_range, form};
-use super::parser::{Parser, Refusal, Stop};
+use super::parser::{Parser, Refusal};
+use super::state::Stop;
 use crate::ast::{Name, Slot};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

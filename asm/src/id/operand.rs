@@ -2,7 +2,8 @@
 
 use super::messages::form;
 use super::numbers::digits;
-use super::parser::{Parser, Refusal, Stop};
+use super::parser::{Parser, Refusal};
+use super::state::Stop;
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

@@ -2,7 +2,8 @@
 
 use super::block::Head;
 use super::numbers::digits;
-use super::parser::{Parser, Scope, Stop};
+use super::parser::Parser;
+use super::state::{Nesting, Stop};
 use super::trailing::{is_value, value};
 use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
@@ -20,9 +21,9 @@ impl<'a> Parser<'_, 'a> {
         let frame = self.frame();
         while self.state.current.kind != Kind::End {
             let begun = self.state.at;
-            if self.statements(Scope::default(), None).is_err() {
+            if self.statements(Nesting::default(), None).is_err() {
                 self.unwind(&frame);
-                self.recover(begun, Scope::default(), false);
+                self.recover(begun, Nesting::default(), false);
             }
         }
         Block { statements: self.take_statements(start) }
@@ -36,17 +37,17 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Whether the token under the cursor belongs to something around this block.
-    fn ends_block(&self, scope: Scope) -> bool {
+    fn ends_block(&self, nesting: Nesting) -> bool {
         match self.state.current.word {
             None => self.at_end(),
-            Some(Word::Else) => scope.in_if,
-            Some(Word::Err | Word::Ok) => scope.in_match,
+            Some(Word::Else) => nesting.in_if,
+            Some(Word::Err | Word::Ok) => nesting.in_match,
             Some(_) => false,
         }
     }
 
     /// Reads statements, `limit` of them or all; goes on after those that are wrong.
-    fn statements(&mut self, scope: Scope, limit: Option<u32>) -> Result<u32, Stop> {
+    fn statements(&mut self, nesting: Nesting, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
         let first = self.scratch.statements.len();
         let mut read = 0;
@@ -54,13 +55,13 @@ impl<'a> Parser<'_, 'a> {
         let mut behind = 0;
         while limit.is_none_or(|limit| read < limit) {
             self.resolve_word(true)?;
-            if self.ends_block(scope) {
+            if self.ends_block(nesting) {
                 break;
             }
             let begun = self.state.at;
             let own_line = self.state.current.first;
             let kept = self.scratch.statements.len();
-            match self.statement(scope) {
+            match self.statement(nesting) {
                 Ok(statement) => {
                     if !own_line && kept > first && is_value(&statement) {
                         behind += 1;
@@ -74,7 +75,7 @@ impl<'a> Parser<'_, 'a> {
                 Err(Stop::Bad) => {
                     self.unwind(&frame);
                     self.scratch.statements.truncate(kept);
-                    self.recover(begun, scope, true);
+                    self.recover(begun, nesting, true);
                     (read, behind) = (read + 1, 0);
                 }
                 Err(stop) => return Err(stop),
@@ -86,15 +87,15 @@ impl<'a> Parser<'_, 'a> {
         Ok(read)
     }
 
-    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the one that
-    /// failed. After nesting that was too deep, only such a line.
-    fn recover(&mut self, begun: usize, scope: Scope, words: bool) {
+    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the
+    /// one that failed. After nesting that was too deep, only such a line.
+    fn recover(&mut self, begun: usize, nesting: Nesting, words: bool) {
         let failed = self.token(begun).filter(|token| token.first);
         let deepest = failed.map_or(usize::MAX, |token| lexer::indent(self.context.source, token).len());
         if self.state.at == begun {
             self.bump();
         }
-        while !self.ends_block(scope) {
+        while !self.ends_block(nesting) {
             let token = self.state.current;
             if token.first && lexer::indent(self.context.source, &token).len() <= deepest {
                 return;
@@ -106,54 +107,54 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn line(&mut self, token: usize, scope: Scope) {
+    fn line(&mut self, token: usize, nesting: Nesting) {
         if let Some(layout) = &mut self.layout {
-            layout.lines.push((token, scope.blocks.into()));
+            layout.lines.push((token, nesting.blocks.into()));
         }
     }
 
-    fn statement(&mut self, scope: Scope) -> Result<Stmt<'a>, Stop> {
+    fn statement(&mut self, nesting: Nesting) -> Result<Stmt<'a>, Stop> {
         let header = self.state.at;
         let token = self.state.current;
         let Some(word) = token.word else { return Err(self.no_statement()) };
-        self.line(header, scope);
+        self.line(header, nesting);
         let kind = match word {
-            Word::Let => self.binding(header, scope)?,
-            Word::Ret => self.returning(word, ReturnKind::Plain, scope)?,
-            Word::RetOk => self.returning(word, ReturnKind::Ok, scope)?,
-            Word::RetErr => self.returning(word, ReturnKind::Err, scope)?,
+            Word::Let => self.binding(header, nesting)?,
+            Word::Ret => self.returning(word, ReturnKind::Plain, nesting)?,
+            Word::RetOk => self.returning(word, ReturnKind::Ok, nesting)?,
+            Word::RetErr => self.returning(word, ReturnKind::Err, nesting)?,
             Word::Fail => {
                 self.bump();
-                StmtKind::Fail(self.expr(word, scope)?)
+                StmtKind::Fail(self.expr(word, nesting)?)
             }
             Word::Undo => {
                 self.bump();
                 if self.state.current.word != Some(Word::Call) {
                     return Err(self.no_call());
                 }
-                StmtKind::Undo(self.call_operand(scope)?)
+                StmtKind::Undo(self.call_operand(nesting)?)
             }
-            Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, scope)?),
+            Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, nesting)?),
             Word::Else | Word::Err | Word::Ok => return Err(self.orphan(word)),
-            _ => StmtKind::Value(self.expr(Word::Let, scope)?),
+            _ => StmtKind::Value(self.expr(Word::Let, nesting)?),
         };
         Ok(Stmt { kind, span: Span::new(token.start, self.state.last_end) })
     }
 
-    fn returning(&mut self, word: Word, kind: ReturnKind, scope: Scope) -> Result<StmtKind<'a>, Stop> {
+    fn returning(&mut self, word: Word, kind: ReturnKind, nesting: Nesting) -> Result<StmtKind<'a>, Stop> {
         self.bump();
-        Ok(StmtKind::Return(kind, self.expr(word, scope)?))
+        Ok(StmtKind::Return(kind, self.expr(word, nesting)?))
     }
 
-    fn binding(&mut self, header: usize, scope: Scope) -> Result<StmtKind<'a>, Stop> {
+    fn binding(&mut self, header: usize, nesting: Nesting) -> Result<StmtKind<'a>, Stop> {
         self.bump();
         let (slot, slot_span) = self.slot(Word::Let)?;
         self.skip_equals(Word::Let)?;
         let value = match self.resolve_word(false)? {
             Some(word @ (Word::If | Word::Match | Word::For)) => {
-                Bound::Control(self.control(word, header, scope)?)
+                Bound::Control(self.control(word, header, nesting)?)
             }
-            _ => Bound::Expr(self.expr(Word::Let, scope)?),
+            _ => Bound::Expr(self.expr(Word::Let, nesting)?),
         };
         Ok(StmtKind::Let { slot, slot_span, value })
     }
@@ -206,49 +207,49 @@ impl<'a> Parser<'_, 'a> {
         })
     }
 
-    fn control(&mut self, word: Word, header: usize, scope: Scope) -> Result<Control<'a>, Stop> {
+    fn control(&mut self, word: Word, header: usize, nesting: Nesting) -> Result<Control<'a>, Stop> {
         let span = self.state.current.span();
         self.bump();
         Ok(match word {
-            Word::If => Control::If(self.conditional(header, span, scope)?),
-            Word::Match => Control::Match(self.matching(header, span, scope)?),
-            _ => Control::For(self.looping(header, span, scope)?),
+            Word::If => Control::If(self.conditional(header, span, nesting)?),
+            Word::Match => Control::Match(self.matching(header, span, nesting)?),
+            _ => Control::For(self.looping(header, span, nesting)?),
         })
     }
 
-    fn conditional(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a If<'a>, Stop> {
-        let condition = self.expr(Word::If, scope)?;
+    fn conditional(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a If<'a>, Stop> {
+        let condition = self.expr(Word::If, nesting)?;
         let head = self.head(header, Word::If, "statements")?;
-        let then = self.block(&head, Scope { in_if: true, ..scope })?;
+        let then = self.block(&head, Nesting { in_if: true, ..nesting })?;
         let otherwise = if self.resolve_word(true)? == Some(Word::Else) {
             let header = self.state.at;
-            self.line(header, scope);
+            self.line(header, nesting);
             self.bump();
             let head = self.head(header, Word::Else, "statements")?;
-            Some(self.block(&head, scope)?)
+            Some(self.block(&head, nesting)?)
         } else {
             None
         };
         Ok(self.context.arena.alloc(If { condition, then, otherwise, span }))
     }
 
-    fn looping(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a For<'a>, Stop> {
+    fn looping(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a For<'a>, Stop> {
         let id = LoopId(self.state.loops);
         self.state.loops += 1;
         let (item, item_span) = self.slot(Word::For)?;
-        let list = self.expr(Word::For, scope)?;
+        let list = self.expr(Word::For, nesting)?;
         let head = self.head(header, Word::For, "statements")?;
-        let body = self.block(&head, scope)?;
+        let body = self.block(&head, nesting)?;
         Ok(self.context.arena.alloc(For { id, item, item_span, list, body, span }))
     }
 
-    fn matching(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a Match<'a>, Stop> {
+    fn matching(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Match<'a>, Stop> {
         let (slot, slot_span) = self.slot(Word::Match)?;
         let head = self.head(header, Word::Match, "arms")?;
         let start = self.scratch.arms.len();
         let errors = self.state.errors;
-        let inside = self.deeper(scope)?;
-        let inside = Scope { blocks: inside.blocks + 1, in_match: true, ..inside };
+        let inside = self.deeper(nesting)?;
+        let inside = Nesting { blocks: inside.blocks + 1, in_match: true, ..inside };
         self.counted(&head, inside, Parser::match_arms)?;
         let (mut err, mut ok) = (None, None);
         for index in start..self.scratch.arms.len() {
@@ -282,7 +283,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Reads arms, `limit` of them or all.
-    fn match_arms(&mut self, scope: Scope, limit: Option<u32>) -> Result<u32, Stop> {
+    fn match_arms(&mut self, nesting: Nesting, limit: Option<u32>) -> Result<u32, Stop> {
         let frame = self.frame();
         let mut read = 0;
         while limit.is_none_or(|limit| read < limit) {
@@ -291,7 +292,7 @@ impl<'a> Parser<'_, 'a> {
                 break;
             }
             let result = match self.resolve_word(true)? {
-                Some(word @ (Word::Err | Word::Ok)) => self.arm(word, scope),
+                Some(word @ (Word::Err | Word::Ok)) => self.arm(word, nesting),
                 _ if limit.is_some() => break,
                 _ => {
                     let wrong = self.refuse(
@@ -320,21 +321,21 @@ impl<'a> Parser<'_, 'a> {
         Ok(read)
     }
 
-    fn arm(&mut self, word: Word, scope: Scope) -> Result<(Word, Arm<'a>), Stop> {
+    fn arm(&mut self, word: Word, nesting: Nesting) -> Result<(Word, Arm<'a>), Stop> {
         let header = self.state.at;
         let span = self.state.current.span();
-        self.line(header, scope);
+        self.line(header, nesting);
         self.bump();
         let (bind, bind_span) = self.slot(word)?;
         let head = self.head(header, word, "statements")?;
-        let body = self.block(&head, scope)?;
+        let body = self.block(&head, nesting)?;
         Ok((word, Arm { bind, bind_span, body, span }))
     }
 
-    fn block(&mut self, head: &Head, scope: Scope) -> Result<Block<'a>, Stop> {
-        let inside = self.deeper(scope)?;
+    fn block(&mut self, head: &Head, nesting: Nesting) -> Result<Block<'a>, Stop> {
+        let inside = self.deeper(nesting)?;
         let start = self.scratch.statements.len();
-        self.counted(head, Scope { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
+        self.counted(head, Nesting { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
         Ok(Block { statements: self.take_statements(start) })
     }
 

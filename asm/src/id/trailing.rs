@@ -1,10 +1,11 @@
 //! Values behind the end of a statement on its line, though they were meant as a part of it.
 //!
-//! Line breaks mean nothing here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a whole CONCAT of two and then a text that
-//! nothing takes. Where that is certain, since something follows it in its block or the statement before it leaves the
-//! function, it is refused, with what to write.
+//! Line breaks mean nothing here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a whole CONCAT of two and then a
+//! text that nothing takes. Where that is certain, since something follows it in its block or the statement
+//! before it leaves the function, it is refused, with what to write.
 
-use super::parser::{Parser, Refusal, Stop};
+use super::parser::{Parser, Refusal};
+use super::state::Stop;
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
@@ -14,7 +15,8 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Parser<'_, 'a> {
-    /// Refuses the last values of the block that is being read: they are on the line of the statement before them.
+    /// Refuses the last values of the block that is being read: they are on the line of the statement before
+    /// them.
     #[cold]
     pub(crate) fn trailing_values(&mut self, values: usize) -> Result<(), Stop> {
         let first = self.scratch.statements.len().saturating_sub(values);

@@ -1,6 +1,7 @@
 //! Words that are no instruction: what each is read as, or why it is refused.
 
-use super::parser::{Parser, Stop};
+use super::parser::Parser;
+use super::state::Stop;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::habit::{Constant, Place};
 use crate::syntax::lexer::{Kind, Token};

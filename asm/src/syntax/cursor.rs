@@ -12,7 +12,8 @@ use ilo_spec::error::Code;
 pub(crate) enum Run {
     /// ASCII letters.
     Letters = 1,
-    /// A name without quotes: letters and digits of any script, and the marks that tools and servers use in theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+    /// A name without quotes: letters and digits of any script, and the marks that tools and servers use in
+    /// theirs (`mcp://mail/send`, `First.Name`, `user_id`).
     Name = 1 << 1,
     /// The same without the colon, which ends a parameter's name.
     Parameter = 1 << 2,

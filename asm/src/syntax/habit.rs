@@ -53,7 +53,7 @@ pub(crate) struct Site<'s> {
 }
 
 /// The names that are in scope. Each question costs a search, of which a file has a bounded number.
-pub(crate) trait Names {
+pub(crate) trait Lookup {
     /// The number of the slot with a name.
     fn slot(&mut self, name: &str) -> Option<u32>;
     /// Whether a slot with this number was bound or is a parameter.
@@ -119,12 +119,12 @@ pub(crate) trait Habits: Sync {
     }
 
     /// What a token means where the parser does not understand it.
-    fn find(&self, _site: &Site<'_>, _names: &mut dyn Names) -> Option<Found> {
+    fn find(&self, _site: &Site<'_>, _names: &mut dyn Lookup) -> Option<Found> {
         None
     }
 
     /// The references in the text of a constant.
-    fn references(&self, _text: &str, _names: &mut dyn Names) -> Option<References> {
+    fn references(&self, _text: &str, _names: &mut dyn Lookup) -> Option<References> {
         None
     }
 }

@@ -1,5 +1,5 @@
-//! Tables from the ids of a source to what they mean, dense where ids are small, as they are in practice; and names that
-//! are repeated.
+//! Tables from the ids of a source to what they mean, dense where ids are small, as they are in practice; and
+//! names that are repeated.
 
 use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;

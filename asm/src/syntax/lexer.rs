@@ -1,8 +1,8 @@
 //! Text to tokens, and the limits that hold before anything else is done with a source.
 //!
-//! The lexer knows the forms of tokens and nothing of what follows what. What begins no token is reported here, once for
-//! a run of such characters, and left out. Comments are kept apart from the tokens: they matter to headers and to the
-//! formatter only.
+//! The lexer knows the forms of tokens and nothing of what follows what. What begins no token is reported
+//! here, once for a run of such characters, and left out. Comments are kept apart from the tokens: they
+//! matter to headers and to the formatter only.
 
 use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
@@ -54,8 +54,8 @@ pub(crate) enum Kind {
     End,
 }
 
-/// The [`Token::value`] of a token that is no plain number: a negative one, one of more than nine digits or with leading
-/// zeros, or no number.
+/// The [`Token::value`] of a token that is no plain number: a negative one, one of more than nine digits or
+/// with leading zeros, or no number.
 pub(crate) const NO_VALUE: u32 = u32::MAX;
 
 /// A token. Its text is the source between `start` and `end`.
@@ -265,7 +265,7 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
         Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
             .expected("blanks between words", format!("`{text}`"))
-            .help("counts decide where things end: leave such marks out")
+            .help("counts say where things end: leave such marks out")
             .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
     });
     marks.clear();

@@ -1,8 +1,8 @@
 //! Registry comments: the names of slots, tools and fields.
 //!
-//! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:` or not,
-//! with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are forgiven. A comment
-//! that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
+//! `; Vars: 0=a 1=b`, `; Tools: …` and `; Fields: …`, in any order, several in one comment, after `Registry:`
+//! or not, with notes (`0=order(input)`) and quoted names. Case, the singular and commas between entries are
+//! forgiven. A comment that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
 
 use super::cursor::{Cursor, Run, is_name_char};
 use super::ids::IdMap;
@@ -251,8 +251,8 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// An entry as nearly all are, `0=name` before a blank and the next one or at the end: its id, and where its name begins
-/// and ends. Whatever else may be one is read character by character.
+/// An entry as nearly all are, `0=name` before a blank and the next one or at the end: its id, and where its
+/// name begins and ends. Whatever else may be one is read character by character.
 fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     const DIGITS: usize = 9;
     let (mut digits, mut id) = (0, 0);

@@ -1,14 +1,15 @@
 //! The habits of ID text: rows with the meaning of a token of another language, and how it is written here.
 //!
-//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and the token,
-//! how reading goes on, the message, and what is written instead where only one thing can be meant. Its example is beside
-//! it. A row is added without touching the parser, and without any of them the same programs are read.
+//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and
+//! the token, how reading goes on, the message, and what is written instead where only one thing can be
+//! meant. Its example is beside it. A row is added without touching the parser, and without any of them the
+//! same programs are read.
 
 pub(crate) mod references;
 pub(crate) mod rows;
 pub(crate) mod words;
 
-use crate::syntax::habit::{Constant, Found, Habits, Names, References, Site};
+use crate::syntax::habit::{Constant, Found, Habits, Lookup, References, Site};
 use crate::text::shorten;
 use ilo_spec::node::{TABLE, Word};
 use rows::{ROWS, Row};
@@ -30,7 +31,7 @@ impl Habits for TokenHabits {
         own.or_else(|| Constant::of(other()?.1))
     }
 
-    fn find(&self, site: &Site<'_>, names: &mut dyn Names) -> Option<Found> {
+    fn find(&self, site: &Site<'_>, names: &mut dyn Lookup) -> Option<Found> {
         let at = rows::At::of(site.place);
         ROWS.iter().filter(|row| row.at.contains(&at)).find_map(|row| {
             let bound = row.pattern.bind(site, names)?;
@@ -38,7 +39,7 @@ impl Habits for TokenHabits {
         })
     }
 
-    fn references(&self, text: &str, names: &mut dyn Names) -> Option<References> {
+    fn references(&self, text: &str, names: &mut dyn Lookup) -> Option<References> {
         references::find(text, names)
     }
 }
@@ -54,8 +55,9 @@ fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     }
 }
 
-/// A template with the values of its fields: `{text}` is the token, `{of}` the instruction that expects something else,
-/// `{name}` and `{slot}` a slot, `{new}` what is written here, `{before}` the value before the token.
+/// A template with the values of its fields: `{text}` is the token, `{of}` the instruction that expects
+/// something else, `{name}` and `{slot}` a slot, `{new}` what is written here, `{before}` the value before
+/// the token.
 fn fill(template: &str, site: &Site<'_>, bound: &rows::Bound<'_>) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;

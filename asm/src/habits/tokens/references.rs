@@ -1,7 +1,7 @@
-//! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would fill in. Here
-//! a text is only a text, and CONCAT joins texts and values.
+//! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would
+//! fill in. Here a text is only a text, and CONCAT joins texts and values.
 
-use crate::syntax::habit::{Names, References};
+use crate::syntax::habit::{Lookup, References};
 use crate::text::shorten;
 use ilo_spec::limits;
 
@@ -25,7 +25,7 @@ pub(crate) fn bare(text: &str) -> &str {
 }
 
 /// How a path from a slot through fields is read, where a text is one.
-pub(crate) fn path(text: &str, names: &mut dyn Names) -> Option<Path> {
+pub(crate) fn path(text: &str, names: &mut dyn Lookup) -> Option<Path> {
     let mut parts = bare(text).split('.');
     let first = parts.next()?;
     let fields: Vec<&str> = parts.collect();
@@ -45,7 +45,7 @@ pub(crate) fn path(text: &str, names: &mut dyn Names) -> Option<Path> {
 }
 
 /// The references in a text, which is given without its quotes.
-pub(crate) fn find(text: &str, names: &mut dyn Names) -> Option<References> {
+pub(crate) fn find(text: &str, names: &mut dyn Lookup) -> Option<References> {
     let mut rest = text;
     let mut parts: Vec<String> = Vec::new();
     let (mut plain, mut first, mut sure) = (String::new(), None, true);
@@ -81,7 +81,7 @@ pub(crate) fn find(text: &str, names: &mut dyn Names) -> Option<References> {
 }
 
 /// How a slot, or a path from one, is read.
-fn read(name: &str, names: &mut dyn Names) -> Option<Path> {
+fn read(name: &str, names: &mut dyn Lookup) -> Option<Path> {
     match names.slot(name) {
         Some(slot) => Some(Path::Read(format!("REF {slot}"))),
         None => path(name, names),

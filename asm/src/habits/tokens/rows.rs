@@ -2,7 +2,7 @@
 
 use super::references::{self, Path, bare};
 use super::words;
-use crate::syntax::habit::{Names, Place, Reading, Site};
+use crate::syntax::habit::{Lookup, Place, Reading, Site};
 use crate::syntax::lexer::Kind;
 use ilo_spec::node::Word;
 
@@ -68,7 +68,7 @@ pub(crate) struct Bound<'s> {
 
 impl Pattern {
     /// Whether a token is one of these, and what is in it.
-    pub(crate) fn bind<'s>(self, site: &Site<'s>, names: &mut dyn Names) -> Option<Bound<'s>> {
+    pub(crate) fn bind<'s>(self, site: &Site<'s>, names: &mut dyn Lookup) -> Option<Bound<'s>> {
         let is_word = matches!(site.kind, Kind::Word | Kind::Dollar);
         match self {
             Pattern::Words(words) => {

@@ -16,7 +16,8 @@ const fn alias(word: &'static str, means: Word, example: &'static str) -> Alias 
     Alias { word, means, example }
 }
 
-/// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are understood too.
+/// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are
+/// understood too.
 pub(crate) const INSTRUCTIONS: [Alias; 23] = [
     alias("RETURN", Word::Ret, "RETURN REF 1"),
     alias("RETURNOK", Word::RetOk, "RETURN_OK REF 1"),
