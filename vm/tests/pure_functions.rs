@@ -676,3 +676,19 @@ fn what_functions_make_is_collected() {
     assert_eq!(drive_within(256 << 10), plenty);
     assert_eq!(short(&drive_within(16 << 10)), "memory");
 }
+
+#[test]
+fn a_field_of_a_json_text_names_parse() {
+    let field = |text: &str| {
+        let mut asm = Asm::new(&["a"]);
+        let op = Op::Field { dst: Out(1), src: In(0), field: asm.field("a") };
+        asm.function("f", &["a"], PLAIN, 2, &[op, Op::Return { src: In(1) }]);
+        outcome(asm, &[t(text)], NO_TOOLS)
+    };
+    for text in ["{\"a\":1}", " { } "] {
+        assert!(field(text).contains("found a text that is a JSON document; PARSE"), "{text}");
+    }
+    for text in ["", "{", "{\"a\":1}x", "[1]", "plain"] {
+        assert!(field(text).contains("expected a record to read a field of, found text\""), "{text}");
+    }
+}
