@@ -17,7 +17,7 @@ use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::{set, span};
 use crate::program::ProgramData;
-use crate::value::Value;
+use crate::value::{Tag, Value};
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::pure::Pure;
@@ -37,22 +37,18 @@ pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: 
         *place = *value;
     }
     let before = heap.checkpoint();
-    let mut applied = call(heap, program, function, operands);
-    if let Ok(Applied::Failure(message)) = &applied {
-        heap.undo(&before);
-        applied = heap.add_text(message).map(|text| Applied::Value(text));
-        if let Ok(Applied::Value(text)) = applied {
-            set(w, dst, text);
-            return Ok(false);
+    let applied = call(heap, program, function, operands).and_then(|applied| match applied {
+        Applied::Value(value) => Ok((value, true)),
+        Applied::Failure(message) => {
+            heap.undo(&before);
+            heap.add_text(&message).map(|text| (text, false))
         }
-    }
+    });
     match applied {
-        Ok(Applied::Value(value)) => {
+        Ok((value, succeeded)) => {
             set(w, dst, value);
-            Ok(true)
+            Ok(succeeded)
         }
-        // Of those, none is left.
-        Ok(Applied::Failure(_)) => Ok(false),
         Err(trap) => {
             if trap.code() == Code::FaultMemory {
                 heap.undo_with_fuel(&before);
@@ -79,7 +75,7 @@ fn call(
         Pure::Lower => text::change_case(heap, program, a, text::lower),
         Pure::Upper => text::change_case(heap, program, a, text::upper),
         Pure::Slice => match a.tag {
-            crate::value::Tag::Text => text::slice(heap, program, a, b, c),
+            Tag::Text => text::slice(heap, program, a, b, c),
             _ => list::slice(heap, a, b, c),
         },
         Pure::Sort => list::sort(heap, program, a, b),
