@@ -116,7 +116,7 @@ impl Reading {
     fn misplaced(&mut self, fields: &Fields) {
         for (key, _) in fields {
             let known = |keys: &[&str]| keys.contains(&key.as_str());
-            let mend = match key.as_str() {
+            let hint = match key.as_str() {
                 "tools" => continue,
                 _ if known(MISPLACED) => "did you mean `policy`?".to_owned(),
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
