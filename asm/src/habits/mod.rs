@@ -7,7 +7,6 @@
 
 mod absent;
 mod bindings;
-mod branches;
 mod calls;
 mod choices;
 mod lints;
@@ -16,6 +15,7 @@ mod names;
 mod operations;
 mod programs;
 mod returns;
+mod shapes;
 mod signatures;
 mod table;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::ast::Name;
 use crate::catalog::{SCHEME, SELF};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node};
-use crate::document::{inner, rename, shown};
+use crate::document::{inner, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -24,18 +24,7 @@ impl<'a> StepReader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        let after = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"]
-            .iter()
-            .find_map(|start| text.strip_prefix(start));
-        if let Some(after) = after.filter(|after| !after.starts_with('/')) {
-            let meant = format!("{}{after}", if text.contains("self/") { SELF } else { SCHEME });
-            let mut wrong =
-                Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
-                    .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
-            wrong.fix = rename(node, &meant);
-            self.report(wrong);
-            return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
-        }
+        self.inexact |= text.starts_with("self/") || text.starts_with("mcp:") && !text.starts_with(SCHEME);
         let name = Name { text, span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(
