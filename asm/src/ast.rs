@@ -7,6 +7,7 @@
 
 use crate::notation::Notation;
 use crate::span::Span;
+use ilo_spec::node::Word;
 use ilo_spec::program::Number;
 use ilo_spec::types::{Base, Output, Type};
 
@@ -53,8 +54,9 @@ pub struct Function<'a> {
     pub allowed: Option<&'a [Name<'a>]>,
     /// Its statements.
     pub body: Block<'a>,
-    /// Expressions that are most likely meant as something else, of which a warning has told.
-    pub doubts: &'a [Span],
+    /// The places of expressions that the reader warned about because they are most likely meant as something else. Where
+    /// a type error follows from one, checking reports the error in place of the warning.
+    pub suspects: &'a [Span],
     /// How many CALLs it has.
     pub calls: u32,
     /// How many FORs it has.
@@ -459,6 +461,41 @@ pub enum Binary {
     At,
     /// HAS with an expression that gives the name.
     HasName,
+}
+
+impl Unary {
+    /// The instruction.
+    pub const fn word(self) -> Word {
+        match self {
+            Unary::Not => Word::Not,
+            Unary::Len => Word::Len,
+        }
+    }
+}
+
+impl Binary {
+    /// The instruction.
+    pub const fn word(self) -> Word {
+        match self {
+            Binary::Add => Word::Add,
+            Binary::Sub => Word::Sub,
+            Binary::Mul => Word::Mul,
+            Binary::Div => Word::Div,
+            Binary::Mod => Word::Mod,
+            Binary::Eq => Word::Eq,
+            Binary::Neq => Word::Neq,
+            Binary::Gt => Word::Gt,
+            Binary::Gte => Word::Gte,
+            Binary::Lt => Word::Lt,
+            Binary::Lte => Word::Lte,
+            Binary::And => Word::And,
+            Binary::Or => Word::Or,
+            Binary::Concat => Word::Concat,
+            Binary::Append => Word::Append,
+            Binary::At => Word::At,
+            Binary::HasName => Word::Has,
+        }
+    }
 }
 
 /// A call of a tool or of a function of the file.

@@ -6,32 +6,21 @@
 //! that of an answer its fields too.
 
 mod fields;
+mod name;
 mod refer;
 mod shape;
 
 pub use fields::Fields;
+pub use name::{
+    ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
+    tool_of_client_name, without_scheme,
+};
 
 use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt;
-
-/// What every name of a server's tool begins with.
-pub(crate) const SCHEME: &str = "mcp://";
-/// What the name of a function of the same file begins with, where it is called as a tool.
-pub(crate) const SELF: &str = "mcp://self/";
-
-/// The server and the tool of an `mcp://server/tool`; neither is empty.
-pub fn server_and_tool(name: &str) -> Option<(&str, &str)> {
-    let parts = name.strip_prefix(SCHEME)?.split_once('/')?;
-    (!parts.0.is_empty() && !parts.1.is_empty()).then_some(parts)
-}
-
-/// The name without its server.
-fn bare(name: &str) -> &str {
-    server_and_tool(name).map_or(name, |(_, tool)| tool)
-}
 
 /// Where a schema may list properties beside `properties`.
 const ELSEWHERE: [&str; 7] =
@@ -64,7 +53,7 @@ pub struct Argument {
     /// Whether a call must give it.
     pub required: bool,
     /// What it takes.
-    pub known: Inferred,
+    pub ty: Inferred,
 }
 
 impl Tool {
@@ -107,12 +96,12 @@ fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
     let listed = properties.into_iter().flatten().map(|(name, property)| Argument {
         name: name.clone(),
         required: required.contains(name.as_str()),
-        known: schema_type(property),
+        ty: schema_type(property),
     });
     let unlisted = required
         .iter()
         .filter(|&&name| properties.is_none_or(|listed| !listed.contains_key(name)))
-        .map(|&name| Argument { name: name.to_owned(), required: true, known: Inferred::ANY });
+        .map(|&name| Argument { name: name.to_owned(), required: true, ty: Inferred::ANY });
     let mut arguments: Vec<Argument> = listed.chain(unlisted).collect();
     arguments.sort_by(|a, b| a.name.cmp(&b.name));
     arguments
@@ -150,7 +139,7 @@ fn schema_type(schema: &Value) -> Inferred {
             Some("object") => Inferred::RECORD,
             _ => Inferred::ANY,
         };
-        return (0..lists).fold(innermost, |known, _| known.list());
+        return (0..lists).fold(innermost, |ty, _| ty.list());
     }
 }
 
@@ -289,7 +278,7 @@ impl Catalog {
 
     /// The names to suggest for a name like this one: with their server where it has one, else also without.
     pub fn names_like<'c>(&'c self, name: &str) -> impl Iterator<Item = &'c str> {
-        let with_server = name.starts_with(SCHEME);
+        let with_server = is_address(name);
         self.tools.iter().flat_map(move |tool| {
             let short = bare(&tool.name);
             let also = (!with_server && short.len() != tool.name.len()).then_some(short);
@@ -449,7 +438,7 @@ mod tests {
         let schema = json!({"properties": {"b": {"type": "string"}, "a": {}}, "required": ["c", "b"]});
         let tool = Tool::new("t", None, Some(&schema), None);
         let shown: Vec<String> =
-            tool.arguments.iter().map(|a| format!("{} {} {}", a.name, a.known, a.required)).collect();
+            tool.arguments.iter().map(|a| format!("{} {} {}", a.name, a.ty, a.required)).collect();
         assert_eq!(shown, ["a any false", "b text true", "c any true"]);
         assert_eq!(tool.argument("b").map(|a| a.required), Some(true));
         assert_eq!(tool.argument("d"), None);

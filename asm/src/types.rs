@@ -1,16 +1,16 @@
-//! What is known of a value before the program runs.
+//! Inferred types: what is known of a value before the program runs.
 //!
-//! Types are gradual: [`Kind::Any`] stands for whatever is not known and meets everything. A [`Inferred`] is flat like
-//! [`ilo_spec::types::Type`], and only adds records, which no program can declare but operators and schemas tell of.
+//! Types are gradual: [`InferredBase::Any`] is an unknown type, which meets every other. An [`Inferred`] type is flat like
+//! a declared [`Type`]. It adds records: no program can declare one, but operators make them and schemas describe them.
 
 use core::fmt;
 use ilo_spec::limits::TYPE_LISTS;
 use ilo_spec::types::{Base, Type};
 
-/// What stands under the `list`s.
+/// The type below the `list`s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the type of that name")]
-pub enum Kind {
+pub enum InferredBase {
     Any,
     Number,
     Text,
@@ -19,73 +19,73 @@ pub enum Kind {
     Record,
 }
 
-impl Kind {
+impl InferredBase {
     fn name(self) -> &'static str {
         match self {
-            Kind::Any => Base::Any.name(),
-            Kind::Number => Base::Number.name(),
-            Kind::Text => Base::Text.name(),
-            Kind::Bool => Base::Bool.name(),
-            Kind::Nil => Base::Nil.name(),
-            Kind::Record => "record",
+            InferredBase::Any => Base::Any.name(),
+            InferredBase::Number => Base::Number.name(),
+            InferredBase::Text => Base::Text.name(),
+            InferredBase::Bool => Base::Bool.name(),
+            InferredBase::Nil => Base::Nil.name(),
+            InferredBase::Record => "record",
         }
     }
 }
 
-/// What is known of a value: `lists` times `list`, then a kind.
+/// The inferred type of a value: `lists` times `list`, then a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Inferred {
-    /// How many `list` stand before the kind, at most [`TYPE_LISTS`].
+    /// How many `list` there are before the base, at most [`TYPE_LISTS`].
     pub lists: u8,
-    /// What stands under them.
-    pub kind: Kind,
+    /// The type below them.
+    pub base: InferredBase,
 }
 
 impl Inferred {
-    /// Nothing is known.
-    pub const ANY: Inferred = Inferred::plain(Kind::Any);
+    /// An unknown type.
+    pub const ANY: Inferred = Inferred::plain(InferredBase::Any);
     /// A number.
-    pub const NUMBER: Inferred = Inferred::plain(Kind::Number);
+    pub const NUMBER: Inferred = Inferred::plain(InferredBase::Number);
     /// A text.
-    pub const TEXT: Inferred = Inferred::plain(Kind::Text);
+    pub const TEXT: Inferred = Inferred::plain(InferredBase::Text);
     /// A bool.
-    pub const BOOL: Inferred = Inferred::plain(Kind::Bool);
+    pub const BOOL: Inferred = Inferred::plain(InferredBase::Bool);
     /// Nil.
-    pub const NIL: Inferred = Inferred::plain(Kind::Nil);
+    pub const NIL: Inferred = Inferred::plain(InferredBase::Nil);
     /// A record.
-    pub const RECORD: Inferred = Inferred::plain(Kind::Record);
+    pub const RECORD: Inferred = Inferred::plain(InferredBase::Record);
 
-    /// A kind without `list`.
-    pub const fn plain(kind: Kind) -> Inferred {
-        Inferred { lists: 0, kind }
+    /// A base type that is no list.
+    pub const fn plain(base: InferredBase) -> Inferred {
+        Inferred { lists: 0, base }
     }
 
-    /// A list of this. Nothing is known of what lies deeper than a type can say.
+    /// A list of this. What is deeper than a type can express is unknown.
     #[must_use]
     pub fn list(self) -> Inferred {
         match self.lists.checked_add(1).filter(|&n| usize::from(n) <= TYPE_LISTS) {
-            Some(lists) => Inferred { lists, kind: self.kind },
-            None => Inferred { lists: self.lists, kind: Kind::Any },
+            Some(lists) => Inferred { lists, base: self.base },
+            None => Inferred { lists: self.lists, base: InferredBase::Any },
         }
     }
 
-    /// What the items are, where this may be a list.
+    /// The type of the items, where this may be a list.
     pub fn item(self) -> Option<Inferred> {
-        match (self.lists, self.kind) {
-            (0, Kind::Any) => Some(Inferred::ANY),
+        match (self.lists, self.base) {
+            (0, InferredBase::Any) => Some(Inferred::ANY),
             (0, _) => None,
-            (lists, kind) => Some(Inferred { lists: lists - 1, kind }),
+            (lists, base) => Some(Inferred { lists: lists - 1, base }),
         }
     }
 
-    /// Whether some value could be both.
+    /// Whether some value could have both types.
     pub fn meets(self, other: Inferred) -> bool {
         let (shallow, deep) = if self.lists <= other.lists { (self, other) } else { (other, self) };
-        shallow.kind == Kind::Any
-            || (shallow.lists == deep.lists && (shallow.kind == deep.kind || deep.kind == Kind::Any))
+        shallow.base == InferredBase::Any
+            || (shallow.lists == deep.lists && (shallow.base == deep.base || deep.base == InferredBase::Any))
     }
 
-    /// What is known of a value that is one or the other: nothing, unless they agree.
+    /// The type of a value that has one type or the other: unknown, unless they agree.
     #[must_use]
     pub fn join(self, other: Inferred) -> Inferred {
         if self == other { self } else { Inferred::ANY }
@@ -94,14 +94,14 @@ impl Inferred {
 
 impl From<Type> for Inferred {
     fn from(ty: Type) -> Inferred {
-        let kind = match ty.base {
-            Base::Any => Kind::Any,
-            Base::Number => Kind::Number,
-            Base::Text => Kind::Text,
-            Base::Bool => Kind::Bool,
-            Base::Nil => Kind::Nil,
+        let base = match ty.base {
+            Base::Any => InferredBase::Any,
+            Base::Number => InferredBase::Number,
+            Base::Text => InferredBase::Text,
+            Base::Bool => InferredBase::Bool,
+            Base::Nil => InferredBase::Nil,
         };
-        Inferred { lists: ty.lists, kind }
+        Inferred { lists: ty.lists, base }
     }
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Inferred {
         for _ in 0..self.lists {
             f.write_str("list ")?;
         }
-        f.write_str(self.kind.name())
+        f.write_str(self.base.name())
     }
 }
 
@@ -130,10 +130,10 @@ mod tests {
 
     #[test]
     fn lists_past_the_ceiling_are_lists_of_the_unknown() {
-        let deepest = (0..TYPE_LISTS).fold(Inferred::TEXT, |known, _| known.list());
+        let deepest = (0..TYPE_LISTS).fold(Inferred::TEXT, |ty, _| ty.list());
         assert_eq!(usize::from(deepest.lists), TYPE_LISTS);
-        assert_eq!(deepest.kind, Kind::Text);
-        assert_eq!(deepest.list(), Inferred { kind: Kind::Any, ..deepest });
+        assert_eq!(deepest.base, InferredBase::Text);
+        assert_eq!(deepest.list(), Inferred { base: InferredBase::Any, ..deepest });
     }
 
     #[test]

@@ -145,7 +145,7 @@ fn what_other_languages_take_for_a_reference_is_noted() {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
         let node = node(text, Style::Double);
         let template = template(&node, sigil, &arena, &mut diagnostics);
-        let [foreign] = template.foreign else { panic!("{text}") };
+        let [foreign] = template.look_alikes else { panic!("{text}") };
         let warning = foreign.warning(&node, &format!("${{{}}}", foreign.reference));
         assert!(!warning.is_error() && diagnostics.as_slice().is_empty(), "{text}");
         assert_eq!(fix::apply(text, &[warning]).0, expected);
@@ -153,7 +153,7 @@ fn what_other_languages_take_for_a_reference_is_noted() {
     for text in ["{\"a\": 1}", "{a b}", "{ 1 }", "{}", "{{}}", "$()", "$(a b)"] {
         let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
         let template = template(&node(text, Style::Double), Sigil::Dollar, &arena, &mut diagnostics);
-        assert!(template.foreign.is_empty(), "{text}");
+        assert!(template.look_alikes.is_empty(), "{text}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! The whole way from source to program, in one call.
 
 mod stream;
+#[cfg(test)]
+mod token_habits;
 pub mod tools;
 
 use crate::ast::File;
@@ -9,6 +11,7 @@ use crate::check::{Checked, check};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::detect;
 use crate::document::{json, yaml};
+use crate::habits::tokens::TokenHabits;
 use crate::lower::lower;
 use crate::notation::Notation;
 use crate::source::Limits;
@@ -39,7 +42,7 @@ pub fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
     match options.from.or_else(|| Notation::detect(source)) {
-        Some(Notation::Id) => id::parse(source, arena, &options.reading, diagnostics),
+        Some(Notation::Id) => id::parse_with(source, arena, &options.reading, &TokenHabits, diagnostics),
         Some(notation) => documents(source, notation, arena, &options.reading, diagnostics),
         None => {
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
@@ -48,7 +51,7 @@ pub fn read<'a>(
             diagnostics.push(
                 Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
                     .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
-                    .help("`--from` says which notation it is"),
+                    .help("pass the notation with `--from`"),
             );
             File { functions: &[] }
         }
@@ -69,7 +72,7 @@ fn documents<'a>(
     let mark = diagnostics.mark();
     let mut reading =
         steps::read((documents, &[]), habits::lint, source, notation, arena, limits, diagnostics);
-    if reading.inexact || diagnostics.has_since(mark) {
+    if reading.inexact || diagnostics.mark() != mark {
         let mut reported = Diagnostics::default();
         if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
             diagnostics.rewind(mark);

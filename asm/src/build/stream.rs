@@ -7,6 +7,7 @@
 use crate::ast::File;
 use crate::build::Options;
 use crate::diagnostic::Diagnostics;
+use crate::syntax::habit::Canonical;
 use crate::{check, id, lower, print};
 use bumpalo::Bump;
 use ilo_spec::program::Program;
@@ -21,20 +22,26 @@ const LEFT: usize = PIECE / 4;
 /// Builds a source; `None` where it has to go the whole way.
 pub(crate) fn build(source: &str, options: &Options<'_>) -> Option<Program> {
     let heads = Bump::new();
-    let pieces = id::Pieces::new(source, &heads, &options.reading)?;
-    let functions = pieces.heads();
+    let mut diagnostics = Diagnostics::default();
+    let text = id::Source::new(source, &heads, &options.reading, &mut diagnostics)?;
+    if !diagnostics.as_slice().is_empty() {
+        return None;
+    }
+    let functions = text.heads();
     let file = File { functions: &functions };
-    let checks = check::Stepwise::new(&file, options.catalog)?;
+    let checks = check::Streaming::new(&file, options.catalog)?;
     let mut program = lower::Stepwise::new(&file, !options.strip);
     let mut printed = String::new();
     let mut arena = Bump::with_capacity(PIECE.min(source.len().saturating_mul(GROWTH)));
     let mut number = 0;
     while number < functions.len() {
-        let mut diagnostics = Diagnostics::default();
-        let mut reader = pieces.reader(&arena, &mut diagnostics);
-        let mut checker = checks.piece();
+        let mut reader = text.reader(&arena, &Canonical, &mut diagnostics, None);
+        let mut checker = checks.batch();
         loop {
-            let function = reader.read(number)?;
+            let function = &*arena.alloc(reader.read(number)?);
+            if !reader.is_silent() {
+                return None;
+            }
             let facts = checker.check(number, function)?;
             if !program.add(function, &facts) {
                 return None;

@@ -1,7 +1,7 @@
 //! The tools that a source names, before it is checked: what a host has to have ready to check it.
 
 use crate::build::{Options, read, text};
-use crate::catalog::SELF;
+use crate::catalog::own_function;
 use crate::diagnostic::Diagnostics;
 use bumpalo::Bump;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub fn called(source: &[u8], options: &Options<'_>) -> BTreeSet<String> {
     let file = read(source, &arena, options, &mut Diagnostics::default());
     // A function of the file, or one that should be there.
     let is_own = |name: &str| {
-        name.starts_with(SELF) || file.functions.iter().any(|function| function.name.text == name)
+        own_function(name).is_some() || file.functions.iter().any(|function| function.name.text == name)
     };
     let mut found = BTreeSet::new();
     for function in file.functions {

@@ -1,9 +1,10 @@
 //! A function's tree as the list of what happens to its slots, in the order in which it happens.
 //!
 //! One walk makes the list; everything about flow then runs over it with plain loops. The same walk works out which
-//! blocks have values ([`super::value`]) and collects the calls.
+//! blocks have values ([`super::values`]) and collects the calls.
 
-use super::value::{self, Gives, Lack};
+use super::reasons::{NoValue, Path};
+use super::values::{self, Gives};
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
     Slot, Stmt, StmtKind,
@@ -37,21 +38,6 @@ pub(super) enum Event {
     Repeat(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
-}
-
-/// Which way a path goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Path {
-    /// The condition of IF holds.
-    Then,
-    /// It does not, and ELSE runs.
-    Else,
-    /// It does not, and there is no ELSE.
-    NotTaken,
-    /// The call failed.
-    Err,
-    /// The call succeeded.
-    Ok,
 }
 
 /// How a function ends.
@@ -114,7 +100,7 @@ impl<'a> Events<'a> {
         let gives = walk.block(&function.body, Owner::Other, function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
-        walk.report(value::body(function, gives));
+        walk.report(values::body(function, gives));
     }
 }
 
@@ -135,7 +121,7 @@ impl<'a> Walk<'_, 'a> {
     fn block(&mut self, block: &Block<'a>, owner: Owner, header: Span) -> Gives {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
-        let mut gives = Gives::nothing(Lack::Empty(header));
+        let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
         for statement in block.statements {
             if fails && owner != Owner::Other {
                 self.rollback(statement, owner);
@@ -174,7 +160,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Return(kind, value) => {
                 self.expression(value);
                 let in_err = self.err_arms > 0;
-                self.report(value::wrong_return(self.function, *kind, value, in_err, statement.span));
+                self.report(values::wrong_return(self.function, *kind, value, in_err, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -185,7 +171,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Undo(call) => {
                 self.call(call);
                 self.events.undone.push(call.id);
-                Gives::nothing(Lack::Statement(statement.span))
+                Gives::nothing(NoValue::Statement(statement.span))
             }
             StmtKind::Control(control) => self.control(control),
         }
@@ -207,14 +193,14 @@ impl<'a> Walk<'_, 'a> {
             }
             Bound::Control(control) => {
                 let gives = self.control(control);
-                self.report(value::bound(control, gives));
+                self.report(values::bound(self.function, control, gives));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
                 }
             }
         }
-        Gives::nothing(Lack::Statement(span))
+        Gives::nothing(NoValue::Statement(span))
     }
 
     fn control(&mut self, control: &Control<'a>) -> Gives {
@@ -235,7 +221,7 @@ impl<'a> Walk<'_, 'a> {
             self.block(block, Owner::If, node.span)
         } else {
             self.events.list.push(Event::Branch(Path::NotTaken, node.span));
-            Gives::nothing(Lack::NotTaken(node.span))
+            Gives::nothing(NoValue::NotTaken(node.span))
         };
         self.events.list.push(Event::Join);
         then.or(otherwise)
@@ -258,7 +244,7 @@ impl<'a> Walk<'_, 'a> {
         } else {
             self.events.list.push(Event::Branch(Path::Ok, node.span));
             self.events.list.push(Event::Bind(node.slot, node.slot_span));
-            Gives::nothing(Lack::NoOk(node.span))
+            Gives::nothing(NoValue::NoOkArm(node.span))
         };
         self.events.list.push(Event::Join);
         err.or(ok)
@@ -279,7 +265,7 @@ impl<'a> Walk<'_, 'a> {
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;
         }
-        if pass.value { Gives::VALUE } else { Gives::nothing(Lack::NeverYields(node.span)) }
+        if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) }
     }
 
     fn expression(&mut self, expression: &Expr<'a>) {

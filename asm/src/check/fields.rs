@@ -1,22 +1,21 @@
-//! Fields that are read of a tool's answer although its schema does not list them.
+//! Warns of fields that are read of a tool's answer although its schema does not list them.
 //!
-//! What is known of a value is which part of which tool's answer it is, if it surely is one: its bindings agree on it,
-//! wherever they stand. As with types (`types`), the tree is walked until no slot changes after it was read. Nothing is
-//! said of a field for which the function asks with HAS. Where no call goes to a tool whose answer has a list of fields,
-//! nothing is walked.
+//! A value is tracked as a part of a tool's answer where all its bindings in the function agree on that. As in `types`,
+//! the tree is walked to a fixed point: until no slot changes after it was read. A field for which the function asks with
+//! HAS is never reported. Where no call goes to a tool whose answer has a list of fields, nothing is walked.
 
-use super::resolve::{Resolved, Target, some_of};
-use super::{Facts, Report, mend};
+use super::facts::Facts;
+use super::messages::names as messages;
+use super::report::Report;
+use super::resolve::{Resolved, Target};
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, Literal, Match, Name, Slot, Stmt,
     StmtKind,
 };
 use crate::catalog::{Fields, Tool};
-use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::text::Near;
 use hashbrown::HashSet;
-use ilo_spec::error::Code;
 use smallvec::{SmallVec, smallvec};
 
 /// Walks before what is not yet settled is left alone. One does where every slot is bound before it is read.
@@ -56,7 +55,7 @@ pub(super) fn check(
             // A reader may put an expression into the tree twice.
             found.sort_by_key(|read| read.name.span);
             found.dedup_by_key(|read| read.name.span);
-            found.iter().for_each(|read| read.tell(function.notation, report));
+            found.iter().for_each(|read| read.report(function.notation, report));
             return;
         }
     }
@@ -144,29 +143,22 @@ struct Read<'t, 'a> {
 }
 
 impl Read<'_, '_> {
-    fn tell(&self, notation: Notation, report: &mut Report<'_>) {
+    fn report(&self, notation: Notation, report: &mut Report<'_>) {
         if report.is_full() {
             return;
         }
         let Read { part: Part { tool, fields }, name, of } = self;
-        let whose = match of {
-            Some(of) => format!("`{of}` in the"),
-            None if core::ptr::eq(*fields, &raw const tool.fields) => "the".to_owned(),
-            None => "this part of the".to_owned(),
+        let part = match of {
+            Some(of) => messages::Part::Field(of),
+            None if core::ptr::eq(*fields, &raw const tool.fields) => messages::Part::Answer,
+            None => messages::Part::Inner,
         };
-        let message = format!("{whose} answer of `{}` has no field `{}` by its schema", tool.name, name.text);
-        let diagnostic = Diagnostic::new(Code::UnknownField, name.span, message)
-            .expected(some_of(fields.names()), format!("`{}`", name.text));
-        let mut meant = fields.names().filter(|other| is_spelling(name.text, other));
-        let diagnostic = match (meant.next(), meant.next()) {
-            (Some(meant), None) => {
-                mend::name(diagnostic, *name, Some(Near { name: meant, sure: true }), notation)
-            }
-            _ => diagnostic
-                .nearest(report.near(name.text, fields.names()).map(|near| near.name))
-                .help("where it may be there all the same, ask with HAS first"),
+        let mut spellings = fields.names().filter(|other| is_spelling(name.text, other));
+        let near = match (spellings.next(), spellings.next()) {
+            (Some(meant), None) => Some(Near { name: meant, sure: true }),
+            _ => report.near(name.text, fields.names()).map(|near| Near { sure: false, ..near }),
         };
-        report.push(diagnostic);
+        report.push(messages::unknown_field(&tool.name, part, *name, fields.names(), near, notation));
     }
 }
 

@@ -7,9 +7,10 @@
 //! After an error the slot counts as what it should have been, so that one mistake is told once.
 
 use super::bits::{Bits, FEW, WORDS};
-use super::describe::{Why, slot_name, slot_place};
 use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
+use super::messages::slots::{self as messages, Loss, Plain};
+use super::reasons::Unset;
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -237,7 +238,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::Read(slot, span) => self.read(&mut state, slot, span),
                 Event::Bind(slot, span) => self.bind(&mut state, slot, span, None),
                 Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
-                Event::Match(slot, span) => self.take_apart(&mut state, slot, span, index),
+                Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
                 Event::Fork => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
@@ -299,55 +300,36 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         if state.live {
             self.unreachable = false;
         } else if !self.only_loops && !core::mem::replace(&mut self.unreachable, true) {
-            self.wrong(Code::Unreachable, |_| {
-                Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
-            });
+            self.wrong(Code::Unreachable, |_| messages::unreachable(span));
         }
-    }
-
-    fn name(&self, slot: Slot) -> String {
-        slot_name(self.function, slot)
     }
 
     /// Why a slot is unset here.
-    fn why(&self, state: &State<W, R>, slot: Slot) -> Why {
+    fn why(&self, state: &State<W, R>, slot: Slot) -> Unset {
         let event = state.reasons.of(slot).and_then(|index| self.events.list.get(index as usize));
         match event {
-            Some(Event::Branch(path, span)) => Why::Branch(*path, *span),
-            Some(Event::Loop(_, span)) => Why::FirstPass(*span),
-            Some(Event::Repeat(_, span)) => Why::NoPass(*span),
-            Some(Event::Match(_, span)) => Why::TakenApart(*span),
-            _ => Why::Nothing,
+            Some(Event::Branch(path, span)) => Unset::Branch(*path, *span),
+            Some(Event::Loop(_, span)) => Unset::FirstPass(*span),
+            Some(Event::Repeat(_, span)) => Unset::NoPass(*span),
+            Some(Event::Match(_, span)) => Unset::Matched(*span),
+            _ => Unset::Never,
         }
+    }
+
+    /// The statement that bound a slot to a checked call last.
+    fn call_of(&self, slot: Slot) -> Option<Span> {
+        self.bound_by.get(slot.0 as usize).copied().flatten()
     }
 
     fn read(&mut self, state: &mut State<W, R>, slot: Slot, reference: Span) {
         if state.unset.has(slot) {
             self.wrong(Code::UnsetSlot, |this| {
-                let span = slot_place(this.function, slot, reference);
-                let why = this.why(state, slot);
-                let name = this.name(slot);
-                let message = format!("{name} is read, but {}", why.words());
-                let wrong = why.point(Diagnostic::new(Code::UnsetSlot, span, message));
-                let wrong = match why {
-                    Why::TakenApart(_) => wrong.help(
-                        "where its call failed it has no value, and nothing to undo; bind it in the ERR arm where \
-                         another value stands in for it",
-                    ),
-                    _ => wrong,
-                };
-                wrong.expected("a slot that every path here has set", format!("{name}, {}", why.words()))
+                messages::unset(this.function, slot, reference, this.why(state, slot))
             });
         }
         if state.checked.has(slot) {
             self.wrong(Code::UncheckedRead, |this| {
-                let span = slot_place(this.function, slot, reference);
-                let name = this.name(slot);
-                let message =
-                    format!("{name} is read, but it holds a call's result that a MATCH takes apart");
-                this.point_to_call(Diagnostic::new(Code::UncheckedRead, span, message), slot)
-                    .expected("a slot with a plain value", format!("{name}, not yet taken apart"))
-                    .help("read the slot that the OK arm binds, inside or after that arm")
+                messages::unchecked_read(this.function, slot, reference, this.call_of(slot))
             });
         }
         if state.unset.has(slot) {
@@ -356,30 +338,15 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         }
     }
 
-    fn point_to_call(&self, diagnostic: Diagnostic, slot: Slot) -> Diagnostic {
-        match self.bound_by.get(slot.0 as usize).copied().flatten() {
-            Some(span) => diagnostic.related(span, "bound to the call's result here"),
-            None => diagnostic,
-        }
-    }
-
-    fn dropped(&mut self, slot: Slot, span: Span, how: &str) {
+    fn dropped(&mut self, slot: Slot, span: Span, loss: Loss) {
         self.wrong(Code::DroppedResult, |this| {
-            let name = this.name(slot);
-            let message = format!("{name} {how} on a path where no MATCH took its call's result");
-            this.point_to_call(Diagnostic::new(Code::DroppedResult, span, message), slot)
-                .expected("a MATCH on every path", "a path without it")
-                .help(format!("MATCH {} on that path too, or bind another slot", this.number(slot)))
+            messages::dropped(this.function, slot, span, loss, this.call_of(slot))
         });
-    }
-
-    fn number(&self, slot: Slot) -> u32 {
-        self.function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
     }
 
     fn bind(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, call: Option<CallId>) {
         if state.checked.has(slot) {
-            self.dropped(slot, span, "is bound over");
+            self.dropped(slot, span, Loss::Rebound);
         }
         let binding = call.and_then(|call| self.bindings.get(call.0 as usize).copied());
         let checked = binding.is_some_and(|binding| binding.checked);
@@ -389,25 +356,19 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         state.settle(slot, if checked { Holds::Checked } else { Holds::Plain });
     }
 
-    fn take_apart(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, index: u32) {
+    fn match_result(&mut self, state: &mut State<W, R>, slot: Slot, span: Span, index: u32) {
         if state.unset.has(slot) || state.plain.has(slot) {
             self.wrong(Code::MatchUnchecked, |this| {
-                let name = this.name(slot);
-                let diagnostic = |what: &str| {
-                    Diagnostic::new(Code::MatchUnchecked, span, format!("MATCH on {name}, but {what}"))
-                        .expected("a slot that a CALL binds on every path", format!("{name}, but {what}"))
-                };
                 if !state.plain.has(slot) {
-                    let why = this.why(state, slot);
-                    return why.point(diagnostic(why.words()));
+                    return messages::match_unset(this.function, slot, span, this.why(state, slot));
                 }
                 let parameter = (slot.0 as usize) < this.function.parameters.len();
-                let diagnostic = diagnostic(match (parameter, state.checked.has(slot)) {
-                    (true, _) => "it holds a parameter",
-                    (false, true) => "it holds a plain value on some path",
-                    (false, false) => "it holds a plain value",
-                });
-                this.point_to_call(diagnostic, slot).help("bind the slot with `LET … CALL …` right before")
+                let plain = match (parameter, state.checked.has(slot)) {
+                    (true, _) => Plain::Parameter,
+                    (false, true) => Plain::OnSomePath,
+                    (false, false) => Plain::Always,
+                };
+                messages::match_plain(this.function, slot, span, plain, this.call_of(slot))
             });
         }
         state.settle(slot, Holds::Nothing);
@@ -417,7 +378,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
     fn exit(&mut self, state: &mut State<W, R>, ending: Ending, span: Span) {
         if ending == Ending::Value && !state.checked.is_empty() {
             for slot in state.checked.iter() {
-                self.dropped(slot, span, "is left behind");
+                self.dropped(slot, span, Loss::Left);
             }
         }
         state.leave();

@@ -1,37 +1,38 @@
-//! Gradual types: what is known of every value, and where that cannot fit.
+//! Gradual types: infers the type of every value, and reports values that cannot fit.
 //!
-//! A slot's type is what all its bindings agree on, wherever they stand. Since a loop lets a binding depend on a later
-//! one, types are found by repeating: every pass starts from what the last one found and only ever learns that less is
-//! known. The last pass, in which no slot changed after it was read, is the one whose complaints count.
+//! What words take and give is in [`crate::rules`]. A slot has the type that all its bindings in the function agree on.
+//! Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every pass starts from the
+//! types of the last one, and types only ever become less precise. Only the diagnostics of the last pass count, in which
+//! no slot changed after it was read.
 
-use super::describe::slot_name;
-use super::mend;
+use super::facts::{CallFacts, Facts};
+use super::messages::types as messages;
+use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
-use super::{CallFacts, Facts};
 use crate::ast::{
     Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
-    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
+use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
-use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
-use std::fmt::Display;
 
 /// Passes before every slot whose type is not yet settled counts as unknown. One does where every slot is bound before it
 /// is read; each further one takes a chain of slots that depend on later ones.
 const PASSES: usize = 8;
 
-/// Checks the types of a function. Of what stands at one of the `doubts`, nothing counts as known.
+/// Checks the types of a function. The expressions at the `suspects` count as of unknown type.
 pub(super) fn check(
     file: &File<'_>,
     function: &Function<'_>,
     facts: &Facts,
     resolved: &[Resolved<'_>],
-    doubts: &[Span],
+    suspects: &[Span],
 ) -> Diagnostics {
     let slots = function.slots.len();
     let mut types = Types {
@@ -39,7 +40,7 @@ pub(super) fn check(
         function,
         facts,
         resolved,
-        doubts,
+        suspects,
         slots: smallvec![Slots::default(); slots],
         failures: SmallVec::new(),
         changed: false,
@@ -87,7 +88,7 @@ struct Types<'t, 'a> {
     function: &'t Function<'a>,
     facts: &'t Facts,
     resolved: &'t [Resolved<'t>],
-    doubts: &'t [Span],
+    suspects: &'t [Span],
     slots: SmallVec<[Slots; 16]>,
     /// What the slots of the ERR arms around are, and where they get it.
     failures: SmallVec<[(Slot, Seen, Span); 4]>,
@@ -207,24 +208,11 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// A value that nothing takes, unless a call is made for it.
+    /// Reports a value that nothing uses, unless it makes a call.
     fn unused(&mut self, value: &Expr<'a>) {
-        // In documents a step has its value whether or not it is asked for, and what is lost is told by their readers.
-        if self.function.notation != Notation::Id || value.calls() {
-            return;
+        if self.function.notation == Notation::Id && !value.calls() {
+            self.found.push(messages::unused(self.function, value));
         }
-        let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
-            .expected("a value that is bound or returned", "one that is worked out and left behind");
-        let changed = match value.kind {
-            ExprKind::Binary(Binary::Append, Expr { kind: ExprKind::Ref(slot), .. }, _)
-            | ExprKind::Merge(Expr { kind: ExprKind::Ref(slot), .. }, _) => Some(*slot),
-            _ => None,
-        };
-        self.found.push(match changed {
-            Some(slot) => mend::bind_again(warning, self.function, slot),
-            None => warning
-                .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
-        });
     }
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
@@ -260,10 +248,8 @@ impl<'a> Types<'_, 'a> {
 
     fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Inferred, declared: Span) {
         if let Some(found) = seen.filter(|found| !found.meets(wanted)) {
-            let message = format!("`{}` gives {wanted}, but this is {found}", self.function.name.text);
-            let fits = |meant: Inferred| meant.meets(wanted);
-            let diagnostic = self.mismatch(value, found, (wanted.to_string(), fits), message);
-            self.found.push(diagnostic.related(declared, "the type is given here"));
+            let value = self.typed(value, found);
+            self.found.push(messages::output(self.function, value, wanted, declared));
         }
     }
 
@@ -276,7 +262,8 @@ impl<'a> Types<'_, 'a> {
     }
 
     fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen {
-        self.condition(&node.condition, "IF");
+        let condition = self.expression(&node.condition);
+        self.operand(Word::If, 0, &node.condition, condition, None);
         let then = self.block(&node.then, to);
         let otherwise = node.otherwise.as_ref().and_then(|block| self.block(block, to));
         join(then, otherwise)
@@ -308,27 +295,23 @@ impl<'a> Types<'_, 'a> {
     }
 
     fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen {
-        let list = self.list(&node.list, "FOR runs over a list");
-        self.bind(node.item, list.and_then(Inferred::item), node.item_span);
+        let list = self.expression(&node.list);
+        self.operand(Word::For, 0, &node.list, list, None);
+        self.bind(node.item, list.map(rules::item), node.item_span);
         let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
-        let seen = pass.map(Inferred::list);
+        let seen = rules::gives(Word::For, list, pass);
         let wanted = Inferred::from(self.function.output.ok.ty);
         if let Some(found) = seen.filter(|found| to == Goes::Out && !found.meets(wanted)) {
-            let message =
-                format!("`{}` gives {wanted}, but this FOR yields {found}", self.function.name.text);
-            let diagnostic = Diagnostic::new(Code::TypeMismatch, node.span, message)
-                .expected(wanted.to_string(), found.to_string())
-                .related(self.function.output.ok.span, "the type is given here");
-            self.found.push(diagnostic);
+            self.found.push(messages::loop_output(self.function, node.span, found));
         }
         seen
     }
 
     fn expression(&mut self, expression: &Expr<'a>) -> Seen {
-        if !self.doubts.is_empty() && self.doubts.contains(&expression.span) {
+        if !self.suspects.is_empty() && self.suspects.contains(&expression.span) {
             return Some(Inferred::ANY);
         }
         match &expression.kind {
@@ -337,292 +320,138 @@ impl<'a> Types<'_, 'a> {
                 None => self.slot(*slot).plain,
             },
             ExprKind::Literal(literal) => Some(literal_type(*literal)),
-            ExprKind::Field(of, name) => {
-                self.field(of, name.text);
-                Some(Inferred::ANY)
-            }
+            ExprKind::Field(of, name) => self.field(of, name.text),
             ExprKind::Call(call) => Some(self.call(call)),
-            ExprKind::Unary(Unary::Not, of) => {
-                self.condition(of, "NOT");
-                Some(Inferred::BOOL)
-            }
-            ExprKind::Unary(Unary::Len, of) => Some(self.length(of)),
+            ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
-            ExprKind::Has(of, _) => {
-                self.record(of, "HAS asks a record");
-                Some(Inferred::BOOL)
-            }
+            ExprKind::Has(of, _) => self.unary(Word::Has, of),
             ExprKind::MatchMap(map) => self.cases(map),
-            ExprKind::Record(fields) => Some(self.fields(fields)),
-            ExprKind::Merge(of, fields) => {
-                self.record(of, "MERGE takes a record");
-                Some(self.fields(fields))
+            ExprKind::Record(fields) => {
+                self.fields(fields);
+                rules::gives(Word::Obj, None, None)
             }
-            ExprKind::List(items) => Some(self.items(items)),
+            ExprKind::Merge(of, fields) => {
+                let seen = self.unary(Word::Merge, of);
+                self.fields(fields);
+                seen
+            }
+            ExprKind::List(items) => self.items(items),
         }
     }
 
-    fn fields(&mut self, fields: &[Field<'a>]) -> Inferred {
+    fn fields(&mut self, fields: &[Field<'a>]) {
         for field in fields {
             self.expression(&field.value);
         }
-        Inferred::RECORD
     }
 
-    fn items(&mut self, items: &[Expr<'a>]) -> Inferred {
+    fn items(&mut self, items: &[Expr<'a>]) -> Seen {
         let mut all = None;
         for item in items {
             all = join(all, self.expression(item));
         }
-        all.unwrap_or(Inferred::ANY).list()
+        rules::gives(Word::List, None, all.or(Some(Inferred::ANY)))
     }
 
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
         let subject = self.expression(&map.subject);
+        if let Some(subject) = subject {
+            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, literal_type(case.key));
+            if let Some(case) = map.cases.iter().find(unmet) {
+                let (notation, key) = (self.function.notation, literal_type(case.key));
+                self.found.push(messages::never_met(notation, subject, case, key));
+            }
+        }
         let mut all = None;
-        let unmet = |case: &&Case<'a>| subject.is_some_and(|subject| is_unmet(subject, case.key));
-        if let (Some(subject), Some(case)) = (subject, map.cases.iter().find(unmet)) {
-            self.never_met(subject, case);
+        for value in map.cases.iter().map(|case| &case.value).chain(&map.default) {
+            all = join(all, self.expression(value));
         }
-        for case in map.cases {
-            all = join(all, self.expression(&case.value));
-        }
-        if let Some(default) = &map.default {
-            all = join(all, self.expression(default));
-        }
-        all
+        rules::gives(Word::MatchMap, subject, all)
     }
 
-    fn length(&mut self, of: &Expr<'a>) -> Inferred {
+    /// A word whose first operand alone is checked here.
+    fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen {
         let seen = self.expression(of);
-        let fits = |known: Inferred| {
-            known.item().is_some() || known.meets(Inferred::TEXT) || known.meets(Inferred::RECORD)
-        };
-        self.demand(of, seen, fits, "a text, list or record", "LEN measures a text, list or record");
-        Inferred::NUMBER
+        self.operand(word, 0, of, seen, None);
+        rules::gives(word, seen, None)
     }
 
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen {
-        match operator {
-            Binary::Add if self.function.notation != Notation::Id => Some(self.sum(left, right)),
-            Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
-                self.number(left, "arithmetic takes numbers");
-                self.number(right, "arithmetic takes numbers");
-                Some(Inferred::NUMBER)
-            }
-            Binary::Eq | Binary::Neq => {
-                let (a, b) = (self.expression(left), self.expression(right));
-                self.never_equal((left, a), (right, b));
-                Some(Inferred::BOOL)
-            }
-            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => Some(self.compare(left, right)),
-            Binary::And | Binary::Or => {
-                let word = if operator == Binary::And { "AND" } else { "OR" };
-                self.condition(left, word);
-                self.condition(right, word);
-                Some(Inferred::BOOL)
-            }
-            Binary::Concat => {
-                self.expression(left);
-                self.expression(right);
-                Some(Inferred::TEXT)
-            }
-            Binary::Append => self.append(left, right),
-            Binary::At => {
-                let list = self.list(left, "AT reads a list");
-                self.number(right, "AT takes a number as index");
-                list.and_then(Inferred::item)
-            }
-            Binary::HasName => {
-                self.record(left, "HAS asks a record");
-                let seen = self.expression(right);
-                self.demand(
-                    right,
-                    seen,
-                    |known| known.meets(Inferred::TEXT),
-                    "text",
-                    "HAS takes a text as name",
-                );
-                Some(Inferred::BOOL)
-            }
-        }
-    }
-
-    /// A sum as documents write it. Who adds texts means to join them, and is told so once.
-    fn sum(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Inferred {
+        let word = operator.word();
         let (a, b) = (self.expression(left), self.expression(right));
-        let of_text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
-        if let Some((operand, _)) = of_text {
-            let message = "`+` adds numbers, but this is text".to_owned();
-            let expected = (Inferred::NUMBER.to_string(), |_| false);
-            let diagnostic = self.mismatch(operand, Inferred::TEXT, expected, message);
-            self.found.push(diagnostic.help("`concat` joins texts"));
-            return Inferred::ANY;
+        if operator == Binary::Add && self.function.notation != Notation::Id {
+            // Who adds texts means to join them, so the sum is reported once and its type is unknown.
+            let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
+            if let Some((operand, _)) = text {
+                let value = self.typed(operand, Inferred::TEXT);
+                self.found.push(messages::sum_of_text(self.function, value));
+                return Some(Inferred::ANY);
+            }
         }
-        for (operand, seen) in [(left, a), (right, b)] {
-            self.demand(
-                operand,
-                seen,
-                |known| known.meets(Inferred::NUMBER),
-                "number",
-                "arithmetic takes numbers",
-            );
+        if matches!(operator, Binary::Eq | Binary::Neq) {
+            self.never_equal((left, a), (right, b));
         }
-        Inferred::NUMBER
+        let first = a.filter(|_| self.operand(word, 0, left, a, None));
+        self.operand(word, 1, right, b, first);
+        rules::gives(word, a, b)
     }
 
-    fn compare(&mut self, left: &Expr<'a>, right: &Expr<'a>) -> Inferred {
-        const WHAT: &str = "comparison takes two numbers or two texts";
-        let ordered = |known: Inferred| known.meets(Inferred::NUMBER) || known.meets(Inferred::TEXT);
-        let (a, b) = (self.expression(left), self.expression(right));
-        let left_fits = self.demand(left, a, ordered, "number or text", WHAT);
-        let right_fits = self.demand(right, b, ordered, "number or text", WHAT);
-        if let (Some(a), true, true) = (a, left_fits, right_fits) {
-            self.demand(right, b, |b| b.meets(a), a, WHAT);
-        }
-        Inferred::BOOL
-    }
-
-    /// Warns of two values that no run finds equal. Nil is what any value may be absent as, and an empty list equals another.
+    /// Warns of two values that no run finds equal.
     fn never_equal(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
         let (Some(a), Some(b)) = (left.1, right.1) else { return };
         let made =
             |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
-        let constants = made(left.0) && made(right.0);
-        if a.meets(b) || constants || [a, b].contains(&Inferred::NIL) || (a.lists > 0 && b.lists > 0) {
+        if rules::may_be_equal(a, b) || (made(left.0) && made(right.0)) {
             return;
         }
         let (at, found, other) = match left.0.kind {
             ExprKind::Literal(_) => (left.0, a, b),
             _ => (right.0, b, a),
         };
-        let message = format!("{found} is compared with {other}: they are never equal");
-        let warning = Diagnostic::new(Code::NeverEqual, at.span, message)
-            .expected(other.to_string(), found.to_string());
-        self.found.push(mend::literal(warning, at, self.function.notation, |meant| meant == other));
+        self.found.push(messages::never_equal(self.function, at, found, other));
     }
 
-    /// Warns of a case that the value which is matched never meets.
-    fn never_met(&mut self, subject: Inferred, case: &Case<'a>) {
-        let key = literal_type(case.key);
-        let message = format!("what is matched is {subject}, which this {key} never equals");
-        let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
-            .expected(subject.to_string(), key.to_string());
-        let help = match (key, subject, self.function.notation) {
-            (Inferred::TEXT, Inferred::NUMBER | Inferred::BOOL, Notation::Workflow) => {
-                Some("write the key without quotes")
-            }
-            (Inferred::TEXT, Inferred::NUMBER | Inferred::BOOL, Notation::Id) => {
-                Some("write the key without quotes")
-            }
-            (Inferred::TEXT, Inferred::NUMBER, _) => {
-                Some("write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`")
-            }
-            (Inferred::TEXT, Inferred::BOOL, _) => {
-                Some("write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`")
-            }
-            _ => None,
-        };
-        self.found.push(match help {
-            Some(help) => warning.help(help),
-            None => warning,
-        });
-    }
-
-    fn append(&mut self, list: &Expr<'a>, item: &Expr<'a>) -> Seen {
-        let list = self.list(list, "APPEND takes a list");
-        let item = self.expression(item);
-        let items = list.and_then(Inferred::item)?;
-        Some(item.map_or(items, |item| items.join(item)).list())
-    }
-
-    /// The type of a list; a list of anything where it is none.
-    fn list(&mut self, expression: &Expr<'a>, what: &str) -> Seen {
-        let seen = self.expression(expression);
-        self.demand(expression, seen, |known| known.item().is_some(), "list", what);
-        seen.map(|known| known.item().map_or(Inferred::ANY, |item| item).list())
-    }
-
-    fn number(&mut self, expression: &Expr<'a>, what: &str) {
-        let seen = self.expression(expression);
-        self.demand(expression, seen, |known| known.meets(Inferred::NUMBER), "number", what);
-    }
-
-    fn record(&mut self, expression: &Expr<'a>, what: &str) {
-        let seen = self.expression(expression);
-        self.demand(expression, seen, |known| known.meets(Inferred::RECORD), "record", what);
-    }
-
-    /// A field of a record. What other languages count by a field is counted by LEN.
-    fn field(&mut self, of: &Expr<'a>, name: &str) {
-        let before = self.found.mark();
-        self.record(of, "FIELD reads a record");
-        if matches!(name, "length" | "size" | "count" | "len") {
-            self.found.reword(before, |wrong| {
-                wrong.help =
-                    Some("LEN counts the elements of a list and the characters of a text".to_owned());
-            });
+    /// A field of a record. Other languages have a length as a field.
+    fn field(&mut self, of: &Expr<'a>, name: &str) -> Seen {
+        let seen = self.expression(of);
+        if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
+            let counts = matches!(name, "length" | "size" | "count" | "len");
+            let counted = |wrong| messages::counted_by_field(self.function, wrong);
+            self.found.push(if counts { counted(wrong) } else { wrong });
         }
+        rules::gives(Word::Field, seen, None)
     }
 
-    fn condition(&mut self, expression: &Expr<'a>, word: &str) {
-        let seen = self.expression(expression);
-        let fits = |known: Inferred| known.meets(Inferred::BOOL) || known.meets(Inferred::NIL);
-        if let Some(found) = seen.filter(|&found| !fits(found)) {
-            let message = format!("{word} takes a bool or nil, but this is {found}");
-            let mut diagnostic = self.mismatch(expression, found, ("bool or nil".to_owned(), fits), message);
-            if found == Inferred::NUMBER && self.function.notation != Notation::Id {
-                diagnostic = diagnostic.help("compare it with another number");
-            }
-            self.found.push(Diagnostic { code: Code::ConditionType, ..diagnostic });
-        }
+    /// Reports an operand that its word does not take; whether it does.
+    fn operand(&mut self, word: Word, index: usize, expression: &Expr<'a>, seen: Seen, first: Seen) -> bool {
+        let misfit = self.misfit(word, index, expression, seen, first);
+        let fits = misfit.is_none();
+        misfit.into_iter().for_each(|wrong| self.found.push(wrong));
+        fits
     }
 
-    /// Reports a known type that does not fit; whether it does.
-    fn demand(
-        &mut self,
+    /// The diagnostic of an operand that its word does not take.
+    fn misfit(
+        &self,
+        word: Word,
+        index: usize,
         expression: &Expr<'a>,
         seen: Seen,
-        fits: impl Fn(Inferred) -> bool,
-        expected: impl Display,
-        what: &str,
-    ) -> bool {
-        let Some(found) = seen.filter(|&found| !fits(found)) else { return true };
-        let message = format!("{what}, but this is {found}");
-        let diagnostic = self.mismatch(expression, found, (expected.to_string(), fits), message);
-        self.found.push(diagnostic);
-        false
+        first: Seen,
+    ) -> Option<Diagnostic> {
+        let demand: Demand = rules::operand(word, index, first);
+        let found = seen.filter(|&found| !demand.accepts(found))?;
+        Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
     }
 
-    /// A mismatch that says where the type comes from, or what to write in place of a constant. Of what is expected: in
-    /// words, and whether a type is that.
-    fn mismatch(
-        &self,
-        expression: &Expr<'a>,
-        found: Inferred,
-        expected: (String, impl Fn(Inferred) -> bool),
-        message: String,
-    ) -> Diagnostic {
-        let (expected, fits) = expected;
-        let diagnostic = Diagnostic::new(Code::TypeMismatch, expression.span, message)
-            .expected(expected, found.to_string());
-        let diagnostic = mend::literal(diagnostic, expression, self.function.notation, fits);
-        match expression.kind {
-            ExprKind::Ref(slot) => match self.origin(slot) {
-                Some(span) => {
-                    let name = slot_name(self.function, slot);
-                    diagnostic.related(span, format!("{name} gets its type, {found}, here"))
-                }
-                None => diagnostic,
-            },
-            ExprKind::Call(call) => match self.callee(call) {
-                Some(callee) => {
-                    diagnostic.related(callee.output.ok.span, format!("`{}` gives {found}", callee.name.text))
-                }
-                None => diagnostic,
-            },
-            _ => diagnostic,
-        }
+    /// An expression of a type, with where that comes from.
+    fn typed<'e>(&'e self, expression: &'e Expr<'a>, found: Inferred) -> Typed<'e, 'a> {
+        let origin = match expression.kind {
+            ExprKind::Ref(slot) => self.origin(slot).map(|span| Origin::Slot(slot, span)),
+            ExprKind::Call(call) => self.callee(call).map(Origin::Function),
+            _ => None,
+        };
+        Typed { expression, found, origin }
     }
 
     /// Where a slot that is read here gets its type.
@@ -650,15 +479,11 @@ impl<'a> Types<'_, 'a> {
             let seen = self.expression(&argument.value);
             let wanted = resolved.and_then(|resolved| resolved.wanted.get(index).copied().flatten());
             let Some(wanted) = wanted else { continue };
-            if let Some(found) = seen.filter(|found| !found.meets(wanted.known)) {
-                let (tool, name) = (call.tool.text, argument.name.text);
-                let message = format!("`{name}` of `{tool}` takes {}, but this is {found}", wanted.known);
-                let expected = (wanted.known.to_string(), |meant: Inferred| meant.meets(wanted.known));
-                let diagnostic = self.mismatch(&argument.value, found, expected, message);
-                self.found.push(match wanted.declared {
-                    Some(span) => diagnostic.related(span, "the parameter's type is given here"),
-                    None => diagnostic,
-                });
+            if let Some(found) = seen.filter(|found| !found.meets(wanted.ty)) {
+                let value = self.typed(&argument.value, found);
+                let name = argument.name.text;
+                let wrong = messages::argument(self.function, call, name, value, wanted.ty, wanted.declared);
+                self.found.push(wrong);
             }
         }
         match resolved.map(|resolved| resolved.target) {
@@ -669,12 +494,6 @@ impl<'a> Types<'_, 'a> {
             _ => Inferred::ANY,
         }
     }
-}
-
-/// Whether what is matched never meets a case.
-fn is_unmet(subject: Inferred, key: Literal<'_>) -> bool {
-    let key = literal_type(key);
-    key != Inferred::NIL && subject != Inferred::NIL && !subject.meets(key)
 }
 
 fn literal_type(literal: Literal<'_>) -> Inferred {

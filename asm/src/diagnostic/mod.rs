@@ -5,8 +5,7 @@
 
 pub mod fix;
 pub mod json;
-#[cfg(feature = "cli")]
-pub mod terminal;
+pub(crate) mod source;
 
 use crate::span::Span;
 use core::fmt;
@@ -206,19 +205,9 @@ impl Diagnostics {
         self.dropped = mark.dropped;
     }
 
-    /// Whether any was added since the mark.
-    pub fn has_since(&self, mark: Mark) -> bool {
-        self.list.len() > mark.kept
-    }
-
     /// Whether an error was added since the mark.
     pub fn has_errors_since(&self, mark: Mark) -> bool {
         self.errors > mark.errors
-    }
-
-    /// Hands over each that was added since the mark, to be said in other words.
-    pub fn reword(&mut self, mark: Mark, with: impl FnMut(&mut Diagnostic)) {
-        self.list.iter_mut().skip(mark.kept).for_each(with);
     }
 
     /// Whether one of them refuses the program.
@@ -252,8 +241,8 @@ impl Diagnostics {
         });
     }
 
-    /// Makes an error of this code of the warnings inside a place.
-    pub fn harden(&mut self, place: Span, code: Code) {
+    /// Turns the warnings inside a place into diagnostics of another code.
+    pub fn escalate(&mut self, place: Span, code: Code) {
         let inside = |found: &&mut Diagnostic| {
             !found.is_error() && place.start <= found.span.start && found.span.end <= place.end
         };
@@ -270,7 +259,7 @@ impl Diagnostics {
 }
 
 /// A state of [`Diagnostics`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     kept: usize,
     errors: usize,

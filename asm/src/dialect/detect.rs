@@ -4,8 +4,9 @@
 //! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: a
 //! broken source should be told by the reader of the notation that it was meant for.
 
+use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;
-use ilo_spec::node::Word;
+use crate::source::{begins_id_text, conversation, trimmed};
 
 impl Notation {
     /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
@@ -14,16 +15,26 @@ impl Notation {
     }
 }
 
-/// The words that stand at the top of a program in each notation; the notation with the most of them is the one. Of
-/// those with equally many, the first.
-const TOP: [(Notation, &[&str]); 4] = [
-    (Notation::ToolCalling, &["function", "input", "output", "deps", "steps"]),
-    (Notation::Constrained, &["fn", "in", "out", "deps", "body"]),
-    (Notation::Mcp, &["meta", "steps"]),
-    (Notation::Workflow, &["name", "input", "output", "steps"]),
-];
-/// Those of the above that stand in one notation alone, and weigh more than all others together.
-const TELLING: [&str; 5] = ["function", "fn", "body", "meta", "name"];
+/// The JSON and YAML notations in the order in which they win where equally many words speak for several.
+const NOTATIONS: [Notation; 4] =
+    [Notation::ToolCalling, Notation::Constrained, Notation::Mcp, Notation::Workflow];
+
+/// The words at the top of a program in a notation.
+fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let keys: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+    keys.iter().map(move |&key| Dialect::of(notation).word(key))
+}
+
+/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others together.
+fn weight(word: &str, notation: Notation) -> usize {
+    let has = |notation: Notation| top(notation).any(|own| own == word);
+    let alone = NOTATIONS.iter().all(|&other| other == notation || !has(other));
+    match (has(notation), alone) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 16,
+    }
+}
 
 /// What a source of each notation begins like, for the message where it is none of them.
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
@@ -31,8 +42,8 @@ pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": �
 
 /// The notation of a source; `None` where it begins like none.
 pub(crate) fn detect(source: &str) -> Option<Notation> {
-    let source = source.get(prose(source)..).unwrap_or(source);
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let source = source.get(conversation(source)..).unwrap_or(source);
+    let start = trimmed(source);
     if start.is_empty() {
         return Some(Notation::Id);
     }
@@ -44,59 +55,23 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
         return json(start);
     }
     let mut keys = start.lines().filter_map(yaml_key).peekable();
-    if start.starts_with(';') || is_instruction(start) {
+    if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
     keys.peek().is_some().then_some(Notation::Workflow)
-}
-
-/// How many bytes of a source are words of a conversation before the program: `Here is the program:`.
-pub(crate) fn prose(source: &str) -> usize {
-    /// How many lines are looked through for the program.
-    const LINES: usize = 64;
-    let start = source.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    let speaks = start.starts_with(char::is_alphabetic)
-        && !is_instruction(start)
-        && start.lines().next().is_some_and(|line| {
-            let key = line
-                .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' ') && key.starts_with(char::is_lowercase));
-            yaml_key(line).is_none() && line.contains(' ') && !key
-        });
-    if !speaks {
-        return 0;
-    }
-    let mut at = source.len() - start.len();
-    for line in start.split_inclusive('\n').take(LINES) {
-        let json =
-            line.starts_with(['{', '[']) && line.trim_end().len() > 1 || matches!(line.trim_end(), "{" | "[");
-        if json || line.starts_with("```") || line.starts_with("; fn ") || line.starts_with("name:") {
-            return at;
-        }
-        at += line.len();
-    }
-    0
-}
-
-/// Whether the first word is one of instruction text, or stands before a comment that is.
-fn is_instruction(start: &str) -> bool {
-    let word = start.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
-    let known = word.len() <= 16 && Word::from_mnemonic(&word.to_ascii_uppercase()).is_some();
-    start.starts_with("fn ") || known || start.lines().any(|line| line.trim_start().starts_with("; fn "))
 }
 
 /// The key of a workflow that a line begins with.
 fn yaml_key(line: &str) -> Option<&str> {
     let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
     let key = key.trim_end().trim_matches(['"', '\'']);
-    let known = |(_, words): &(Notation, &[&'static str])| words.contains(&key);
     let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
-    (blank && TOP.iter().any(known)).then_some(key)
+    (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
 }
 
 /// The JSON notation whose keys the first record has; tool calling where it has none of any.
 fn json(start: &str) -> Option<Notation> {
-    let mut scores = [0_usize; TOP.len()];
+    let mut scores = [0_usize; NOTATIONS.len()];
     let mut any = false;
     let mut keys = Keys::of_first_record(start);
     // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
@@ -107,10 +82,8 @@ fn json(start: &str) -> Option<Notation> {
         let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
         seen_name |= key == "name";
         named_steps |= key == "steps" && value.starts_with('{');
-        for ((_, words), score) in TOP.iter().zip(&mut scores) {
-            if words.contains(&key) {
-                *score += if TELLING.contains(&key) { 16 } else { 1 };
-            }
+        for (&notation, score) in NOTATIONS.iter().zip(&mut scores) {
+            *score += weight(key, notation);
         }
     }
     if let Some(workflow) = scores.last_mut().filter(|_| !named_steps) {
@@ -118,7 +91,7 @@ fn json(start: &str) -> Option<Notation> {
     }
     let best = scores.iter().copied().max().unwrap_or_default();
     let found = scores.iter().position(|&score| score == best && best > 0);
-    let notation = found.and_then(|at| TOP.get(at)).map(|&(notation, _)| notation);
+    let notation = found.and_then(|at| NOTATIONS.get(at)).copied();
     notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 

@@ -8,9 +8,11 @@ pub mod infix;
 pub(crate) mod lint;
 pub(crate) mod loose;
 pub mod operator;
+pub mod other_operator;
 pub mod reference;
 pub(crate) mod survey;
 pub mod template;
+pub(crate) mod terms;
 mod writing;
 
 use crate::notation::Notation;
@@ -82,7 +84,7 @@ pub(crate) const ALL: [Key; KEYS] = {
 /// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its own.
 struct Words(Key, [&'static str; 4]);
 
-/// Every word. Where a notation has none, the words of its sisters are understood.
+/// Every word. Where a notation has none, those of the others are understood.
 const WORDS: [Words; KEYS] = [
     Words(Key::Let, ["let"; 4]),
     Words(Key::Call, ["call"; 4]),
@@ -196,8 +198,8 @@ pub(crate) const META: [Key; 4] = [Key::Name, Key::Input, Key::Output, Key::Deps
 pub(crate) enum Meant {
     /// The notation's own word.
     Own,
-    /// A sister's word.
-    Sister,
+    /// Another notation's word.
+    Other,
 }
 
 /// One of the four notations.
@@ -247,7 +249,7 @@ impl Dialect {
         if matches!(self.notation, Notation::ToolCalling | Notation::Workflow) { "error" } else { "err" }
     }
 
-    /// The notation's word for a key; a sister's where it has none.
+    /// The notation's word for a key; another notation's where it has none.
     pub(crate) fn word(self, key: Key) -> &'static str {
         let words = spellings(key);
         let own = words.get(self.column).copied().unwrap_or("");
@@ -264,16 +266,16 @@ impl Dialect {
         matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
     }
 
-    /// What a word means as one of these keys. An own word wins over a sister's.
+    /// What a word means as one of these keys. An own word wins over another notation's.
     pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
         if word.is_empty() {
             // What a notation has no word for has the empty one in the table.
             return None;
         }
         let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
-        let sister = |&&key: &&Key| spellings(key).contains(&word);
+        let other = |&&key: &&Key| spellings(key).contains(&word);
         let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
-        found.or_else(|| keys.iter().find(sister).map(|&key| (key, Meant::Sister)))
+        found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }
 
     /// The key that a word which is none of these most likely stands for.

@@ -1,10 +1,9 @@
-//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text, and what the operators
-//! of other languages are called here.
+//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. What those of other
+//! languages are called here is in [`super::other_operator`].
 //!
 //! It knows neither documents nor infix text; those who read them look here.
 
 use crate::ast::{Binary, Unary};
-use crate::text::nearest;
 
 /// Which node an operator makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,146 +75,6 @@ pub const TABLE: [Operator; 19] = [
 /// All spellings, for a message that lists them.
 pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat`";
 
-/// What operators of other languages are called here.
-const FOREIGN: &[(&str, &str)] = &[
-    ("&&", "and"),
-    ("&", "and"),
-    ("||", "or"),
-    ("|", "or"),
-    ("!", "not"),
-    ("===", "=="),
-    ("=", "=="),
-    ("is", "=="),
-    ("eq", "=="),
-    ("equals", "=="),
-    ("!==", "!="),
-    ("<>", "!="),
-    ("=!", "!="),
-    ("~=", "!="),
-    ("ne", "!="),
-    ("neq", "!="),
-    ("=>", ">="),
-    ("gte", ">="),
-    ("ge", ">="),
-    ("=<", "<="),
-    ("lte", "<="),
-    ("le", "<="),
-    ("gt", ">"),
-    ("lt", "<"),
-    ("≥", ">="),
-    ("≤", "<="),
-    ("≠", "!="),
-    ("×", "*"),
-    ("÷", "/"),
-    ("−", "-"),
-    ("+=", "+"),
-    ("-=", "-"),
-    ("add", "+"),
-    ("sub", "-"),
-    ("subtract", "-"),
-    ("minus", "-"),
-    ("plus", "+"),
-    ("mul", "*"),
-    ("multiply", "*"),
-    ("times", "*"),
-    ("div", "/"),
-    ("divide", "/"),
-    ("mod", "%"),
-    ("rem", "%"),
-    ("length", "len"),
-    ("size", "len"),
-    ("count", "len"),
-    ("strlen", "len"),
-    ("get", "at"),
-    ("index", "at"),
-    ("nth", "at"),
-    ("push", "append"),
-    ("add_item", "append"),
-    ("join", "concat"),
-    ("cat", "concat"),
-    ("has_key", "has"),
-    ("haskey", "has"),
-    ("has_field", "has"),
-    ("++", "concat"),
-    ("..", "concat"),
-];
-
-/// Functions of other languages that no operator is.
-const FUNCTIONS: [&str; 34] = [
-    "sum",
-    "max",
-    "min",
-    "round",
-    "abs",
-    "floor",
-    "ceil",
-    "avg",
-    "upper",
-    "lower",
-    "trim",
-    "split",
-    "sort",
-    "reverse",
-    "unique",
-    "keys",
-    "values",
-    "first",
-    "last",
-    "slice",
-    "substring",
-    "replace",
-    "format",
-    "now",
-    "uuid",
-    "coalesce",
-    "parse",
-    "json",
-    "string",
-    "number",
-    "flatten",
-    "group",
-    "sqrt",
-    "pow",
-];
-
-/// What to do in place of a function of another language.
-pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
-    let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
-    Some(match plain.as_str() {
-        "sum" | "max" | "min" | "avg" => {
-            "a loop, `for`, does it: bind a variable before it, and bind that again in each pass"
-        }
-        "first" => "the first item of a list is `{\"at\": [list, 0]}`",
-        "last" => "the last item of a list is `{\"at\": [list, {\"-\": [{\"len\": list}, 1]}]}`",
-        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`",
-        _ if FUNCTIONS.contains(&plain.as_str()) => {
-            "what no operator computes a tool does, in a step with `call`"
-        }
-        _ => return None,
-    })
-}
-
-/// What asks elsewhere whether a list holds a value, which no operator does.
-pub(crate) const MEMBERSHIP: [&str; 7] =
-    ["in", "contains", "includes", "member", "any_of", "one_of", "not in"];
-
-/// What asks for one thing elsewhere, and what stands before and behind the operand here.
-const PREDICATES: &[(&[&str], &str, &str)] = &[
-    (&["is_null", "isnull", "is_none", "is_nil", "null", "missing", "absent"], "{\"==\": [", ", null]}"),
-    (&["is_not_null", "not_null", "notnull", "exists", "present", "defined"], "{\"!=\": [", ", null]}"),
-    (&["is_empty", "isempty", "empty"], "{\"==\": [{\"len\": ", "}, 0]}"),
-    (&["is_not_empty", "not_empty", "notempty", "nonempty"], "{\">\": [{\"len\": ", "}, 0]}"),
-];
-
-/// What stands before and behind the operand of a question of other languages, such as `is_null`.
-pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> {
-    let plain = spelling.to_ascii_lowercase().replace('-', "_");
-    PREDICATES
-        .iter()
-        .find(|(words, ..)| words.contains(&plain.as_str()))
-        .map(|&(_, before, after)| (before, after))
-}
-
 impl Operator {
     /// The fewest operands it takes.
     pub const fn least(&self) -> usize {
@@ -240,30 +99,15 @@ impl Operator {
     }
 }
 
+/// The row of what an operator makes.
+pub fn row(makes: Makes) -> &'static Operator {
+    const FIRST: &Operator = &TABLE[0];
+    TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
+}
+
 /// The operator of this spelling.
 pub fn find(spelling: &str) -> Option<&'static Operator> {
     TABLE.iter().find(|operator| operator.spelling == spelling)
-}
-
-/// The operator that a spelling which is none stands for: that of another language, or in another case.
-pub fn meant(spelling: &str) -> Option<&'static Operator> {
-    let plain = spelling.to_ascii_lowercase();
-    let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == plain).map(|&(_, ours)| ours);
-    find(foreign.unwrap_or(&plain)).filter(|operator| operator.spelling != spelling)
-}
-
-/// The operator nearest to a spelling that is none: the one it stands for, else one that is spelt like it.
-pub fn near(spelling: &str) -> Option<&'static Operator> {
-    meant(spelling)
-        .or_else(|| {
-            // Of signs none is like another.
-            let words = TABLE
-                .iter()
-                .map(|operator| operator.spelling)
-                .filter(|word| word.starts_with(char::is_alphabetic));
-            find(nearest(spelling, words)?)
-        })
-        .filter(|operator| operator.spelling != spelling)
 }
 
 #[cfg(test)]
@@ -277,28 +121,6 @@ mod tests {
         listed.sort_unstable();
         table.sort_unstable();
         assert_eq!(listed, table);
-    }
-
-    #[test]
-    fn operators_of_other_languages_are_known() {
-        let cases = [
-            ("&&", "and"),
-            ("AND", "and"),
-            ("Not", "not"),
-            ("===", "=="),
-            ("<>", "!="),
-            ("GTE", ">="),
-            ("length", "len"),
-            ("apend", "append"),
-        ];
-        for (written, ours) in cases {
-            assert_eq!(near(written).map(|operator| operator.spelling), Some(ours), "{written}");
-        }
-        for ours in TABLE {
-            assert!(meant(ours.spelling).is_none(), "{}", ours.spelling);
-        }
-        assert!(FOREIGN.iter().all(|(_, ours)| find(ours).is_some()));
-        assert!(near("**").is_none() && near("sqrt").is_none());
     }
 
     #[test]

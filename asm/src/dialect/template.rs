@@ -3,7 +3,7 @@
 //! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
 //! [`Template::whole`] tells; everything else is joined to a text.
 
-use super::reference::{NoWording, Reference, Wording, Words};
+use super::reference::{Broken, Reference, Words};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -28,7 +28,7 @@ pub struct Template<'a> {
     /// Texts and references in order: no two texts beside each other, no empty text.
     pub parts: &'a [Part<'a>],
     /// What other languages would take for a reference, and is text here.
-    pub foreign: &'a [Foreign<'a>],
+    pub look_alikes: &'a [LookAlike<'a>],
 }
 
 /// A part of a text.
@@ -55,9 +55,9 @@ pub enum Look {
 
 /// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is one.
 ///
-/// It is text. Where its name is in scope, [`Foreign::warning`] says what was probably meant.
+/// It is text. Where its name is in scope, [`LookAlike::warning`] says what was probably meant.
 #[derive(Clone, Copy, Debug)]
-pub struct Foreign<'a> {
+pub struct LookAlike<'a> {
     /// What it looks like.
     pub look: Look,
     /// What it would refer to.
@@ -86,7 +86,7 @@ impl<'a> Template<'a> {
     }
 }
 
-impl Foreign<'_> {
+impl LookAlike<'_> {
     /// Whether it is all of the text that it was read from.
     pub fn is_whole(&self, node: &Node<'_>) -> bool {
         self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
@@ -127,34 +127,37 @@ pub fn template<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    worded(node, sigil, arena, &NoWording, diagnostics)
+    let (template, broken) = template_and_broken(node, sigil, arena);
+    broken.into_iter().for_each(|broken| diagnostics.push(broken.diagnostic));
+    template
 }
 
-/// As [`template`], with the wording for references that are reported.
-pub(crate) fn worded<'a>(
+/// As [`template`], but gives every `${` that is no reference to the caller, who may know what it means.
+pub(crate) fn template_and_broken<'a>(
     node: &Node<'a>,
     sigil: Sigil,
     arena: &'a Bump,
-    wording: &dyn Wording<'a>,
-    diagnostics: &mut Diagnostics,
-) -> Template<'a> {
-    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], foreign: &[] } };
-    template_of(&words, sigil, wording, diagnostics)
+) -> (Template<'a>, Vec<Broken<'a>>) {
+    let mut broken = Vec::new();
+    let template = match Words::of(node, arena) {
+        Some(words) => template_of(&words, sigil, &mut broken),
+        None => Template { parts: &[], look_alikes: &[] },
+    };
+    (template, broken)
 }
 
-/// As [`worded`], of words.
+/// Takes words apart; adds every `${` that is no reference to `broken`.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
-    wording: &dyn Wording<'a>,
-    diagnostics: &mut Diagnostics,
+    broken: &mut Vec<Broken<'a>>,
 ) -> Template<'a> {
     let plain = || -> Template<'a> {
         let part = Part::Text(words.text, words.part(0, words.text.len()));
-        Template { parts: words.arena.alloc_slice_copy(&[part]), foreign: &[] }
+        Template { parts: words.arena.alloc_slice_copy(&[part]), look_alikes: &[] }
     };
     if words.text.is_empty() {
-        return Template { parts: &[], foreign: &[] };
+        return Template { parts: &[], look_alikes: &[] };
     }
     if !words.text.bytes().any(|byte| matches!(byte, b'$' | b'{')) {
         return plain();
@@ -164,20 +167,25 @@ pub(crate) fn template_of<'a>(
         && let Some((reference, end)) = words.dollar(0, true)
         && end == words.text.len()
     {
-        return Template { parts: words.arena.alloc_slice_copy(&[Part::Reference(reference)]), foreign: &[] };
+        return Template {
+            parts: words.arena.alloc_slice_copy(&[Part::Reference(reference)]),
+            look_alikes: &[],
+        };
     }
     let mut reader = Reader {
         words,
         sigil,
-        wording,
-        diagnostics,
+        broken,
         parts: SmallVec::new(),
-        foreign: SmallVec::new(),
+        look_alikes: SmallVec::new(),
         text: Run::default(),
     };
     reader.read();
-    let Reader { parts, foreign, .. } = reader;
-    Template { parts: words.arena.alloc_slice_copy(&parts), foreign: words.arena.alloc_slice_copy(&foreign) }
+    let Reader { parts, look_alikes, .. } = reader;
+    Template {
+        parts: words.arena.alloc_slice_copy(&parts),
+        look_alikes: words.arena.alloc_slice_copy(&look_alikes),
+    }
 }
 
 /// Text between references: a range of the source text, and a copy from where a `$$` was in it.
@@ -192,10 +200,9 @@ struct Run<'a> {
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
     sigil: Sigil,
-    wording: &'r dyn Wording<'a>,
-    diagnostics: &'r mut Diagnostics,
+    broken: &'r mut Vec<Broken<'a>>,
     parts: SmallVec<[Part<'a>; 8]>,
-    foreign: SmallVec<[Foreign<'a>; 2]>,
+    look_alikes: SmallVec<[LookAlike<'a>; 2]>,
     text: Run<'a>,
 }
 
@@ -223,8 +230,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 return match self.words.braced(at) {
                     Ok((reference, end)) => self.reference(at, reference, end),
                     Err(read) => {
-                        let (wrong, end) = self.words.bad_braced(at, read, self.wording);
-                        self.diagnostics.push(wrong);
+                        let (wrong, end) = self.words.bad_braced(at, read);
+                        self.broken.push(wrong);
                         end
                     }
                 };
@@ -235,13 +242,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some((reference, end)) = self.words.dollar(at, false) else { return at + 1 };
         self.longer(at, end);
         if self.sigil == Sigil::Braces {
-            if self.foreign.last().is_none_or(|last| last.from != at) {
-                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to: end });
+            if self.look_alikes.last().is_none_or(|last| last.from != at) {
+                self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to: end });
             }
             return end;
         }
-        if let Some((wrong, end)) = self.words.bracket(at, end, self.wording) {
-            self.diagnostics.push(wrong);
+        if let Some((wrong, end)) = self.words.bracket(at, end) {
+            self.broken.push(wrong);
             return end;
         }
         self.reference(at, reference, end)
@@ -252,9 +259,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some((reference, to)) = self.words.dollar(at, true) else { return };
         let called = self.words.get(to, self.words.text.len()).starts_with("()");
         if called && !reference.path.is_empty() {
-            self.foreign.push(Foreign { look: Look::Called, reference, from: at, to: to + 2 });
+            self.look_alikes.push(LookAlike { look: Look::Called, reference, from: at, to: to + 2 });
         } else if to > end {
-            self.foreign.push(Foreign { look: Look::Indexed, reference, from: at, to });
+            self.look_alikes.push(LookAlike { look: Look::Indexed, reference, from: at, to });
         }
     }
 
@@ -279,7 +286,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let rest = self.words.get(end, self.words.text.len());
             if rest.starts_with(close) {
                 let to = end + close.len();
-                self.foreign.push(Foreign { look: Look::Reference, reference, from: at, to });
+                self.look_alikes.push(LookAlike { look: Look::Reference, reference, from: at, to });
                 return to;
             }
             // No further than the next bracket, so that each is looked at once.
@@ -288,7 +295,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let (filter, behind) = end_of_filter.map_or(("", ""), |at| rest.split_at(at));
             if behind.starts_with(close) && !filter.is_empty() {
                 let to = end + filter.len() + close.len();
-                self.foreign.push(Foreign { look: Look::Filtered, reference, from: at, to });
+                self.look_alikes.push(LookAlike { look: Look::Filtered, reference, from: at, to });
                 return to;
             }
         }

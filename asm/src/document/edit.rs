@@ -1,5 +1,5 @@
 //! What a record should have been: parts of the source with other words around them. A draft is both read on with and
-//! written as the mend, so that what is reported is read as if it were mended.
+//! written as the mend, so that reading goes on as if it were applied.
 
 use crate::diagnostic::{Edit, Fix};
 use crate::document::{Entry, Kind, Node, Style, Text};
@@ -8,47 +8,47 @@ use crate::span::Span;
 use crate::text::quote;
 use bumpalo::Bump;
 
-/// The most bytes of a source that a mend repeats, so that mends inside mends stay small; beyond, the message tells.
+/// The most bytes of a source that a fix repeats, so that fixes inside fixes stay small; beyond, a message says it.
 const LONGEST: u32 = 1 << 14;
 
-/// Whether a mend may repeat a part of the source.
-pub(crate) fn mendable(part: Span) -> bool {
+/// Whether a fix may repeat a part of the source.
+pub(crate) fn is_repeatable(part: Span) -> bool {
     part.end.saturating_sub(part.start) <= LONGEST
 }
 
 /// A value as it should be.
-pub(crate) enum Draft<'a> {
-    /// As it stands.
+pub(crate) enum Replacement<'a> {
+    /// As it is.
     Kept(Node<'a>),
     /// Another text.
     Word(&'a str),
     /// A record.
-    Record(Vec<(&'a str, Draft<'a>)>),
+    Record(Vec<(&'a str, Replacement<'a>)>),
     /// A list.
-    List(Vec<Draft<'a>>),
+    List(Vec<Replacement<'a>>),
 }
 
-impl<'a> Draft<'a> {
+impl<'a> Replacement<'a> {
     /// A record of one key.
-    pub(crate) fn one(key: &'a str, value: Draft<'a>) -> Draft<'a> {
-        Draft::Record(vec![(key, value)])
+    pub(crate) fn one(key: &'a str, value: Replacement<'a>) -> Replacement<'a> {
+        Replacement::Record(vec![(key, value)])
     }
 
-    /// The document to read on with; what is new in it stands at `place`.
+    /// The document to read on with; what is new in it is placed at `place`.
     pub(crate) fn node(&self, place: Span, arena: &'a Bump) -> Node<'a> {
         let text = |text: &'a str| Kind::Text(Text { text, style: Style::Double, start: None });
         let kind = match self {
-            Draft::Kept(node) => return *node,
-            Draft::Word(word) => text(word),
-            Draft::Record(list) => {
-                let entry = |(key, value): &(&'a str, Draft<'a>)| Entry {
+            Replacement::Kept(node) => return *node,
+            Replacement::Word(word) => text(word),
+            Replacement::Record(list) => {
+                let entry = |(key, value): &(&'a str, Replacement<'a>)| Entry {
                     key: Node { kind: text(key), span: place },
                     value: value.node(place, arena),
                 };
                 let list: Vec<Entry<'a>> = list.iter().map(entry).collect();
                 Kind::Record(arena.alloc_slice_copy(&list))
             }
-            Draft::List(items) => {
+            Replacement::List(items) => {
                 let items: Vec<Node<'a>> = items.iter().map(|item| item.node(place, arena)).collect();
                 Kind::List(arena.alloc_slice_copy(&items))
             }
@@ -59,10 +59,10 @@ impl<'a> Draft<'a> {
     /// What it looks like, for a message: its keys, and dots for the rest.
     pub(crate) fn outline(&self, yaml: bool) -> String {
         match self {
-            Draft::Kept(_) | Draft::Word(_) => "…".to_owned(),
-            Draft::List(_) => "[…]".to_owned(),
-            Draft::Record(list) => {
-                let key = |(key, value): &(&'a str, Draft<'a>)| {
+            Replacement::Kept(_) | Replacement::Word(_) => "…".to_owned(),
+            Replacement::List(_) => "[…]".to_owned(),
+            Replacement::Record(list) => {
+                let key = |(key, value): &(&'a str, Replacement<'a>)| {
                     let value = value.outline(yaml);
                     if yaml { format!("{key}: {value}") } else { format!("\"{key}\": {value}") }
                 };
@@ -71,9 +71,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The mend that writes it in the place of a record; `None` where YAML's lines do not let it.
+    /// The fix that writes it in the place of a record; `None` where YAML's lines do not let it.
     pub(crate) fn fix(&self, of: &Node<'a>, source: &str, yaml: bool, tight: bool) -> Option<Fix> {
-        if !mendable(of.span) {
+        if !is_repeatable(of.span) {
             return None;
         }
         let title = format!("write `{}`", self.outline(yaml));
@@ -117,9 +117,9 @@ impl<'a> Draft<'a> {
     fn flow(&self, source: &str, tight: bool, out: &mut String) {
         let (colon, comma) = if tight { (":", ",") } else { (": ", ", ") };
         match self {
-            Draft::Kept(node) => out.push_str(source.get(node.span.range()).unwrap_or("null")),
-            Draft::Word(word) => quote(word, out),
-            Draft::Record(list) => {
+            Replacement::Kept(node) => out.push_str(source.get(node.span.range()).unwrap_or("null")),
+            Replacement::Word(word) => quote(word, out),
+            Replacement::Record(list) => {
                 out.push('{');
                 for (at, (key, value)) in list.iter().enumerate() {
                     out.push_str(if at > 0 { comma } else { "" });
@@ -129,7 +129,7 @@ impl<'a> Draft<'a> {
                 }
                 out.push('}');
             }
-            Draft::List(items) => {
+            Replacement::List(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     out.push_str(if at > 0 { comma } else { "" });
@@ -147,12 +147,12 @@ impl<'a> Draft<'a> {
             out.extend(core::iter::repeat_n(' ', column));
         };
         match self {
-            Draft::Word(word) if crate::text::is_name(word.trim_start_matches(['$', '.'])) => {
+            Replacement::Word(word) if crate::text::is_name(word.trim_start_matches(['$', '.'])) => {
                 out.push_str(word);
             }
-            Draft::Word(word) => quote(word, out),
-            Draft::Kept(node) => kept(node, source, column, out)?,
-            Draft::Record(list) => {
+            Replacement::Word(word) => quote(word, out),
+            Replacement::Kept(node) => kept(node, source, column, out)?,
+            Replacement::Record(list) => {
                 for (at, (key, value)) in list.iter().enumerate() {
                     if at > 0 {
                         indent(out, column);
@@ -172,7 +172,7 @@ impl<'a> Draft<'a> {
                     }
                 }
             }
-            Draft::List(items) => {
+            Replacement::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
                         indent(out, column);
@@ -188,9 +188,9 @@ impl<'a> Draft<'a> {
     /// Whether it begins on a line of its own.
     fn is_block(&self, source: &str) -> bool {
         match self {
-            Draft::Word(_) => false,
-            Draft::Record(_) | Draft::List(_) => true,
-            Draft::Kept(node) => {
+            Replacement::Word(_) => false,
+            Replacement::Record(_) | Replacement::List(_) => true,
+            Replacement::Kept(node) => {
                 matches!(node.kind, Kind::Record(_) | Kind::List(_))
                     && !source.get(first_of(node).range()).unwrap_or("").starts_with(['{', '['])
             }

@@ -3,6 +3,7 @@
 //! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is what lets
 //! passes over documents recurse. It knows nothing of programs.
 
+mod builder;
 pub(crate) mod edit;
 pub(crate) mod json;
 pub(crate) mod print;
@@ -158,7 +159,7 @@ impl<'a> Key<'a> {
 
 /// Moves the entries with a key of their own to the front, in order, and says how many there are; reports each other
 /// one. Costs no more than their number.
-pub(crate) fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
+fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
     const FEW: usize = 12;
     let mut kept = 0;
     let mut seen: HashMap<Key<'_>, usize> = HashMap::new();
@@ -332,15 +333,10 @@ fn number_meant(text: &str) -> Option<String> {
     (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
 }
 
-/// The part of a source that is not a byte order mark or a Markdown fence around it; a fence is reported.
+/// The part of a source that is its program, without a byte order mark and what is around it, which is reported.
 pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
-    let (mut start, mut end) = (if source.starts_with('\u{feff}') { 3 } else { 0 }, source.len());
-    if let Some(fence) = crate::source::fenced(source, what) {
-        if let Some([open, rest @ ..]) = fence.fix.as_ref().map(|fix| fix.edits.as_slice()) {
-            start = open.span.end as usize;
-            end = rest.first().map_or(end, |close| close.span.start as usize);
-        }
-        diagnostics.push(fence);
-    }
-    (start, end)
+    let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };
+    diagnostics.push(crate::diagnostic::source::enveloped(source, &found, what));
+    (found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize))
 }

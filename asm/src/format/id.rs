@@ -4,14 +4,14 @@
 //! statement goes on below a comment that stood inside it. What a program means never changes; a source with errors is
 //! not touched.
 
-use crate::ast::TypeName;
 use crate::diagnostic::Diagnostics;
-use crate::id::lexer::{self, Comment, Lexed};
-use crate::id::parser::{self, Layout, Section};
+use crate::habits::tokens::TokenHabits;
+use crate::id::Source;
+use crate::id::parser::{Layout, Section};
 use crate::source::Limits;
-use crate::syntax::cursor::is_name_char;
+use crate::syntax::lexer::{Comment, Lexed};
 use crate::syntax::registry;
-use crate::text;
+use crate::syntax::write::write_header;
 use bumpalo::Bump;
 use std::fmt::Write as _;
 
@@ -24,17 +24,17 @@ const CONTINUATION: usize = 4;
 pub fn format(source: &str, options: &Limits, diagnostics: &mut Diagnostics) -> Option<String> {
     let arena = Bump::new();
     let mut layout = Layout::default();
-    let lexed = lexer::lex(source, options, diagnostics);
-    if let Some(lexed) = &lexed {
-        parser::file(source, &arena, options, lexed, diagnostics, Some(&mut layout));
+    let read = Source::new(source, &arena, options, diagnostics);
+    if let Some(read) = &read {
+        read.read_all(&arena, &TokenHabits, diagnostics, Some(&mut layout));
     }
     diagnostics.sort();
-    let lexed = lexed.filter(|_| !diagnostics.has_errors())?;
+    let read = read.filter(|_| !diagnostics.has_errors())?;
     // A block inside of another is done before it.
     layout.counts.sort_unstable();
     let mut writer = Writer {
         source,
-        lexed: &lexed,
+        lexed: read.lexed(),
         layout: &layout,
         out: String::with_capacity(source.len()),
         line: 0,
@@ -102,24 +102,7 @@ impl Writer<'_, '_> {
 
     fn header(&mut self, section: &Section<'_>) {
         let header = &section.header;
-        self.out.push_str("; fn ");
-        name(header.name.text, &mut self.out);
-        self.out.push('(');
-        for (index, parameter) in header.parameters.iter().enumerate() {
-            self.out.push_str(if index == 0 { "" } else { ", " });
-            parameter_name(parameter.name.text, &mut self.out);
-            self.out.push_str(": ");
-            ty(&parameter.ty, &mut self.out);
-        }
-        self.out.push_str(") -> ");
-        if let Some(err) = &header.output.err {
-            self.out.push_str("result ");
-            ty(&header.output.ok, &mut self.out);
-            self.out.push_str(", ");
-            ty(err, &mut self.out);
-        } else {
-            ty(&header.output.ok, &mut self.out);
-        }
+        write_header(&header.name, header.parameters, &header.output, &mut self.out);
         self.end_line();
         for kind in registry::Kind::ALL {
             let mut entries = section.registries.get(kind).entries.clone();
@@ -211,29 +194,4 @@ impl Writer<'_, '_> {
         }
         self.line_start = self.out.len();
     }
-}
-
-/// Writes a name of a function or registry, in quotes where it needs them.
-pub(crate) fn name(name: &str, out: &mut String) {
-    bare_or_quoted(name, is_name_char, out);
-}
-
-/// Writes a parameter's name, which a colon ends, in quotes where it needs them.
-pub(crate) fn parameter_name(name: &str, out: &mut String) {
-    bare_or_quoted(name, |c| is_name_char(c) && c != ':', out);
-}
-
-fn bare_or_quoted(name: &str, bare: impl Fn(char) -> bool, out: &mut String) {
-    if !name.is_empty() && name.chars().all(bare) {
-        out.push_str(name);
-    } else {
-        text::quote(name, out);
-    }
-}
-
-fn ty(ty: &TypeName<'_>, out: &mut String) {
-    for _ in 0..ty.ty.lists {
-        out.push_str("list ");
-    }
-    out.push_str(ty.name);
 }

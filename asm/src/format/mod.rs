@@ -7,7 +7,6 @@ mod id;
 mod yaml;
 
 pub use id::format as id_text;
-pub(crate) use id::{name, parameter_name};
 
 use crate::diagnostic::Diagnostics;
 use crate::document::{json, print, same, yaml as reader};
@@ -23,7 +22,7 @@ pub enum Formatted {
     Text(String),
     /// It is no JSON or YAML; the errors are among the diagnostics.
     Refused,
-    /// Another layout would change what it says.
+    /// Another layout would change its meaning.
     LeftAlone,
 }
 

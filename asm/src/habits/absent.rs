@@ -4,8 +4,9 @@
 use super::table::{Context, Entries, Rewrite, kept};
 use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::other_operator;
 use crate::dialect::{Key, begins_step, operator};
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, entries, rename, shown};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -92,13 +93,13 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     };
     let edit = |from, to, text: &str| Edit { span: Span::new(from, to), text: text.to_owned() };
     let start = entry.key.span.start;
-    let mut step = vec![("let", Draft::Word(entry.name()?))];
+    let mut step = vec![("let", Replacement::Word(entry.name()?))];
     let (open, close) = if inside.iter().any(is_step) {
         step.extend(inside.iter().filter_map(kept));
         let open = edit(start, value.span.start + 1, &format!("\"let\": \"{name}\", "));
         (open, edit(value.span.end.saturating_sub(1), value.span.end, ""))
     } else {
-        step.push(("expr", Draft::Kept(value)));
+        step.push(("expr", Replacement::Kept(value)));
         let open = edit(start, value.span.start, &format!("\"let\": \"{name}\", \"expr\": "));
         (open, edit(value.span.end, whole.end, ""))
     };
@@ -122,14 +123,14 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 /// An operator of another language as a step.
 pub(super) fn operation<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [only] = list else { return None };
-    let meant = only.name().and_then(operator::meant)?;
+    let meant = only.name().and_then(other_operator::meant)?;
     let found = shown(&only.key);
     let message = format!("there is no operator `{found}`");
     let mut wrong = Diagnostic::new(Code::UnknownOperator, only.key.span, message)
         .expected(operator::LIST, format!("`{found}`"))
         .nearest(Some(meant.spelling));
     wrong.fix = rename(&only.key, meant.spelling);
-    Some(Rewrite::reported(wrong, vec![(meant.spelling, Draft::Kept(only.value))]))
+    Some(Rewrite::reported(wrong, vec![(meant.spelling, Replacement::Kept(only.value))]))
 }
 
 /// A failure's message without the return around it: `{"error": …}`.
@@ -141,10 +142,10 @@ pub(super) fn message<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
     if at.dialect.notation == Notation::Mcp {
         let mut wrong = wrong.expected(format!("`{word}`"), format!("`{found}`"));
         wrong.fix = rename(&entry.key, word);
-        return Some(Rewrite::reported(wrong, vec![(word, Draft::Kept(entry.value))]));
+        return Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(entry.value))]));
     }
     let step = at.dialect.word(Key::Return);
-    let record = vec![(step, Draft::one(word, Draft::Kept(entry.value)))];
+    let record = vec![(step, Replacement::one(word, Replacement::Kept(entry.value)))];
     if at.dialect.is_yaml() {
         let form = format!("`{step}: {{{word}: …}}`");
         let wrong = wrong.expected(form.clone(), format!("`{found}`")).help(format!("write {form}"));

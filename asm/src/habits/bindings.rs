@@ -3,7 +3,7 @@
 use super::table::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, Kind, entries};
 use ilo_spec::error::Code;
 
@@ -18,9 +18,12 @@ pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         return None;
     }
     let step = |entry: &Entry<'a>| {
-        Some(Draft::Record(vec![("let", Draft::Word(entry.name()?)), ("expr", Draft::Kept(entry.value))]))
+        Some(Replacement::Record(vec![
+            ("let", Replacement::Word(entry.name()?)),
+            ("expr", Replacement::Kept(entry.value)),
+        ]))
     };
-    let to = Draft::List(inner.iter().filter_map(step).collect());
+    let to = Replacement::List(inner.iter().filter_map(step).collect());
     Some(Rewrite { report: Report::Shape(Code::BadStep, "a step binds one name"), to })
 }
 
@@ -33,7 +36,10 @@ pub(super) fn of_named_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opti
     }
     let text = only.value.text().is_some_and(|text| !text.contains(['$', '+', '*', '/', '(']));
     let word = at.dialect.word(if text { Key::Value } else { Key::Expr });
-    Some(Rewrite::step("the name of a step is that of its value", vec![(word, Draft::Kept(only.value))]))
+    Some(Rewrite::step(
+        "the name of a step is that of its value",
+        vec![(word, Replacement::Kept(only.value))],
+    ))
 }
 
 /// A name as the key of its value: `{"let": {"x": 1}}`.
@@ -44,11 +50,11 @@ pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         return None;
     }
     let inside = entries(&named.value);
-    let mut step: Fields<'a> = vec![("let", Draft::Word(named.name()?))];
+    let mut step: Fields<'a> = vec![("let", Replacement::Word(named.name()?))];
     if inside.iter().any(|entry| entry.name().is_some_and(begins_step)) {
         step.extend(inside.iter().filter_map(kept));
     } else {
-        step.push(("expr", Draft::Kept(named.value)));
+        step.push(("expr", Replacement::Kept(named.value)));
     }
     Some(Rewrite::step(MESSAGE, step))
 }
@@ -59,13 +65,13 @@ pub(super) fn operator_beside<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let name = get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
     let operation = list.iter().find(is_operation)?;
-    let value = Draft::one(operation.name()?, Draft::Kept(operation.value));
-    Some(Rewrite::step(MESSAGE, vec![("let", Draft::Kept(name.value)), ("expr", value)]))
+    let value = Replacement::one(operation.name()?, Replacement::Kept(operation.value));
+    Some(Rewrite::step(MESSAGE, vec![("let", Replacement::Kept(name.value)), ("expr", value)]))
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.
 pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let value = || get(list, &["value", "result", "expr", "to"]).map(|entry| Draft::Kept(entry.value));
+    let value = || get(list, &["value", "result", "expr", "to"]).map(|entry| Replacement::Kept(entry.value));
     match get(list, &MARKERS)?.value.text()? {
         "return" => {
             let key = if at.dialect.has(Key::Return) { Key::Return } else { Key::Ok };
@@ -74,7 +80,7 @@ pub(super) fn by_type<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rew
         }
         "let" | "set" | "assign" => {
             let name = get(list, &["name", "var", "variable", "let"])?;
-            Some(Rewrite::step(MESSAGE, vec![("let", Draft::Kept(name.value)), ("expr", value()?)]))
+            Some(Rewrite::step(MESSAGE, vec![("let", Replacement::Kept(name.value)), ("expr", value()?)]))
         }
         _ => None,
     }

@@ -1,9 +1,9 @@
 //! Calls as agents send them to tools, as state machines and other languages have them.
 
 use super::table::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
-use super::words::{foreign, instead};
+use super::words::{instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::text::is_name;
 
@@ -84,15 +84,15 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let server = get(inner, &["server", "server_name"]).and_then(|entry| entry.value.text());
     let tool = match server {
         Some(server) if !text.contains("://") => {
-            Draft::Word(at.arena.alloc_str(&format!("mcp://{server}/{text}")))
+            Replacement::Word(at.arena.alloc_str(&crate::catalog::address(server, text)))
         }
-        _ => Draft::Kept(callee.value),
+        _ => Replacement::Kept(callee.value),
     };
     let mut step = Vec::new();
-    step.extend(bound.map(|entry| ("let", Draft::Kept(entry.value))));
-    step.extend(put.map(|name| ("let", Draft::Word(name))));
+    step.extend(bound.map(|entry| ("let", Replacement::Kept(entry.value))));
+    step.extend(put.map(|name| ("let", Replacement::Word(name))));
     step.push((at.dialect.word(Key::Call), tool));
-    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), Draft::Kept(entry.value))));
+    step.extend(arguments.map(|entry| (at.dialect.word(Key::Args), Replacement::Kept(entry.value))));
     let said = [callee, wrapper.unwrap_or(callee), arguments.unwrap_or(callee), bound.unwrap_or(callee)];
     let mut without: Vec<&str> = said.iter().filter_map(|entry| entry.name()).collect();
     without.extend([
@@ -128,7 +128,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     let free: Vec<Key> = CALL.iter().filter(|key| !has(key)).copied().collect();
     let loose = |entry: &&Entry<'a>| {
         entry.name().is_some_and(|name| {
-            foreign(name, &free).is_none()
+            key_of(name, &free).is_none()
                 && at.dialect.nearest(name, &free).is_none()
                 && instead(name, at.dialect).is_none()
                 && !is_word(name)
@@ -145,8 +145,8 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
         return None;
     }
     let mut step: Fields<'a> = bound(list);
-    step.push(("call", Draft::Kept(call.value)));
-    step.push((at.dialect.word(Key::Args), Draft::Record(arguments)));
+    step.push(("call", Replacement::Kept(call.value)));
+    step.push((at.dialect.word(Key::Args), Replacement::Record(arguments)));
     let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
     step.extend(rest.filter_map(kept));
     Some(Rewrite::step("the arguments of a call stand in a record of their own", step))
@@ -167,7 +167,7 @@ pub(super) fn tried<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         _ => caught.value,
     };
     let mut step: Fields<'a> = call.iter().filter_map(kept).collect();
-    step.push((at.dialect.word(Key::Handler), Draft::Kept(handler)));
+    step.push((at.dialect.word(Key::Handler), Replacement::Kept(handler)));
     let message = "there is no `try`: each call has a handler of its own";
     Some(Rewrite::step(message, step))
 }

@@ -2,7 +2,7 @@
 
 use super::table::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, Kind, entries};
 
 const CONDITIONS: [&str; 6] = ["condition", "cond", "test", "when", "if", "expr"];
@@ -14,9 +14,9 @@ const CASE_WORDS: [&str; 8] = ["case", "arms", "when", "on", "branches", "option
 pub(super) fn assertion<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let assert = get(list, &["assert"]).filter(|_| !at.dialect.has(Key::Assert))?;
     let message = get(list, &["error", "err"])?;
-    let mut step = vec![("if", Draft::one("not", Draft::Kept(assert.value)))];
+    let mut step = vec![("if", Replacement::one("not", Replacement::Kept(assert.value)))];
     step.extend(others(list, &["assert", "error", "err"]));
-    let failure = Draft::one(at.dialect.word(Key::Message), Draft::Kept(message.value));
+    let failure = Replacement::one(at.dialect.word(Key::Message), Replacement::Kept(message.value));
     step.push((at.dialect.word(Key::Return), failure));
     let message = "`assert` is another notation's word for an `if` that fails, and read as that";
     Some(Rewrite::notation(message, step))
@@ -27,10 +27,10 @@ pub(super) fn default_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let arms = get(list, &["switch"]).filter(|_| at.dialect.is_yaml())?;
     let default = get(list, &["default", "else", "otherwise"])?;
     let Kind::List(items) = arms.value.kind else { return None };
-    let last = Draft::one("default", Draft::Kept(default.value));
-    let items = items.iter().map(|arm| Draft::Kept(*arm)).chain([last]).collect();
+    let last = Replacement::one("default", Replacement::Kept(default.value));
+    let items = items.iter().map(|arm| Replacement::Kept(*arm)).chain([last]).collect();
     let mut step = others(list, &["switch", "default", "else", "otherwise"]);
-    step.push(("switch", Draft::List(items)));
+    step.push(("switch", Replacement::List(items)));
     let message = "the default of a switch is its last arm: write `- default: …` at the end of the list";
     Some(Rewrite::step(message, step))
 }
@@ -43,7 +43,7 @@ pub(super) fn switch_with_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> O
     }
     let subject = get(entries(&on.value), &SUBJECTS).map_or(on.value, |entry| entry.value);
     let mut step = bound(list);
-    step.push(("match", Draft::Kept(subject)));
+    step.push(("match", Replacement::Kept(subject)));
     step.extend(others(list, &["let", "switch"]));
     let message = "the value of a case that is equal is a `match`; a `switch` has conditions";
     Some(Rewrite::step(message, step))
@@ -63,8 +63,8 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         return None;
     }
     let mut step = bound(list);
-    step.extend([("match", Draft::Kept(subject.value)), ("cases", Draft::Record(cases))]);
-    step.extend(get(list, &["default", "_"]).map(|entry| ("default", Draft::Kept(entry.value))));
+    step.extend([("match", Replacement::Kept(subject.value)), ("cases", Replacement::Record(cases))]);
+    step.extend(get(list, &["default", "_"]).map(|entry| ("default", Replacement::Kept(entry.value))));
     Some(Rewrite::step("the cases of a `match` stand in a record of their own", step))
 }
 
@@ -87,7 +87,7 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
         return None;
     }
     let mut step = bound(list);
-    step.push((word, Draft::Kept(head.value)));
+    step.push((word, Replacement::Kept(head.value)));
     step.extend(others(inner, &[head.name()?]));
     step.extend(others(list, &[word, "let"]));
     Some(Rewrite::step(message, step))
@@ -103,16 +103,18 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let word = condition.name()?;
     let inner = || list.iter().filter(|entry| entry.name() != Some("else") && entry.name() != Some(word));
     inner().find(|entry| entry.name().is_some_and(begins_step))?;
-    let own = |(key, value): (&'a str, Draft<'a>)| match (key, &value) {
-        ("yield", Draft::Kept(node)) if !at.dialect.has(Key::Yield) && get(list, &["for"]).is_none() => {
+    let own = |(key, value): (&'a str, Replacement<'a>)| match (key, &value) {
+        ("yield", Replacement::Kept(node))
+            if !at.dialect.has(Key::Yield) && get(list, &["for"]).is_none() =>
+        {
             let record = matches!(node.kind, Kind::Record(_));
             (at.dialect.word(if record { Key::Obj } else { Key::Value }), value)
         }
         _ => (key, value),
     };
-    let step = Draft::Record(inner().filter_map(kept).map(own).collect());
-    let then = if at.dialect.is_yaml() { step } else { Draft::List(vec![step]) };
-    let mut record = vec![("if", Draft::Kept(condition.value)), ("then", then)];
+    let step = Replacement::Record(inner().filter_map(kept).map(own).collect());
+    let then = if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) };
+    let mut record = vec![("if", Replacement::Kept(condition.value)), ("then", then)];
     record.extend(get(list, &["else"]).and_then(kept));
     Some(Rewrite::step("what a condition decides about stands under its `then`", record))
 }

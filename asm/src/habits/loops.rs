@@ -2,7 +2,7 @@
 
 use super::table::{Context, Entries, MARKERS, Rewrite, get, kept, others};
 use crate::dialect::Key;
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, entries};
 use crate::text::is_name;
 
@@ -22,19 +22,25 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let is_list = |text: &str| {
         text.starts_with('$') || at.dialect.is_bare() && get(list, &["in"]).is_none() && at.names.has(text)
     };
-    let (variable, over, used): (Draft<'a>, Draft<'a>, Vec<&str>) = if let Some(text) = outer.value.text() {
+    let (variable, over, used): (Replacement<'a>, Replacement<'a>, Vec<&str>) = if let Some(text) =
+        outer.value.text()
+    {
         let pair = text.split_once(" in ").or_else(|| text.split_once(" of "));
         if let Some((variable, over)) = pair {
-            (Draft::Word(variable.trim().trim_start_matches('$')), Draft::Word(over.trim()), vec![word])
+            (
+                Replacement::Word(variable.trim().trim_start_matches('$')),
+                Replacement::Word(over.trim()),
+                vec![word],
+            )
         } else if is_list(text) {
             let variable = get(list, &VARIABLES);
             let used = [Some(word), variable.and_then(Entry::name)];
-            let variable = variable.map_or(Draft::Word("item"), |entry| Draft::Kept(entry.value));
-            (variable, Draft::Kept(outer.value), used.into_iter().flatten().collect())
+            let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
+            (variable, Replacement::Kept(outer.value), used.into_iter().flatten().collect())
         } else if marked.is_some() {
             let (variable, over) = (get(list, &VARIABLES)?, get(list, &LISTS)?);
             let used = vec![word, variable.name()?, over.name()?];
-            (Draft::Kept(variable.value), Draft::Kept(over.value), used)
+            (Replacement::Kept(variable.value), Replacement::Kept(over.value), used)
         } else {
             return None;
         }
@@ -43,19 +49,23 @@ pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
         && only.name().is_some_and(|name| is_name(name) && !LISTS.contains(&name))
     {
         // `{"for": {"x": "$xs"}}`
-        (Draft::Word(only.name()?), Draft::Kept(only.value), vec![word])
+        (Replacement::Word(only.name()?), Replacement::Kept(only.value), vec![word])
     } else {
         let over = get(inside, &LISTS).or(get(list, &LISTS))?;
         let variable = get(inside, &VARIABLES);
-        let variable = variable.map_or(Draft::Word("item"), |entry| Draft::Kept(entry.value));
-        (variable, Draft::Kept(over.value), vec![word, over.name()?])
+        let variable = variable.map_or(Replacement::Word("item"), |entry| Replacement::Kept(entry.value));
+        (variable, Replacement::Kept(over.value), vec![word, over.name()?])
     };
     let body = get(inside, &BODIES).or(get(list, &BODIES))?;
     let mut step = Vec::new();
     if let Some(bound) = get(list, &["let"]).filter(|_| !used.contains(&"let")) {
         step.extend(kept(bound));
     }
-    step.extend([("for", variable), ("in", over), (at.dialect.word(Key::Body), Draft::Kept(body.value))]);
+    step.extend([
+        ("for", variable),
+        ("in", over),
+        (at.dialect.word(Key::Body), Replacement::Kept(body.value)),
+    ]);
     let mut without: Vec<&str> = vec!["let"];
     without.extend(used);
     without.extend(body.name());

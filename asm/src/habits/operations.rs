@@ -4,9 +4,10 @@ use super::lints::is_step;
 use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
+use crate::dialect::other_operator;
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
-use crate::document::edit::{Draft, mendable};
+use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, Style, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 
@@ -22,7 +23,7 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&
         return None;
     }
     let spelling = get(list, &OPERATOR_KEYS)?.value.text()?;
-    let operator = operator::find(spelling).or_else(|| operator::meant(spelling))?;
+    let operator = operator::find(spelling).or_else(|| other_operator::meant(spelling))?;
     let value = |name: &str| get(list, &[name]).map(|entry| &entry.value);
     let operands: Vec<&'a Node<'a>> = match (list.len(), get(list, &OPERAND_LISTS).map(|entry| &entry.value))
     {
@@ -40,7 +41,7 @@ pub(super) fn operation_step<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Opt
     let rest: Vec<Entry<'a>> = list.iter().filter(|entry| entry.name() != Some("let")).copied().collect();
     let (value, message) = operation(at, at.arena.alloc_slice_copy(&rest))?;
     let mut step = bound(list);
-    step.push(("expr", Draft::Record(vec![value])));
+    step.push(("expr", Replacement::Record(vec![value])));
     Some(match message {
         Some(message) => Rewrite::notation(message, step),
         None => Rewrite::step("an operation has its operator as the key of its operands", step),
@@ -53,7 +54,7 @@ pub(super) fn operation_value<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     Some(Rewrite::notation(message?, vec![value]))
 }
 
-type Operation<'a> = ((&'a str, Draft<'a>), Option<&'static str>);
+type Operation<'a> = ((&'a str, Replacement<'a>), Option<&'static str>);
 
 /// The operation of a record, and what to say of it where that is another notation's form.
 fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a>> {
@@ -63,10 +64,10 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
     if constrained && at.dialect.has(Key::Op) {
         return None;
     }
-    let operands: Vec<Draft<'a>> = operands.into_iter().map(|node| Draft::Kept(*node)).collect();
-    let operands = match <[Draft<'a>; 1]>::try_from(operands) {
+    let operands: Vec<Replacement<'a>> = operands.into_iter().map(|node| Replacement::Kept(*node)).collect();
+    let operands = match <[Replacement<'a>; 1]>::try_from(operands) {
         Ok([only]) => only,
-        Err(operands) => Draft::List(operands),
+        Err(operands) => Replacement::List(operands),
     };
     let message = constrained.then_some("`op` is another notation's form of an operation, and read as that");
     Some(((operator.spelling, operands), message))
@@ -91,14 +92,18 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let message = if takes_list(at.dialect) {
         let set = get(list, &["set"])?;
         record.extend(others(list, &["merge", "$merge", "set"]));
-        record.push((word, Draft::List(vec![Draft::Kept(merge.value), Draft::Kept(set.value)])));
+        record.push((
+            word,
+            Replacement::List(vec![Replacement::Kept(merge.value), Replacement::Kept(set.value)]),
+        ));
         "`set` beside a merge is another notation's form, and read as the second of a list"
     } else {
         let (Kind::List([base, set]), None) = (merge.value.kind, get(list, &["set"])) else {
             return None;
         };
         record.extend(others(list, &["merge", "$merge"]));
-        record.extend([(word, Draft::Kept(*base)), (at.dialect.word(Key::Set), Draft::Kept(*set))]);
+        record
+            .extend([(word, Replacement::Kept(*base)), (at.dialect.word(Key::Set), Replacement::Kept(*set))]);
         "a merge of a list is another notation's form, and read as `merge` with `set`"
     };
     Some(Rewrite::notation(message, record))
@@ -109,7 +114,7 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let [outer] = list else { return None };
     let [inner] = entries(&outer.value) else { return None };
     let word = inner.name()?.trim_start_matches('$');
-    let operator = operator::find(word).or_else(|| operator::meant(word))?;
+    let operator = operator::find(word).or_else(|| other_operator::meant(word))?;
     let scalar = !matches!(inner.value.kind, Kind::List(_) | Kind::Record(_));
     if operator.least() != 2 || !scalar || operator::find(outer.name()?).is_some() {
         return None;
@@ -119,9 +124,9 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     let node = Node { kind: Kind::Text(text), span: outer.key.span };
     let found = at.names.resolve(&bare(&node, at.arena)?, at.arena)?;
     let reference = at.arena.alloc_str(&at.dialect.own_form(&found, false));
-    let operands = Draft::List(vec![Draft::Word(reference), Draft::Kept(inner.value)]);
+    let operands = Replacement::List(vec![Replacement::Word(reference), Replacement::Kept(inner.value)]);
     let message = "a comparison has its operator as the key of both operands";
-    let to = Draft::one(operator.spelling, operands);
+    let to = Replacement::one(operator.spelling, operands);
     Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }
 
@@ -129,25 +134,28 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
 pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const MOST: usize = 8;
     let [entry] = list else { return None };
-    if !operator::MEMBERSHIP.contains(&entry.name()?) {
+    if !other_operator::MEMBERSHIP.contains(&entry.name()?) {
         return None;
     }
     let wrong = unknown_operator(&entry.key, None);
     let found = match entry.value.kind {
         Kind::List([subject, Node { kind: Kind::List(items), .. }])
-            if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && mendable(at.node.span) =>
+            if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && is_repeatable(at.node.span) =>
         {
             let equal = |item: &Node<'a>| {
-                Draft::one("==", Draft::List(vec![Draft::Kept(*subject), Draft::Kept(*item)]))
+                Replacement::one(
+                    "==",
+                    Replacement::List(vec![Replacement::Kept(*subject), Replacement::Kept(*item)]),
+                )
             };
             Some(match items {
                 [only] => equal(only),
-                _ => Draft::one("or", Draft::List(items.iter().map(equal).collect())),
+                _ => Replacement::one("or", Replacement::List(items.iter().map(equal).collect())),
             })
         }
         _ => None,
     };
-    let nothing = Draft::Kept(Node { kind: Kind::Null, span: at.node.span });
+    let nothing = Replacement::Kept(Node { kind: Kind::Null, span: at.node.span });
     Some(match found {
         Some(to) => {
             let wrong = wrong.expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)));
@@ -184,14 +192,14 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
         return None;
     }
     let plain = name.strip_prefix('$').unwrap_or(name);
-    let meant = operator::find(plain).or_else(|| operator::near(plain));
+    let meant = operator::find(plain).or_else(|| other_operator::near(plain));
     let wrong = unknown_operator(&entry.key, meant);
-    let instead =
-        operator::in_place_of(name).unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`");
+    let instead = other_operator::in_place_of(name)
+        .unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`");
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
     let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
     let value = if meant.is_some() { entry.value } else { at.node };
-    Some(Rewrite::reported(wrong, vec![(word, Draft::Kept(value))]))
+    Some(Rewrite::reported(wrong, vec![(word, Replacement::Kept(value))]))
 }
 
 /// What is wrong with an operator that is none, and the one that is meant.

@@ -4,7 +4,7 @@ use super::table::At;
 use super::walk::Walk;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
-use crate::document::edit::mendable;
+use crate::document::edit::is_repeatable;
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{entries, rename, shown};
 use crate::span::Span;
@@ -130,7 +130,7 @@ impl<'a> Walk<'_, 'a> {
         let message = format!("a return is `{word}` or `{found}`, not both");
         let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
         let written =
-            !self.at.dialect.is_yaml() && mendable(node.span) && matches!(err.value.kind, Kind::Null);
+            !self.at.dialect.is_yaml() && is_repeatable(node.span) && matches!(err.value.kind, Kind::Null);
         let value = self.source.get(ok.value.span.range()).filter(|_| written);
         self.diagnostics.push(match value {
             Some(value) => {

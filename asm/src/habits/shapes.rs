@@ -2,10 +2,10 @@
 //! with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
 
 use super::walk::Walk;
-use crate::catalog::{SCHEME, SELF};
+use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{HANDLER, Key, operator};
-use crate::document::edit::{Draft, mendable};
+use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, rename, shown};
 use crate::source::Limits;
@@ -77,8 +77,8 @@ impl<'a> Walk<'_, 'a> {
         help: &str,
     ) {
         let dialect = self.at.dialect;
-        let field = |entry: &Entry<'a>| Some((entry.name()?, Draft::Kept(entry.value)));
-        let draft = list.iter().map(field).collect::<Option<_>>().map(Draft::Record);
+        let field = |entry: &Entry<'a>| Some((entry.name()?, Replacement::Kept(entry.value)));
+        let draft = list.iter().map(field).collect::<Option<_>>().map(Replacement::Record);
         let outline = draft.as_ref().map(|draft| format!("`{}`", draft.outline(dialect.is_yaml())));
         let form = form.map_or_else(|| outline.unwrap_or_default(), str::to_owned);
         let fix = draft.and_then(|draft| draft.fix(node, self.source, dialect.is_yaml(), dialect.is_bare()));
@@ -102,7 +102,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let binds = entries(step).iter().any(|entry| is(&entry, Key::Let));
         let steps: Option<Vec<String>> = arms.iter().map(|arm| self.arm_as_if(arm)).collect();
-        let steps = steps.filter(|steps| !steps.is_empty() && !binds && mendable(step.span));
+        let steps = steps.filter(|steps| !steps.is_empty() && !binds && is_repeatable(step.span));
         let message = "`switch` is another notation's word for steps with `if`, and read as those";
         let warning = Diagnostic::new(Code::SisterWord, switch.key.span, message)
             .expected("a step with `if` for each arm, one behind the other", "`switch`");
@@ -124,8 +124,9 @@ impl<'a> Walk<'_, 'a> {
             Some(default) if leaves(&default.value) => text(&default.value),
             Some(Entry { value: Node { kind: Kind::Null, .. }, .. }) if leaves(arm) => {
                 let rest = entries(arm).iter().filter(|entry| entry.name() != Some("default"));
-                let rest = rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
-                Some(Draft::Record(rest).text(self.source, self.at.dialect.is_bare()))
+                let rest =
+                    rest.filter_map(|entry| Some((entry.name()?, Replacement::Kept(entry.value)))).collect();
+                Some(Replacement::Record(rest).text(self.source, self.at.dialect.is_bare()))
             }
             _ => None,
         }
@@ -152,24 +153,16 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// What begins the name of a server's tool, written otherwise, and of a function of the file.
-const SCHEMES: [&str; 5] = ["self/", "mcp:/self/", "mcp:self/", "mcp:/", "mcp:"];
-
 impl<'a> Walk<'_, 'a> {
-    /// The name of a server's tool without all of `mcp://`.
+    /// The name of a server's tool without all of its address.
     pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let text = node.text()?;
-        let tool = SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme))?;
-        if tool.starts_with('/') {
-            return None;
-        }
-        let name = format!("{}{tool}", if text.contains("self/") { SELF } else { SCHEME });
-        let mut wrong =
-            Diagnostic::new(Code::BadShape, node.span, "a tool of a server is `mcp://server/tool`")
-                .expected(format!("`{name}`"), format!("`{}`", shown(node)));
-        wrong.fix = rename(node, &name);
+        let meant = meant_address(node.text()?)?;
+        let message = format!("a tool of a server is `{ADDRESS}`");
+        let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
+            .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
+        wrong.fix = rename(node, &meant);
         self.diagnostics.push(wrong);
-        Some(self.text_at(&name, node))
+        Some(self.text_at(&meant, node))
     }
 
     /// A name that is bound as `$name` or `${name}`.

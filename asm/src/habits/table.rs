@@ -4,7 +4,7 @@ use super::names::Names;
 use super::{absent, bindings, calls, choices, loops, operations};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Dialect;
-use crate::document::edit::Draft;
+use crate::document::edit::Replacement;
 use crate::document::{Entry, Kind, Node};
 use crate::notation::Notation;
 use crate::text::is_name;
@@ -62,7 +62,7 @@ pub(super) struct Context<'w, 'a> {
 pub(super) struct Rewrite<'a> {
     pub(super) report: Report,
     /// A record; where a step should have been several or none, a list of them.
-    pub(super) to: Draft<'a>,
+    pub(super) to: Replacement<'a>,
 }
 
 /// What to say of a record.
@@ -75,32 +75,32 @@ pub(super) enum Report {
 
 impl<'a> Rewrite<'a> {
     pub(super) fn step(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::BadStep, message), to: Draft::Record(record) }
+        Rewrite { report: Report::Shape(Code::BadStep, message), to: Replacement::Record(record) }
     }
 
     /// A record with a diagnostic of its own.
     pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::Record(record) }
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::Record(record) }
     }
 
     /// A value with a diagnostic of its own.
-    pub(super) fn whole(wrong: Diagnostic, to: Draft<'a>) -> Rewrite<'a> {
+    pub(super) fn whole(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
         Rewrite { report: Report::Whole(Box::new(wrong)), to }
     }
 
     /// A step that is left out.
     pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Draft::List(Vec::new()) }
+        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::List(Vec::new()) }
     }
 
     /// What another notation writes so: it is read as that, with a warning.
     pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Draft::Record(record) }
+        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Replacement::Record(record) }
     }
 }
 
 pub(super) type Entries<'a> = &'a [Entry<'a>];
-pub(super) type Fields<'a> = Vec<(&'a str, Draft<'a>)>;
+pub(super) type Fields<'a> = Vec<(&'a str, Replacement<'a>)>;
 
 /// The first entry that has one of these names, in the order of the names.
 pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
@@ -108,8 +108,8 @@ pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>
 }
 
 /// An entry as it is.
-pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Draft<'a>)> {
-    Some((entry.name()?, Draft::Kept(entry.value)))
+pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> {
+    Some((entry.name()?, Replacement::Kept(entry.value)))
 }
 
 /// The entries of a list but for some.

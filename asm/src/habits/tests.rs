@@ -4,7 +4,7 @@ use super::rewrite;
 use super::table::{At, HABITS};
 use crate::diagnostic::Diagnostics;
 use crate::document::print::documents;
-use crate::document::{Node, entries, json};
+use crate::document::{Node, entries, items_of, json};
 use crate::notation::Notation;
 use crate::source::Limits;
 use bumpalo::Bump;
@@ -51,11 +51,11 @@ fn every_habit_rewrites_its_example() {
         let found = rewrite(read(written, &arena), written, example.notation, &arena, &mut diagnostics);
         let found = found.unwrap_or_else(|| panic!("{}: no habit applies", habit.name));
         let shown = |nodes: &[Node<'_>]| documents(nodes, Notation::Mcp);
-        assert_eq!(shown(found.documents), shown(read(expected, &arena)), "{}", habit.name);
+        assert_eq!(shown(&items_of(found.documents)), shown(read(expected, &arena)), "{}", habit.name);
         assert_eq!(diagnostics.as_slice().len(), 1, "{}: {diagnostics:?}", habit.name);
         assert!(
             rewrite(read(expected, &arena), expected, example.notation, &arena, &mut diagnostics).is_none()
         );
-        assert!(entries(&found.documents[0]).iter().all(|entry| entry.name().is_some()));
+        assert!(entries(&items_of(found.documents)[0]).iter().all(|entry| entry.name().is_some()));
     }
 }

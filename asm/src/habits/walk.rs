@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
 };
-use crate::document::edit::{Draft, mendable};
+use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, entries, first_of};
 use crate::notation::Notation;
 use crate::text::shorten;
@@ -484,26 +484,26 @@ impl<'a> Walk<'_, 'a> {
             }
         };
         self.diagnostics.push(wrong);
-        if matches!(&found.to, Draft::List(steps) if steps.is_empty()) {
+        if matches!(&found.to, Replacement::List(steps) if steps.is_empty()) {
             self.lose(node);
         }
         found.to.node(place, self.at.arena)
     }
 
     /// Says what shape a record should have had.
-    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Draft<'a>) -> Diagnostic {
+    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Replacement<'a>) -> Diagnostic {
         let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
-        if let Draft::List(steps) = to {
+        if let Replacement::List(steps) = to {
             let expected = "a step with `let` and `expr` for each";
             let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
-            return if !yaml && mendable(node.span) {
-                let text = |step: &Draft<'a>| step.text(self.source, tight);
+            return if !yaml && is_repeatable(node.span) {
+                let text = |step: &Replacement<'a>| step.text(self.source, tight);
                 wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
             } else {
                 wrong.help("write a step for each, with its name and `expr`")
             };
         }
-        let found = Draft::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
+        let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
         let expected = format!("`{}`", to.outline(yaml));
         let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
         match to.fix(node, self.source, yaml, tight) {

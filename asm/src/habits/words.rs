@@ -122,7 +122,7 @@ const ABSENT: &[(&str, &str)] = &[
 ];
 
 /// The key among these that a word of another language stands for.
-pub(super) fn foreign(word: &str, keys: &[Key]) -> Option<Key> {
+pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
     meant.iter().copied().find(|key| keys.contains(key))
 }
@@ -138,7 +138,7 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 pub(super) fn kind_of_step<'a>(list: Entries<'a>) -> Option<&'static Form> {
     let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
-    let key = names.find_map(|name| foreign(name, &kinds))?;
+    let key = names.find_map(|name| key_of(name, &kinds))?;
     STEPS.iter().find(|form| form.key == key)
 }
 
@@ -153,9 +153,9 @@ pub(super) fn outer_kind<'a>(dialect: Dialect, list: Entries<'a>, form: &Form) -
         !read.iter().any(|keys| dialect.meaning(name, keys).is_some())
     };
     names.find_map(|name| {
-        let key = foreign(name, &kinds).filter(|_| is_unknown(name))?;
+        let key = key_of(name, &kinds).filter(|_| is_unknown(name))?;
         // What elsewhere names something is no step.
-        if foreign(name, &crate::dialect::ALL) != Some(key) {
+        if key_of(name, &crate::dialect::ALL) != Some(key) {
             return None;
         }
         let outer = STEPS.iter().find(|outer| outer.key == key && outer.key != form.key)?;
@@ -177,7 +177,7 @@ impl<'a> Walk<'_, 'a> {
         for entry in list {
             let name = entry.name().unwrap_or_default();
             let key = match meaning(entry) {
-                Some((key, Meant::Sister)) if dialect.has(key) => {
+                Some((key, Meant::Other)) if dialect.has(key) => {
                     self.other_notation(entry, key);
                     key
                 }
@@ -191,7 +191,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 None => {
                     let help = instead(name, dialect);
-                    let key = foreign(name, &free).filter(|_| help.is_none());
+                    let key = key_of(name, &free).filter(|_| help.is_none());
                     if help.is_none() && key.is_none() {
                         new.push(*entry);
                         continue;
@@ -259,7 +259,7 @@ mod tests {
     fn every_word_stands_for_each_of_its_keys() {
         for (word, keys) in WORDS {
             for key in *keys {
-                assert_eq!(foreign(&word.to_uppercase(), &[*key]), Some(*key), "{word}");
+                assert_eq!(key_of(&word.to_uppercase(), &[*key]), Some(*key), "{word}");
             }
         }
     }

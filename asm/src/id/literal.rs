@@ -1,14 +1,16 @@
 //! Constants: `LIT` with its kind, and the bare literals of `MATCH_MAP`.
 
-use super::lexer::{Kind, Token, UNTOLD};
 use super::parser::{Parser, Stop};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::cursor::bad_text;
+use crate::syntax::habit::Constant;
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
 use crate::text;
 use crate::text::shorten;
 use ilo_spec::error::Code;
+use ilo_spec::node::Word;
 use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
 
@@ -18,7 +20,7 @@ const KINDS: &str = "`LIT 0 \"text\"`, `LIT 1 42`, `LIT 2 nil` or `LIT 3 true`";
 impl<'a> Parser<'_, 'a> {
     /// Reads the kind and value of a LIT.
     pub(crate) fn literal(&mut self) -> Result<Literal<'a>, Stop> {
-        let kind = self.current;
+        let kind = self.state.current;
         if kind.kind != Kind::Integer {
             return self.literal_without_kind();
         }
@@ -26,21 +28,24 @@ impl<'a> Parser<'_, 'a> {
             return self.number_without_kind(kind);
         }
         self.bump();
-        let token = self.current;
+        let token = self.state.current;
         match (kind.value, token.kind) {
             (0, Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText)
             | (1, Kind::Integer | Kind::Number) => Ok(self.value(&token)),
-            (2, Kind::Word) if self.text(&token) == "nil" => Ok(self.value(&token)),
-            (3, Kind::Word) if matches!(self.text(&token), "true" | "false") => Ok(self.value(&token)),
+            (kind @ (2 | 3), Kind::Word)
+                if Constant::of(self.text(&token)).is_some_and(|it| u32::from(it.kind) == kind) =>
+            {
+                Ok(self.value(&token))
+            }
             _ => self.wrong_literal(kind),
         }
     }
 
     /// A bare literal, where one is under the cursor.
     pub(crate) fn bare_literal(&mut self) -> Option<Literal<'a>> {
-        let token = self.current;
+        let token = self.state.current;
         let literal = match token.kind {
-            Kind::Word if token.word.is_none() => matches!(self.text(&token), "nil" | "true" | "false"),
+            Kind::Word if token.word.is_none() => Constant::of(self.text(&token)).is_some(),
             Kind::Integer
             | Kind::Number
             | Kind::Text
@@ -58,9 +63,9 @@ impl<'a> Parser<'_, 'a> {
         match token.kind {
             Kind::Text => {
                 let inside = token.start.saturating_add(1) as usize..token.end.saturating_sub(1) as usize;
-                Literal::Text(self.source.get(inside).unwrap_or(""))
+                Literal::Text(self.context.source.get(inside).unwrap_or(""))
             }
-            Kind::Integer if token.value != UNTOLD => Literal::Number(Number::Int(token.value.into())),
+            Kind::Integer if token.value != NO_VALUE => Literal::Number(Number::Int(token.value.into())),
             _ => self.rare_value(token),
         }
     }
@@ -70,17 +75,15 @@ impl<'a> Parser<'_, 'a> {
         match token.kind {
             Kind::EscapedText => Literal::Text(self.decode(token, text)),
             Kind::Integer | Kind::Number => Literal::Number(self.number(token.span(), text)),
-            Kind::Word if text.eq_ignore_ascii_case("true") => Literal::Bool(true),
-            Kind::Word if text.eq_ignore_ascii_case("false") => Literal::Bool(false),
-            Kind::Word => Literal::Nil,
-            // The lexer has said what is wrong with these.
+            Kind::Word => self.constant(token).map_or(Literal::Nil, |constant| constant.value),
+            // The lexer has reported these.
             _ => Literal::Text(text.trim_matches(['"', '\''])),
         }
     }
 
     fn decode(&mut self, token: &Token, text: &'a str) -> &'a str {
         let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
-        text::decode(inside, self.arena).unwrap_or_else(|bad| {
+        text::decode(inside, self.context.arena).unwrap_or_else(|bad| {
             self.report(bad_text(bad, token.start + 1));
             ""
         })
@@ -108,9 +111,26 @@ impl<'a> Parser<'_, 'a> {
         Number::Int(0)
     }
 
+    /// Warns of references to slots in the text of the LIT that was just read.
+    #[cold]
+    pub(crate) fn text_references(&mut self) {
+        let token = |back| self.state.at.checked_sub(back).and_then(|at| self.token(at));
+        let (Some(&text), Some(&word)) = (token(1), token(3)) else { return };
+        let written = self.text(&text);
+        let inside = written.get(1..written.len().saturating_sub(1)).unwrap_or("");
+        let Some(found) = self.context.habits.references(inside, &mut self.names) else { return };
+        let warning = Diagnostic::new(Code::TextReference, text.span(), found.message).help(found.help);
+        // Where the kind is missing, the fix is to write it.
+        let fix = found.fix.filter(|_| word.word == Some(Word::Lit));
+        self.report(match fix {
+            Some(code) => warning.replace(Span::new(word.start, text.end), code),
+            None => warning,
+        });
+    }
+
     /// `LIT "x"`, `LIT true`, `LIT 1.5`: the kind is missing.
     fn literal_without_kind(&mut self) -> Result<Literal<'a>, Stop> {
-        let token = self.current;
+        let token = self.state.current;
         let Some(kind) = self.kind_of(&token) else {
             let wrong = self.refuse(Code::BadLiteral, "`LIT` takes a kind and a value".to_owned(), KINDS);
             let name = self.text(&token);
@@ -132,32 +152,16 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.value(&token))
     }
 
-    /// The kind that a token's form asks for, and how its value is written.
-    pub(crate) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
-        let text = self.text(token);
-        match token.kind {
-            Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, text)),
-            Kind::Integer | Kind::Number => Some((1, text)),
-            Kind::Word if token.word.is_none() => match text.to_ascii_lowercase().as_str() {
-                "nil" | "null" | "none" | "undefined" => Some((2, "nil")),
-                "true" => Some((3, "true")),
-                "false" => Some((3, "false")),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// `LIT 42`: a number that is no kind.
     fn number_without_kind(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
         let shown = shorten(self.text(&kind));
         self.bump();
-        let with_value =
-            !self.current.first && self.kind_of(&self.current).is_some_and(|(number, _)| number != 1);
+        let with_value = !self.state.current.first
+            && self.kind_of(&self.state.current).is_some_and(|(number, _)| number != 1);
         let wrong = Diagnostic::new(Code::BadLiteral, kind.span(), format!("`{shown}` is no kind of `LIT`"))
             .expected(KINDS, format!("`LIT {shown}`"));
         if with_value {
-            let value = self.current;
+            let value = self.state.current;
             let number = self.kind_of(&value).map_or(0, |(number, _)| number);
             self.tolerate(wrong.replace(kind.span(), number.to_string()))?;
             return Ok(self.value(&value));
@@ -169,7 +173,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// A kind whose value has another form.
     fn wrong_literal(&mut self, kind: Token) -> Result<Literal<'a>, Stop> {
-        let token = self.current;
+        let token = self.state.current;
         let number = self.text(&kind);
         let wanted = match number {
             "0" => "a string in double quotes",

@@ -6,41 +6,54 @@
 
 mod block;
 mod expr;
-pub(crate) mod lexer;
+mod file;
 mod literal;
-mod mend;
+mod messages;
+mod names;
+mod numbers;
+mod operand;
 pub(crate) mod parser;
-mod stream;
-mod surplus;
-mod template;
+mod statement;
+mod trailing;
+mod words;
 
-pub(crate) use stream::Pieces;
+pub(crate) use file::Source;
 
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
+use crate::syntax::habit::{Canonical, Habits};
+use crate::syntax::lexer;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Reads a source. What could be read is returned even where there are errors; whether there are, `diagnostics` knows.
+/// Reads a source in its canonical form. What could be read is returned even where there are errors; whether there are,
+/// `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other languages.
 ///
 /// Time and memory are linear in the source.
 pub fn parse<'a>(
     source: &'a str,
     arena: &'a Bump,
-    options: &Limits,
+    limits: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    if let Some(whole) = crate::source::wrapped(source) {
-        diagnostics.push(whole);
-        return File { functions: &[] };
-    }
-    let file = match lexer::lex(source, options, diagnostics) {
-        Some(lexed) => parser::file(source, arena, options, &lexed, diagnostics, None),
+    parse_with(source, arena, limits, &Canonical, diagnostics)
+}
+
+/// The same with habits.
+pub(crate) fn parse_with<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    limits: &Limits,
+    habits: &dyn Habits,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    let file = match Source::new(source, arena, limits, diagnostics) {
+        Some(source) => source.read_all(arena, habits, diagnostics, None),
         None => File { functions: &[] },
     };
     diagnostics.sort();
-    tell_once(source, diagnostics);
+    keep_causes(source, diagnostics);
     file
 }
 
@@ -51,9 +64,9 @@ pub fn count_tokens(source: &str, options: &Limits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
 }
 
-/// Leaves out what only follows from an error right beside it: a token that is none also lacks where it stood, and what
-/// follows a kind that is none is left over.
-fn tell_once(source: &str, diagnostics: &mut Diagnostics) {
+/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is missing too, and
+/// where the kind of a LIT is wrong, its value is left over.
+fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
     let cause = |found: &Diagnostic| {
         matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
     };

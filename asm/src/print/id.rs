@@ -4,10 +4,10 @@
 //! a registry is quoted. Reading the text back gives the same tree.
 
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
-    Stmt, StmtKind, TypeName, Unary,
+    Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind, Stmt,
+    StmtKind,
 };
-use crate::format::{name, parameter_name};
+use crate::syntax::write::{write_header, write_name};
 use crate::text::quote;
 use hashbrown::HashMap;
 use ilo_spec::node::Word;
@@ -48,25 +48,7 @@ impl<'a> Names<'a> {
 }
 
 fn header(function: &Function<'_>, body: &Printer<'_>, out: &mut String) {
-    out.push_str("; fn ");
-    name(function.name.text, out);
-    out.push('(');
-    for (at, parameter) in function.parameters.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { ", " });
-        parameter_name(parameter.name.text, out);
-        out.push_str(": ");
-        ty(&parameter.ty, out);
-    }
-    out.push_str(") -> ");
-    match &function.output.err {
-        None => ty(&function.output.ok, out),
-        Some(err) => {
-            out.push_str("result ");
-            ty(&function.output.ok, out);
-            out.push_str(", ");
-            ty(err, out);
-        }
-    }
+    write_header(&function.name, function.parameters, &function.output, out);
     out.push('\n');
     let slots = function.slots.iter().enumerate().filter_map(|(number, slot)| Some((number, slot.name?)));
     registry("Vars", slots, out);
@@ -82,16 +64,9 @@ fn registry<'n>(title: &str, entries: impl Iterator<Item = (usize, &'n str)>, ou
     let _ = write!(out, "; {title}:");
     for (number, text) in entries {
         let _ = write!(out, " {number}=");
-        name(text, out);
+        write_name(text, out);
     }
     out.push('\n');
-}
-
-fn ty(ty: &TypeName<'_>, out: &mut String) {
-    for _ in 0..ty.ty.lists {
-        out.push_str("list ");
-    }
-    out.push_str(ty.name);
 }
 
 struct Printer<'a> {
@@ -178,7 +153,7 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// A control statement whose indent, or LET, stands already.
+    /// A control statement whose indent, or LET, is already written.
     fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(node) => {
@@ -217,7 +192,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An expression behind which a word stands, or nothing.
+    /// An expression that a word follows, or nothing.
     fn expr(&mut self, expr: &Expr<'a>) {
         self.operand(expr, Behind::Word);
     }
@@ -248,14 +223,11 @@ impl<'a> Printer<'a> {
             }
             ExprKind::Call(call) => self.call(call, behind),
             ExprKind::Unary(operator, operand) => {
-                self.word(match operator {
-                    Unary::Not => Word::Not,
-                    Unary::Len => Word::Len,
-                });
+                self.word(operator.word());
                 self.operand(operand, behind);
             }
             ExprKind::Binary(operator, a, b) => {
-                self.word(binary(operator));
+                self.word(operator.word());
                 self.expr(a);
                 self.operand(b, behind);
             }
@@ -342,33 +314,11 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// What stands behind an expression.
+/// What follows an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     /// A word, a text, or nothing.
     Word,
     /// A count, or the number of a field.
     Integer,
-}
-
-fn binary(operator: Binary) -> Word {
-    match operator {
-        Binary::Add => Word::Add,
-        Binary::Sub => Word::Sub,
-        Binary::Mul => Word::Mul,
-        Binary::Div => Word::Div,
-        Binary::Mod => Word::Mod,
-        Binary::Eq => Word::Eq,
-        Binary::Neq => Word::Neq,
-        Binary::Gt => Word::Gt,
-        Binary::Gte => Word::Gte,
-        Binary::Lt => Word::Lt,
-        Binary::Lte => Word::Lte,
-        Binary::And => Word::And,
-        Binary::Or => Word::Or,
-        Binary::Concat => Word::Concat,
-        Binary::Append => Word::Append,
-        Binary::At => Word::At,
-        Binary::HasName => Word::Has,
-    }
 }

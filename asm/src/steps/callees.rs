@@ -2,7 +2,7 @@
 
 use super::reader::StepReader;
 use crate::ast::Name;
-use crate::catalog::{SCHEME, SELF};
+use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node};
 use crate::document::{inner, shown};
@@ -24,7 +24,7 @@ impl<'a> StepReader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        self.inexact |= text.starts_with("self/") || text.starts_with("mcp:") && !text.starts_with(SCHEME);
+        self.inexact |= meant_address(text).is_some();
         let name = Name { text, span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(
@@ -43,7 +43,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The only other function without a name, for an `mcp://self/name` that no function has, and that name.
     pub(crate) fn unnamed_function(&self, name: Name<'a>) -> Option<(&'a str, Name<'a>)> {
-        let own = name.text.strip_prefix(SELF)?;
+        let own = own_function(name.text)?;
         let list = self.functions.list;
         if list.iter().any(|&(function, given)| given && function == own) {
             return None;
@@ -51,6 +51,6 @@ impl<'a> StepReader<'_, 'a> {
         let mut others =
             list.iter().enumerate().filter(|&(at, &(_, given))| !given && at != self.functions.own);
         let (Some((_, &(only, _))), None) = (others.next(), others.next()) else { return None };
-        Some((own, Name { text: self.arena.alloc_str(&format!("{SELF}{only}")), span: name.span }))
+        Some((own, Name { text: self.arena.alloc_str(&own_function_address(only)), span: name.span }))
     }
 }

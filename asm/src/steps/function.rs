@@ -173,7 +173,7 @@ impl<'a> Top<'_, 'a> {
             slots: self.arena.alloc_slice_copy(reader.scope.slots()),
             allowed,
             body,
-            doubts: self.arena.alloc_slice_copy(&reader.suspects),
+            suspects: self.arena.alloc_slice_copy(&reader.suspects),
             calls: reader.call_count,
             loops: reader.loop_count,
             notation: self.dialect.notation,

@@ -25,7 +25,7 @@ impl<'a> StepReader<'_, 'a> {
                 unknown.push(entry);
                 continue;
             };
-            self.inexact |= meant == Meant::Sister;
+            self.inexact |= meant == Meant::Other;
             if let Some(before) = found.put(key, entry) {
                 self.repeated_key(entry, before, key);
             }

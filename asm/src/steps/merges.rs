@@ -3,7 +3,7 @@
 use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
-use crate::document::edit::mendable;
+use crate::document::edit::is_repeatable;
 use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -30,7 +30,7 @@ impl<'a> StepReader<'_, 'a> {
             Kind::List([base, sets @ ..])
                 if sets.len() > 1
                     && !self.dialect.is_yaml()
-                    && mendable(node.span)
+                    && is_repeatable(node.span)
                     && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
             {
                 let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();

@@ -8,7 +8,7 @@
 //! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The position in the
 //! function (nesting, blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. The other
 //! files add readers of one kind of thing each, which give back what they made. A file imports and calls only files
-//! above it in this table:
+//! above it, or before it in its row:
 //!
 //! | file | reads |
 //! |---|---|

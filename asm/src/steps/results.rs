@@ -8,7 +8,7 @@ use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{After, Rest, Step, Tail};
 use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, If, Literal, Match, Slot, Stmt, StmtKind};
-use crate::catalog::SELF;
+use crate::catalog::own_function;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::Node;
@@ -34,7 +34,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         self.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value: Bound::Expr(value) }, step.head());
         let needed = step.target.is_some() || tail.wanted();
-        let own = call.tool.text.strip_prefix(SELF).unwrap_or(call.tool.text);
+        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
         let by = HandledBy {
             tail: if needed { Tail::Value } else { Tail::Drop },
             of_tool: !self.functions.list.iter().any(|&(name, _)| name == own),

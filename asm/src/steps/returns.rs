@@ -87,7 +87,7 @@ impl<'a> StepReader<'_, 'a> {
             _ => None,
         };
         self.inexact |= match found {
-            Some((_, key, meant)) => key == Key::Message && meant == Meant::Sister,
+            Some((_, key, meant)) => key == Key::Message && meant == Meant::Other,
             None => list.len() == 2 && list.iter().any(|entry| meaning(entry).is_some()),
         };
         match found {

@@ -8,6 +8,7 @@ use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::lint::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::other_operator;
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, inner, shown};
@@ -148,7 +149,7 @@ impl<'a> StepReader<'_, 'a> {
     fn op(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let spelling = entry.value.text().unwrap_or("");
         let operator = operator::find(spelling).or_else(|| {
-            let meant = operator::near(spelling);
+            let meant = other_operator::near(spelling);
             self.report(unknown_operator(&entry.value, meant));
             meant
         });

@@ -87,7 +87,7 @@ pub(crate) fn read<'a>(
 const FORM: &str = "write `; fn name(first: type, second: type) -> type`";
 
 fn bad(span: Span, message: impl Into<String>, expected: &str, found: &str) -> Diagnostic {
-    let shown: String = found.chars().take(40).collect();
+    let shown = crate::text::shorten(found);
     Diagnostic::new(Code::BadHeader, span, message).expected(expected, shown).help(FORM)
 }
 

@@ -1,9 +1,12 @@
-//! The comment syntax that several notations share: types, and in instruction text headers and registries.
+//! What several notations share: the syntax of types, and the tokens, headers and registries of ID text.
 
 pub(crate) mod cursor;
+pub(crate) mod habit;
 pub(crate) mod header;
 pub(crate) mod ids;
+pub(crate) mod lexer;
 pub(crate) mod registry;
 pub(crate) mod types;
+pub(crate) mod write;
 
 pub(crate) use types::{output_of, type_of};

@@ -290,7 +290,7 @@ fn keyword<T>(mut cursor: Cursor<'_>, meaning: impl Fn(&str) -> Option<T>) -> Op
 /// The diagnostic of something that is no entry.
 fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diagnostic {
     let text = after.text(span);
-    let shown: String = text.chars().take(40).collect();
+    let shown = crate::text::shorten(text);
     let wrong = Diagnostic::new(Code::BadRegistry, span, format!("`{shown}` is no entry of a registry"))
         .expected("`id=name`", format!("`{shown}`"))
         .help(format!(
@@ -313,7 +313,7 @@ fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diag
 
 /// The diagnostic of an id beyond 32 bits.
 pub(crate) fn id_range(span: Span, found: &str) -> Diagnostic {
-    let shown: String = found.chars().take(40).collect();
+    let shown = crate::text::shorten(found);
     Diagnostic::new(Code::IdRange, span, format!("`{shown}` is no id"))
         .expected("a number from 0 to 4294967295", format!("`{shown}`"))
         .help("number slots, tools and fields from 0")

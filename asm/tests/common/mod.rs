@@ -3,8 +3,9 @@
 
 use bumpalo::Bump;
 use ilo_asm::ast::File;
+use ilo_asm::build::{self, Options};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
-use ilo_asm::id;
+use ilo_asm::notation::Notation;
 use ilo_asm::source::Limits;
 
 /// The complete example of the notation.
@@ -14,7 +15,8 @@ pub const NOTIFY: &str = include_str!("../id/notify.ilo");
 pub fn read_with<T>(source: &str, options: &Limits, with: impl FnOnce(&File<'_>, &Diagnostics) -> T) -> T {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let file = id::parse(source, &arena, options, &mut diagnostics);
+    let options = Options { from: Some(Notation::Id), reading: *options, ..Options::default() };
+    let file = build::read(source, &arena, &options, &mut diagnostics);
     with(&file, &diagnostics)
 }
 

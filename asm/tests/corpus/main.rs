@@ -16,6 +16,7 @@ use ilo_asm::diagnostic::{Diagnostic, Diagnostics, fix};
 use ilo_asm::notation::Notation;
 use ilo_asm::span::Lines;
 use ilo_spec::error::Severity;
+use ilo_spec::node::Word;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,33 @@ fn every_case_says_what_it_shows() {
             assert!(case::TITLES.contains(&title.split(' ').next().unwrap()), "{path}: section {title}");
         }
     }
+}
+
+/// What is written in a document has its own words: a message names no instruction of integer-ID text.
+#[test]
+fn documents_have_messages_in_their_own_words() {
+    let mut failures = Vec::new();
+    for case in case::all(&folder()) {
+        let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
+        for source in case.sources().iter().filter(|source| source.notation != "id") {
+            let from = Some(source.notation.parse().unwrap());
+            let options = Options { from, catalog: catalog.as_ref(), ..Options::default() };
+            for diagnostic in build(source.text, &options).1.as_slice() {
+                let texts = [&diagnostic.expected, &diagnostic.found, &diagnostic.help].into_iter().flatten();
+                let related = diagnostic.related.iter().map(|(_, what)| what);
+                for text in texts.chain(related).chain([&diagnostic.message]) {
+                    // What is in backticks is the program's own.
+                    let prose = text.split('`').step_by(2);
+                    let mut words =
+                        prose.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
+                    if words.any(|word| Word::from_mnemonic(word).is_some()) {
+                        failures.push(format!("{} ({}): {text}", case.path.display(), source.notation));
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// A diagnostic that a case expects.

@@ -11,7 +11,7 @@
 
 mod arithmetic;
 mod lexer;
-mod mend;
+mod recovery;
 
 pub(crate) use arithmetic::is_text;
 pub use arithmetic::{arithmetic, operators};
@@ -21,6 +21,7 @@ use super::reference::{Reference, Words};
 use super::template::Template;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::dialect::other_operator;
 use crate::document::Node;
 use crate::span::Span;
 use bumpalo::Bump;
@@ -169,7 +170,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
     /// The operator under the cursor that stands between operands, or the one that is meant by it.
     fn between(&self) -> Option<(&'static Operator, u8)> {
         let (Token::Word(text) | Token::Symbol(text)) = self.token else { return None };
-        let found = operator::find(text).or_else(|| operator::meant(text))?;
+        let found = operator::find(text).or_else(|| other_operator::meant(text))?;
         match found.form {
             Form::Between(closeness) => Some((found, closeness)),
             _ => None,
@@ -192,7 +193,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         }
         self.seen.tight |= matches!(meant, "/" | "-") && !(blank_before && to < self.from);
         if written != meant && !(written == "||" && self.no_default(from, to)) {
-            self.foreign(from, to, meant);
+            self.other_operator(from, to, meant);
         }
     }
 
@@ -259,7 +260,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
     fn word(&mut self, word: &'a str, closeness: u8, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         if self.words.byte(self.words.blanks(to)) == Some(b'(')
-            && let Some(found) = operator::find(word).or_else(|| operator::meant(word))
+            && let Some(found) = operator::find(word).or_else(|| other_operator::meant(word))
             && found.form == Form::Function
         {
             return self.function(found, level);
@@ -267,7 +268,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         if word.eq_ignore_ascii_case("not") {
             self.bump(true);
             if word != "not" {
-                self.foreign(from, to, "not");
+                self.other_operator(from, to, "not");
             }
             let Some(Operator { form: Form::Before(own), .. }) = operator::find("not") else { return None };
             let operand = self.expression((*own).max(closeness), level + 1)?;
@@ -308,7 +309,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
     fn function(&mut self, found: &'static Operator, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
         if self.words.get(from, to) != found.spelling {
-            self.foreign(from, to, found.spelling);
+            self.other_operator(from, to, found.spelling);
         }
         self.seen.computes = true;
         self.bump(true);

@@ -4,15 +4,17 @@
 //! stands, with the mend where there is one, and reading goes on as if it were mended, so that all errors come at once.
 //! Programs are unknown here. A line may be as long as the source: a minified function is one line.
 
-mod foreign;
-mod mend;
+mod habits;
+mod recovery;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
-use super::{Entry, Kind, NESTING, Node};
+use super::Node;
+use super::builder::Builder;
+use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::source::{self, Limits};
+use crate::source::Limits;
 use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -24,7 +26,8 @@ pub(crate) fn read<'a>(
     options: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> &'a [Node<'a>] {
-    if !source::fits(source, options, diagnostics) {
+    if let Some(most) = options.exceeded_by(source) {
+        diagnostics.push(too_large(source, most));
         return &[];
     }
     let (start, end) = crate::document::inside(source, "JSON", diagnostics);
@@ -34,20 +37,17 @@ pub(crate) fn read<'a>(
         at: start,
         arena,
         diagnostics,
-        frames: Vec::new(),
-        nodes: Vec::new(),
-        entries: Vec::new(),
-        documents: Vec::new(),
+        built: Builder::new(arena),
         want: Want::Value,
         last: 0,
         comma: None,
         lost: false,
-        looks: mend::LOOKS,
+        looks: recovery::LOOKS,
         vague: None,
         lines_end: false,
     };
     while reader.step() {}
-    arena.alloc_slice_copy(&reader.documents)
+    reader.built.finish()
 }
 
 /// What may come next.
@@ -67,26 +67,13 @@ enum Want {
     Next,
 }
 
-/// A list or record that is open.
-#[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
-    record: bool,
-    open: u32,
-    /// Where its elements begin among those of all that is open.
-    base: usize,
-    key: Option<Node<'a>>,
-}
-
 struct Reader<'a, 'd> {
     source: &'a str,
     end: usize,
     at: usize,
     arena: &'a Bump,
     diagnostics: &'d mut Diagnostics,
-    frames: Vec<Frame<'a>>,
-    nodes: Vec<Node<'a>>,
-    entries: Vec<Entry<'a>>,
-    documents: Vec<Node<'a>>,
+    built: Builder<'a>,
     want: Want,
     /// The end of the last key, value or bracket.
     last: u32,
@@ -139,11 +126,11 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn in_record(&self) -> bool {
-        self.frames.last().is_some_and(|frame| frame.record)
+        self.built.frames().last().is_some_and(|frame| frame.record)
     }
 
     fn at_top(&self) -> bool {
-        self.frames.is_empty()
+        self.built.frames().is_empty()
     }
 
     /// Takes what comes before a value or key that begins here: reports the comma or colon that is missing.
@@ -178,7 +165,7 @@ impl<'a> Reader<'a, '_> {
         self.comma = None;
         self.last = node.span.end;
         self.want = Want::Colon;
-        if let Some(frame) = self.frames.last_mut() {
+        if let Some(frame) = self.built.innermost() {
             frame.key = Some(node);
         }
     }
@@ -187,19 +174,8 @@ impl<'a> Reader<'a, '_> {
     fn value(&mut self, node: Node<'a>) {
         self.comma = None;
         self.last = node.span.end;
-        self.want = Want::Next;
-        match self.frames.last_mut() {
-            None => {
-                self.documents.push(node);
-                self.want = Want::Value;
-            }
-            Some(frame) if frame.record => {
-                if let Some(key) = frame.key.take() {
-                    self.entries.push(Entry { key, value: node });
-                }
-            }
-            Some(_) => self.nodes.push(node),
-        }
+        self.want = if self.at_top() { Want::Value } else { Want::Next };
+        self.built.value(node);
     }
 
     /// A bracket that opens; false where it is one too many.
@@ -212,14 +188,12 @@ impl<'a> Reader<'a, '_> {
         if matches!(self.want, Want::Key | Want::FirstKey) {
             self.missing_key();
         }
-        if self.frames.len() >= NESTING {
+        if !self.built.open(record, open) {
             self.diagnostics.push(crate::document::too_deep(Span::new(open, open + 1)));
             self.lost = true;
             self.finish(self.at);
             return false;
         }
-        let base = if record { self.entries.len() } else { self.nodes.len() };
-        self.frames.push(Frame { record, open, base, key: None });
         self.want = if record { Want::FirstKey } else { Want::FirstValue };
         self.comma = None;
         self.at += 1;
@@ -229,7 +203,7 @@ impl<'a> Reader<'a, '_> {
 
     /// A bracket that closes.
     fn close(&mut self, record: bool) {
-        match self.frames.last() {
+        match self.built.frames().last() {
             None => {
                 self.stray_close();
                 self.at += 1;
@@ -245,19 +219,9 @@ impl<'a> Reader<'a, '_> {
 
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
-        let Some(frame) = self.frames.pop() else { return };
-        let kind = if frame.record {
-            let entries = self.entries.get_mut(frame.base..).unwrap_or_default();
-            let kept = crate::document::keep_first(entries, self.diagnostics);
-            let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
-            self.entries.truncate(frame.base);
-            Kind::Record(entries)
-        } else {
-            let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
-            self.nodes.truncate(frame.base);
-            Kind::List(nodes)
-        };
-        self.value(Node { kind, span: Span::new(frame.open, end) });
+        if let Some(node) = self.built.close(end, self.diagnostics) {
+            self.value(node);
+        }
     }
 
     fn comma(&mut self) {

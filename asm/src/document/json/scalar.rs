@@ -195,7 +195,7 @@ impl<'a> Reader<'a, '_> {
             "true" => Kind::Bool(true),
             "false" => Kind::Bool(false),
             "null" => Kind::Null,
-            _ => return self.foreign(text),
+            _ => return self.recover(text),
         };
         let span = Span::new(offset(start), offset(start + length));
         self.ready();

@@ -1,6 +1,6 @@
 //! What a scalar of YAML is, by the core schema of YAML 1.2 (section 10.3.2).
 
-use super::{Reader, quote};
+use super::{Reader, recovery};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node, Style, Text};
 use crate::span::Span;
@@ -61,7 +61,7 @@ impl<'a> Reader<'a, '_> {
         let span = Span::new(node.span.start, node.span.end + u32::try_from(length).unwrap_or(0));
         let text = self.source.get(span.range()).unwrap_or("");
         self.diagnostics.push_with(Code::QuoteIt, || {
-            let quoted = quote::quoted(text);
+            let quoted = recovery::quoted(text);
             Diagnostic::new(Code::QuoteIt, span, "YAML takes ` #` for the beginning of a comment: quote it")
                 .expected(
                     format!("`{}`", crate::text::shorten(&quoted)),

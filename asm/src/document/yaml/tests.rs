@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostic::fix;
+use crate::document::NESTING;
 use crate::document::tests::{deep, in_small_thread, json_value, read_with, shown};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -267,7 +268,7 @@ proptest! {
 
     #[test]
     fn every_text_can_be_quoted(text in r#"[a-z"'\\ {}$:#@`%*&!|>,?\-\[\]]{1,10}"#) {
-        is(&format!("a: {}\nb: 1", quote::quoted(&text)), json!({"a": text, "b": 1}));
+        is(&format!("a: {}\nb: 1", recovery::quoted(&text)), json!({"a": text, "b": 1}));
     }
 
     /// Whatever follows a key: it is read, or told, and mends come to an end.

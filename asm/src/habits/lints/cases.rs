@@ -2,7 +2,7 @@
 
 use super::Lints;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::edit::mendable;
+use crate::document::edit::is_repeatable;
 use crate::document::{Node, rename};
 use crate::span::Span;
 use crate::text::shorten;
@@ -10,7 +10,7 @@ use ilo_spec::error::Code;
 
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns of a case that is the default in other languages.
-    pub(super) fn doubtful_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
+    pub(super) fn default_case(&mut self, key: &Node<'a>, text: &str, has_default: bool) {
         if has_default || !matches!(text, "else" | "otherwise" | "*" | "any" | "fallback" | "_default") {
             return;
         }
@@ -38,7 +38,7 @@ impl<'a> Lints<'_, '_, 'a> {
             format!("`{}` is one text here, with the sign in it", shorten(text)),
         )
         .expected("a case for each value", format!("`{}`", shorten(text)));
-        let inside = self.at.source.get(value.span.range()).filter(|_| mendable(value.span));
+        let inside = self.at.source.get(value.span.range()).filter(|_| is_repeatable(value.span));
         // A case may also stand in a list of two.
         let between = self.at.source.get(key.span.end as usize..value.span.start as usize).unwrap_or("");
         let written =

@@ -21,19 +21,19 @@ pub(crate) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warni
     let mut lints = Lints { at, warnings };
     match *seen {
         Seen::Text(node, template, place) => lints.text(node, template, place),
-        Seen::Record(node, place) => lints.doubtful_record(node, place),
-        Seen::List(node, items, place) => lints.doubtful_list(node, items, place),
+        Seen::Record(node, place) => lints.record(node, place),
+        Seen::List(node, items, place) => lints.list(node, items, place),
         Seen::Field(entry) => {
             lints.names_itself(entry);
             lints.refers_as_key(entry);
         }
-        Seen::Operand(operator, node) => lints.doubtful_operand(operator, node),
+        Seen::Operand(operator, node) => lints.operand(operator, node),
         Seen::Equal(node, tree) => lints.quoted_null(node, tree),
         Seen::Subject(node) => lints.names_without_sigil(node, true),
         Seen::Matched(node) => lints.constant(node, "this matches"),
         Seen::Case(key, value, has_default) => {
             if let Some(text) = key.text() {
-                lints.doubtful_case(key, text, has_default);
+                lints.default_case(key, text, has_default);
                 lints.several_cases(key, value, text);
             }
         }

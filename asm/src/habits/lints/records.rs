@@ -6,9 +6,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::lint::Place;
 use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::other_operator;
 use crate::dialect::reference::{INPUT, Reference, bare};
 use crate::dialect::template::{Sigil, template};
-use crate::document::edit::mendable;
+use crate::document::edit::is_repeatable;
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{entries, first_of, rename};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};
@@ -21,15 +22,15 @@ const REFERS: [&str; 5] = ["var", "ref", "$ref", "$var", "Ref"];
 
 impl<'a> Lints<'_, '_, 'a> {
     /// Warns of a record that other languages would compute or look up.
-    pub(super) fn doubtful_record(&mut self, node: &Node<'a>, place: Place) {
+    pub(super) fn record(&mut self, node: &Node<'a>, place: Place) {
         let list = entries(node);
         if let Some(found) = by_keys(list) {
-            return self.meant_operation(node, found.0, &found.1);
+            return self.operation(node, found.0, &found.1);
         }
         if let [only] = list
             && let Some(name) = only.name()
         {
-            return self.doubtful_entry(node, only, name, place);
+            return self.only_entry(node, only, name, place);
         }
         let keys = list.iter().filter_map(Entry::name);
         if let Some(chooses) = step_of_keys(&keys) {
@@ -37,7 +38,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
     }
 
-    fn meant_operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
+    fn operation(&mut self, node: &Node<'a>, operator: &Operator, operands: &[&Node<'a>]) {
         let slices: Option<Vec<&str>> =
             operands.iter().map(|operand| self.at.source.get(operand.span.range())).collect();
         let spelling = operator.spelling;
@@ -46,14 +47,13 @@ impl<'a> Lints<'_, '_, 'a> {
             Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
         };
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let mended =
-            slices.filter(|_| !self.at.dialect.is_yaml() && mendable(node.span)).map(|slices| {
-                match (&slices[..], operator.makes) {
-                    ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
-                    _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
-                }
-            });
-        let warning = match mended {
+        let fixed = slices.filter(|_| !self.at.dialect.is_yaml() && is_repeatable(node.span)).map(|slices| {
+            match (&slices[..], operator.makes) {
+                ([only], Makes::Unary(_)) => format!("{{\"{spelling}\": {only}}}"),
+                _ => format!("{{\"{spelling}\": [{}]}}", slices.join(", ")),
+            }
+        });
+        let warning = match fixed {
             Some(text) => {
                 let fix =
                     Fix { title: format!("write `{form}`"), edits: vec![Edit { span: node.span, text }] };
@@ -71,10 +71,10 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// A record of one key that refers, computes or chooses in other languages.
-    fn doubtful_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
+    fn only_entry(&mut self, node: &Node<'a>, entry: &'a Entry<'a>, name: &str, place: Place) {
         if let Some(meant) = self.referred(entry, name) {
-            let mended = self.at.dialect.own_form(&meant, false);
-            let form = if self.at.dialect.is_yaml() { mended.clone() } else { format!("\"{mended}\"") };
+            let fixed = self.at.dialect.own_form(&meant, false);
+            let form = if self.at.dialect.is_yaml() { fixed.clone() } else { format!("\"{fixed}\"") };
             let warning = self.data("this record is data, and refers to nothing", node, &format!("`{form}`"));
             let fix = Edit { span: node.span, text: form.clone() };
             let flow = !self.at.dialect.is_yaml();
@@ -99,7 +99,8 @@ impl<'a> Lints<'_, '_, 'a> {
         if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
             return self.step_as_data(node, CHOICES.contains(&word));
         }
-        if let Some(instead) = operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
+        if let Some(instead) =
+            other_operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
         {
             let warning = self
                 .data("this record is data, and computes nothing", node, "a step of its own")
@@ -107,17 +108,17 @@ impl<'a> Lints<'_, '_, 'a> {
             return self.suspect(node.span, warning);
         }
         if place == Place::Formula
-            && let Some((before, after)) = operator::predicate(word)
+            && let Some((before, after)) = other_operator::predicate(word)
         {
             return self.asks(node, entry, before, after);
         }
         let exact = operator::find(word).filter(|_| word != name);
-        let Some(meant) = exact.or_else(|| operator::meant(word)) else { return };
+        let Some(meant) = exact.or_else(|| other_operator::meant(word)) else { return };
         let operands = match entry.value.kind {
             Kind::List(items) => items.len(),
             _ => 1,
         };
-        // A word may well be a field; it is doubted where something is computed, or where its value only fits so.
+        // A word may well be a field; it is suspect where something is computed, or where its value only fits so.
         let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
         let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
@@ -148,8 +149,11 @@ impl<'a> Lints<'_, '_, 'a> {
         };
         let form = format!("{before}…{after}");
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
-        let text =
-            self.at.source.get(operand.range()).filter(|_| !self.at.dialect.is_yaml() && mendable(operand));
+        let text = self
+            .at
+            .source
+            .get(operand.range())
+            .filter(|_| !self.at.dialect.is_yaml() && is_repeatable(operand));
         let warning = match text {
             Some(text) => {
                 let edits = vec![Edit { span: node.span, text: format!("{before}{text}{after}") }];
@@ -161,7 +165,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns of `["+", "$x", 1]`, which is a list of three here.
-    pub(super) fn doubtful_list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
+    pub(super) fn list(&mut self, node: &Node<'a>, items: &'a [Node<'a>], place: Place) {
         let [first, operands @ ..] = items else { return };
         let Some(operator) = first.text().and_then(operator::find) else { return };
         let refers = |operand: &Node<'a>| match operand.kind {
@@ -189,7 +193,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let written = self.at.source.get(node.span.range()).is_some_and(|text| text.starts_with('['));
         if let ([from, ..], [.., to]) = (operands, operands)
             && written
-            && mendable(node.span)
+            && is_repeatable(node.span)
         {
             let inside = self.at.source.get(from.span.start as usize..to.span.end as usize).unwrap_or("");
             let text = match operands {
@@ -241,7 +245,7 @@ impl<'a> Lints<'_, '_, 'a> {
                 self.at.dialect.loop_form()
             )
         };
-        let message = "this record is data: a step stands in no value";
+        let message = "this record is data: a value holds no step";
         let warning = self.data(message, node, "a reference").help(form);
         self.suspect(node.span, warning);
     }
@@ -261,7 +265,8 @@ fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bo
 pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
     let mut all = keys.clone();
     if let (Some(only), None) = (all.next(), all.next()) {
-        let measures = operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
+        let measures =
+            other_operator::meant(only).is_some_and(|meant| meant.makes == Makes::Unary(Unary::Len));
         return is_step(only) || (refers && (measures || REFERS.contains(&only)));
     }
     let has = |name: &str| keys.clone().any(|key| key == name);

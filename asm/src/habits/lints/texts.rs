@@ -6,9 +6,10 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
 use crate::dialect::lint::Place;
 use crate::dialect::loose::is_file;
-use crate::dialect::operator::{self, Makes, Operator, in_place_of};
+use crate::dialect::operator::{Makes, Operator};
+use crate::dialect::other_operator;
 use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
-use crate::dialect::template::{Foreign, Look, Template};
+use crate::dialect::template::{Look, LookAlike, Template};
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{inner, rename};
 use crate::text::shorten;
@@ -24,13 +25,13 @@ impl<'a> Lints<'_, '_, 'a> {
         if self.dollar_reference(node, template) {
             return;
         }
-        for foreign in template.foreign {
-            if let Some(meant) = self.at.names.resolve(&foreign.reference) {
-                self.look_alike(node, foreign, &meant);
+        for found in template.look_alikes {
+            if let Some(meant) = self.at.names.resolve(&found.reference) {
+                self.look_alike(node, found, &meant);
             }
         }
         if template.whole().is_none() {
-            self.doubtful_text(node, template.text().is_some(), place);
+            self.unmarked_text(node, template.text().is_some(), place);
         }
     }
 
@@ -53,22 +54,22 @@ impl<'a> Lints<'_, '_, 'a> {
 
     /// `$name` as a whole text, where names are bare.
     fn dollar_reference(&mut self, node: &Node<'a>, template: &Template<'a>) -> bool {
-        let [foreign] = template.foreign else { return false };
+        let [found] = template.look_alikes else { return false };
         let text = node.text().unwrap_or("");
-        let whole = text.starts_with('$') && node.part(0..text.len()) == foreign.reference.span;
-        if !whole || !self.at.dialect.is_bare() || self.at.names.resolve(&foreign.reference).is_none() {
+        let whole = text.starts_with('$') && node.part(0..text.len()) == found.reference.span;
+        if !whole || !self.at.dialect.is_bare() || self.at.names.resolve(&found.reference).is_none() {
             return false;
         }
-        let plain = self.at.own_form(&foreign.reference, false);
+        let plain = self.at.own_form(&found.reference, false);
         let message = format!("`{text}` is text here, where names stand without `$`");
-        let warning = Diagnostic::new(Code::TextReference, foreign.reference.span, message)
+        let warning = Diagnostic::new(Code::TextReference, found.reference.span, message)
             .expected(format!("`{plain}` for the value"), format!("`{text}`"));
-        self.warn(warning.replace(foreign.reference.span, plain));
+        self.warn(warning.replace(found.reference.span, plain));
         true
     }
 
     /// Warns of a text that other languages would compute or take for a value.
-    pub(super) fn doubtful_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
+    pub(super) fn unmarked_text(&mut self, node: &Node<'a>, plain: bool, place: Place) {
         let formula = place == Place::Formula;
         if (!plain || self.at.dialect.is_bare() || formula)
             && let Some(meant) =
@@ -93,16 +94,16 @@ impl<'a> Lints<'_, '_, 'a> {
             format!("`{shown}` is a text here; nothing is computed"),
         );
         let reference = |reference: &Reference<'a>| self.at.own_form(reference, false);
-        let mended = if self.at.dialect.is_yaml() {
+        let fixed = if self.at.dialect.is_yaml() {
             let text = self.joined_text(meant).map(|text| crate::document::yaml::quoted(&text));
             text.or_else(|| operators(meant, self.at.dialect.sigil(), &reference))
         } else {
             operators(meant, self.at.dialect.sigil(), &reference)
         };
-        let warning = match mended {
-            Some(mended) => wrong
-                .expected(format!("`{mended}` for the result"), format!("`{shown}`"))
-                .replace(node.span, mended),
+        let warning = match fixed {
+            Some(fixed) => wrong
+                .expected(format!("`{fixed}` for the result"), format!("`{shown}`"))
+                .replace(node.span, fixed),
             None => wrong.expected("a value", format!("`{shown}`")).help(format!(
                 "compute it in a step of its own, with `expr: {shown}`, and refer to that step"
             )),
@@ -123,15 +124,15 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
-    pub(super) fn look_alike(&mut self, node: &Node<'a>, foreign: &Foreign<'a>, meant: &Reference<'a>) {
-        let whole = foreign.is_whole(node);
+    pub(super) fn look_alike(&mut self, node: &Node<'a>, found: &LookAlike<'a>, meant: &Reference<'a>) {
+        let whole = found.is_whole(node);
         let form = self.at.dialect.own_form(meant, !whole || self.at.dialect.is_bare());
-        let shown = shorten(foreign.shown(node));
-        let wrong = |message: String| Diagnostic::new(Code::TextReference, foreign.span(node), message);
-        let warning = match foreign.look {
-            Look::Reference => foreign.warning(node, &form),
+        let shown = shorten(found.shown(node));
+        let wrong = |message: String| Diagnostic::new(Code::TextReference, found.span(node), message);
+        let warning = match found.look {
+            Look::Reference => found.warning(node, &form),
             Look::Filtered => {
-                let filter = foreign.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
+                let filter = found.shown(node).split_once('|').map_or("", |(_, filter)| filter.trim());
                 let help = if filter.starts_with("default") {
                     format!("one of two values is a step: {}", self.at.dialect.choice_form())
                 } else {
@@ -142,10 +143,10 @@ impl<'a> Lints<'_, '_, 'a> {
                     .help(help)
             }
             Look::Called => {
-                let (of, name) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
-                let help = in_place_of(name.trim_end_matches("()"))
+                let (of, name) = found.shown(node).rsplit_once('.').unwrap_or_default();
+                let help = other_operator::in_place_of(name.trim_end_matches("()"))
                     .unwrap_or("what no operator computes a tool does, in a step with `call`");
-                let measures = operator::meant(name.trim_end_matches("()"))
+                let measures = other_operator::meant(name.trim_end_matches("()"))
                     .filter(|found| found.makes == Makes::Unary(Unary::Len));
                 let help = measures.map_or(help.to_owned(), |_| {
                     format!(
@@ -156,10 +157,10 @@ impl<'a> Lints<'_, '_, 'a> {
                     .expected("the name of a step that computes it", format!("`{shown}`"))
                     .help(help)
             }
-            Look::Indexed => match self.indexed(foreign) {
-                Some(true) => foreign.warning(node, &form),
+            Look::Indexed => match self.indexed(found) {
+                Some(true) => found.warning(node, &form),
                 Some(false) => {
-                    let (of, item) = foreign.shown(node).rsplit_once('.').unwrap_or_default();
+                    let (of, item) = found.shown(node).rsplit_once('.').unwrap_or_default();
                     let plain = of.trim_start_matches('$').to_owned();
                     wrong(format!("`{shown}` is the value of `{of}` and the text `.{item}` here"))
                         .expected(
@@ -179,10 +180,10 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Whether an item of a list was meant for sure, by a number behind a reference; `None` where surely not.
-    fn indexed(&self, foreign: &Foreign<'a>) -> Option<bool> {
-        let path = foreign.reference.path;
+    fn indexed(&self, found: &LookAlike<'a>) -> Option<bool> {
+        let path = found.reference.path;
         let first = path.iter().position(|step| matches!(step, Step::Index(..)))?;
-        let list = match (foreign.reference.root, path) {
+        let list = match (found.reference.root, path) {
             (Root::Input, [Step::Field(name), Step::Index(..), ..]) => self.at.names.is_list(name.text),
             _ => false,
         };
@@ -239,15 +240,15 @@ impl<'a> Lints<'_, '_, 'a> {
             return;
         }
         let Some(meant) = self.at.names.resolve(&reference) else { return };
-        let mended = self.at.dialect.own_form(&meant, false);
+        let fixed = self.at.dialect.own_form(&meant, false);
         let shown = shorten(text);
         let mut warning = Diagnostic::new(
             Code::TextReference,
             crate::document::inner(node),
             format!("`{shown}` is text here: a reference begins with `$`"),
         )
-        .expected(format!("`{mended}` for the value"), format!("`{shown}`"));
-        warning.fix = rename(node, &mended);
+        .expected(format!("`{fixed}` for the value"), format!("`{shown}`"));
+        warning.fix = rename(node, &fixed);
         self.suspect(node.span, warning);
     }
 
@@ -269,7 +270,7 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"` compared with.
-    pub(super) fn doubtful_operand(&mut self, operator: &Operator, node: &Node<'a>) {
+    pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let Kind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
             if NULLS.contains(&text.text) {

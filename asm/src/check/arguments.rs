@@ -1,0 +1,152 @@
+//! The names of a call's arguments, compared with those that its target takes.
+
+use super::messages::names as messages;
+use super::report::Report;
+use crate::ast::{Call, Field, Function};
+use crate::catalog::Tool;
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::types::Inferred;
+use hashbrown::HashMap;
+
+/// What an argument must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) ty: Inferred,
+    /// The place in the source that declares it, if any.
+    pub(super) declared: Option<Span>,
+}
+
+/// The arguments of a call by name.
+struct Given<'c, 'a> {
+    arguments: &'c [Field<'a>],
+    /// Empty where they are few enough to be looked through.
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'c, 'a> Given<'c, 'a> {
+    fn new(call: &'c Call<'a>) -> Given<'c, 'a> {
+        const FEW: usize = 16;
+        let arguments = call.arguments;
+        let many = arguments.iter().enumerate().filter(|_| arguments.len() > FEW);
+        Given { arguments, by_name: many.map(|(index, argument)| (argument.name.text, index)).collect() }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        if self.by_name.is_empty() {
+            self.arguments.iter().position(|argument| argument.name.text == name)
+        } else {
+            self.by_name.get(name).copied()
+        }
+    }
+}
+
+/// The required arguments that a call does not have.
+#[derive(Default)]
+struct Missing<'n> {
+    /// Each with what it takes, and the place where it is declared.
+    names: Vec<(&'n str, Inferred, Option<Span>)>,
+    /// There are more.
+    more: bool,
+}
+
+impl<'n> Missing<'n> {
+    fn note(&mut self, name: &'n str, takes: Inferred, declared: Option<Span>, report: &mut Report<'_>) {
+        self.more |= report.spend(1).is_none() || report.is_full();
+        self.names.push((name, takes, declared));
+    }
+
+    /// Reports them, except those that another argument was `meant` to be.
+    fn report(&self, call: &Call<'_>, meant: &[&str], report: &mut Report<'_>) {
+        for &(name, takes, declared) in self.names.iter().filter(|(name, ..)| !meant.contains(name)) {
+            if report.is_full() {
+                return;
+            }
+            report.push(messages::missing_argument(call, name, takes, declared));
+        }
+    }
+}
+
+/// What the arguments of a call of a function must be; reports those that are missing or that it does not take.
+pub(super) fn of_function(
+    call: &Call<'_>,
+    callee: &Function<'_>,
+    whole: bool,
+    report: &mut Report<'_>,
+) -> Vec<Option<Wanted>> {
+    let given = Given::new(call);
+    let mut wanted: Vec<Option<Wanted>> = vec![None; call.arguments.len()];
+    let mut missing = Missing::default();
+    for parameter in callee.parameters {
+        if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
+            let ty = Inferred::from(parameter.ty.ty);
+            *wanted = Some(Wanted { ty, declared: Some(parameter.ty.span) });
+            continue;
+        }
+        let takes = Inferred::from(parameter.ty.ty);
+        missing.note(parameter.name.text, takes, Some(parameter.name.span), report);
+        if missing.more {
+            break;
+        }
+    }
+    let names = callee.parameters.iter().map(|parameter| parameter.name.text);
+    let meant = if wanted.contains(&None) && !missing.more {
+        unknown(call, &given, &wanted, &names, callee.notation, report)
+    } else {
+        Vec::new()
+    };
+    if whole {
+        missing.report(call, &meant, report);
+    }
+    wanted
+}
+
+/// What the arguments of a call of a tool must be; reports those that are missing or that it does not take.
+pub(super) fn of_tool(
+    call: &Call<'_>,
+    tool: &Tool,
+    notation: Notation,
+    whole: bool,
+    report: &mut Report<'_>,
+) -> Vec<Option<Wanted>> {
+    let given = Given::new(call);
+    let mut missing = Missing::default();
+    for argument in tool.arguments.iter().filter(|argument| argument.required && whole) {
+        if given.find(&argument.name).is_none() {
+            missing.note(&argument.name, argument.ty, None, report);
+        }
+        if missing.more {
+            break;
+        }
+    }
+    let wanted: Vec<Option<Wanted>> = call
+        .arguments
+        .iter()
+        .map(|argument| tool.argument(argument.name.text))
+        .map(|listed| listed.map(|argument| Wanted { ty: argument.ty, declared: None }))
+        .collect();
+    let names = tool.arguments.iter().map(|argument| argument.name.as_str());
+    let meant = if tool.open { Vec::new() } else { unknown(call, &given, &wanted, &names, notation, report) };
+    missing.report(call, &meant, report);
+    wanted
+}
+
+/// Reports every argument that the target does not take; gives the names that they were meant to be.
+fn unknown<'n>(
+    call: &Call<'_>,
+    given: &Given<'_, '_>,
+    wanted: &[Option<Wanted>],
+    names: &(impl Iterator<Item = &'n str> + Clone),
+    notation: Notation,
+    report: &mut Report<'_>,
+) -> Vec<&'n str> {
+    let mut meant = Vec::new();
+    for (argument, _) in call.arguments.iter().zip(wanted).filter(|(_, wanted)| wanted.is_none()) {
+        let name = argument.name.text;
+        let free = names.clone().filter(|name| given.find(name).is_none());
+        let near = report.near(name, free);
+        meant.extend(near.map(|near| near.name));
+        report.push(messages::unknown_argument(call, argument.name, names.clone(), near, notation));
+    }
+    meant
+}

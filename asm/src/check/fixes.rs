@@ -1,0 +1,88 @@
+//! The fixes that checking offers, in the form of the notation.
+
+use super::naming::slot_name;
+use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::notation::Notation;
+use crate::rules::Demand;
+use crate::span::Span;
+use crate::text::Near;
+use crate::types::Inferred;
+use ilo_spec::number;
+
+/// Another word where a statement begins with `old`.
+pub(super) fn word(statement: Span, old: &str, new: &str) -> Fix {
+    let length = u32::try_from(old.len()).unwrap_or(0);
+    let span = Span::new(statement.start, statement.start.saturating_add(length));
+    Fix { title: format!("write `{new}`"), edits: vec![Edit { span, text: new.to_owned() }] }
+}
+
+/// UNDO before a call, in place of the LET where there is one: `before` is the text there now.
+pub(super) fn undo(before: Span) -> Fix {
+    Fix { title: "write `UNDO`".to_owned(), edits: vec![Edit { span: before, text: "UNDO ".to_owned() }] }
+}
+
+/// Binds a slot again to a value made from its own, which begins at the diagnostic's place.
+pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: Slot) -> Diagnostic {
+    let place = Span::at(diagnostic.span.start);
+    let name = slot_name(function, slot);
+    let diagnostic =
+        diagnostic.help(format!("this makes a new value and leaves {name} as it was: bind it again"));
+    let number = function.slots.get(slot.0 as usize).and_then(|info| info.number);
+    match number.filter(|_| function.notation == Notation::Id) {
+        Some(number) => diagnostic.replace(place, format!("LET {number} ")),
+        None => diagnostic,
+    }
+}
+
+/// The nearest name, and the fix that writes it where it is the only plausible one and the notation writes names, not
+/// numbers.
+pub(super) fn name(
+    diagnostic: Diagnostic,
+    name: Name<'_>,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let written = name.span.end.saturating_sub(name.span.start) as usize == name.text.len();
+    let diagnostic = diagnostic.nearest(near.map(|near| near.name));
+    match near.filter(|near| near.sure && written && notation != Notation::Id) {
+        Some(near) => diagnostic.replace(name.span, near.name),
+        None => diagnostic,
+    }
+}
+
+/// A constant of another type with the same spelling, such as 40 for "40", where the demand accepts that.
+pub(super) fn literal(
+    diagnostic: Diagnostic,
+    expression: &Expr<'_>,
+    notation: Notation,
+    demand: Demand,
+) -> Diagnostic {
+    let ExprKind::Literal(literal) = expression.kind else { return diagnostic };
+    let fits = |meant| demand.accepts(meant);
+    let (kind, plain, quoted) = match literal {
+        Literal::Text(text) if fits(Inferred::NUMBER) && number::parse(text).is_ok() => {
+            (1, text.to_owned(), true)
+        }
+        Literal::Text(text @ ("true" | "false")) if fits(Inferred::BOOL) => (3, text.to_owned(), true),
+        Literal::Number(number) if fits(Inferred::TEXT) => (0, number.to_string(), false),
+        Literal::Bool(truth) if fits(Inferred::TEXT) && !fits(Inferred::NUMBER) => {
+            (0, truth.to_string(), false)
+        }
+        _ => return diagnostic,
+    };
+    let meant = if quoted { plain.clone() } else { format!("\"{plain}\"") };
+    // Only what is written in this very form is replaced: any other has another length.
+    let length = expression.span.end.saturating_sub(expression.span.start) as usize;
+    let word = if notation == Notation::Id { "LIT 0 ".len() } else { 0 };
+    let in_this_form = length == word + plain.len() + if quoted { 2 } else { 0 };
+    match notation {
+        Notation::Id if in_this_form => diagnostic.replace(expression.span, format!("LIT {kind} {meant}")),
+        Notation::Id => diagnostic.help(format!("write `LIT {kind} {meant}`")),
+        // Quotes would end the text that an expression of a workflow is in.
+        _ if in_this_form && (quoted || notation != Notation::Workflow) => {
+            diagnostic.replace(expression.span, meant)
+        }
+        _ => diagnostic.help(format!("write `{meant}`")),
+    }
+}

@@ -1,0 +1,139 @@
+//! Checking of one function: its calls, its slots, its types.
+
+use super::events::{Events, Rollback};
+use super::facts::{CallFacts, Facts};
+use super::recovery::{self, ReadError};
+use super::report::Report;
+use super::resolve::{Names, Resolved, Target};
+use super::{fields, flow, liveness, messages, types};
+use crate::ast::{Call, File, Function};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use smallvec::{SmallVec, smallvec};
+
+/// Checks a function; gives its facts, and which functions it calls from where.
+pub(super) fn check<'a>(
+    file: &File<'a>,
+    function: &Function<'a>,
+    events: &mut Events<'a>,
+    names: &Names<'_, 'a>,
+    report: &mut Report<'_>,
+) -> (Facts, Vec<(u32, Span)>) {
+    let mut facts =
+        Facts { calls: smallvec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
+    let mut edges = Vec::new();
+    let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
+    for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
+        let found = call.map(|call| names.resolve(call, true, report)).unwrap_or_default();
+        if let Target::Function(index) = found.target {
+            facts.function = Some(index);
+            edges.extend(call.map(|call| (index, call.tool.span)));
+        }
+        resolved.push(found);
+    }
+    names.allowed(function, &events.calls, report);
+    follow_slots(function, events, &mut facts, report);
+    report.diagnostics.append(core::mem::take(&mut events.found));
+    let found = types::check(file, function, &facts, &resolved, &[]);
+    let found = if function.suspects.is_empty() || !found.has_errors() {
+        found
+    } else {
+        without_suspects(function, found, report, |suspects| {
+            types::check(file, function, &facts, &resolved, suspects)
+        })
+    };
+    report.diagnostics.append(found);
+    fields::check(function, &facts, &resolved, report);
+    // In the order of the file, so that the order of calls makes no difference to that of functions.
+    edges.sort_by_key(|&(callee, _)| callee);
+    (facts, edges)
+}
+
+/// Checks the names in the calls of a function that was not read completely; gives which functions it calls from
+/// where.
+pub(super) fn check_names<'a>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    names: &Names<'_, 'a>,
+    errors: &[ReadError],
+    report: &mut Report<'_>,
+) -> Vec<(u32, Span)> {
+    let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
+    calls.sort_by_key(|call| call.span.start);
+    let incomplete = recovery::incomplete(&calls, errors);
+    let mut edges = Vec::new();
+    let mut named = Vec::with_capacity(calls.len());
+    for (call, incomplete) in calls.into_iter().zip(incomplete) {
+        if recovery::hides(errors, call.tool.span) {
+            continue;
+        }
+        if let Target::Function(index) = names.resolve(call, !incomplete, report).target {
+            edges.push((index, call.tool.span));
+        }
+        named.push(Some(call));
+    }
+    names.allowed(function, &named, report);
+    edges.sort_by_key(|&(callee, _)| callee);
+    edges
+}
+
+/// How many suspects of a function are examined one by one.
+const SUSPECTS: usize = 16;
+
+/// The type errors of a function without those that follow from its suspects. The warning about a suspect from which
+/// an error follows becomes that error, since the warning has the fix.
+fn without_suspects(
+    function: &Function<'_>,
+    mut found: Diagnostics,
+    report: &mut Report<'_>,
+    check: impl Fn(&[Span]) -> Diagnostics,
+) -> Diagnostics {
+    let mut excluded: Vec<Span> = Vec::new();
+    for &suspect in function.suspects.iter().take(SUSPECTS) {
+        excluded.push(suspect);
+        let left = check(&excluded);
+        if left.as_slice().len() == found.as_slice().len() {
+            excluded.pop();
+            continue;
+        }
+        let at = |error: &&Diagnostic| error.span == suspect;
+        let code = found.as_slice().iter().find(at).map_or(Code::TypeMismatch, |error| error.code);
+        report.diagnostics.escalate(suspect, code);
+        found = left;
+    }
+    found
+}
+
+fn follow_slots(function: &Function<'_>, events: &Events<'_>, facts: &mut Facts, report: &mut Report<'_>) {
+    if function.slots.len() > limits::REGISTERS {
+        report.push(messages::slots::too_many(function));
+        return;
+    }
+    let bindings = liveness::bindings(events, function.slots.len());
+    for (facts, binding) in facts.calls.iter_mut().zip(&bindings) {
+        (facts.checked, facts.unread) = (binding.checked, binding.unread);
+    }
+    for call in &events.undone {
+        if let Some(facts) = facts.calls.get_mut(call.0 as usize) {
+            facts.undo = true;
+        }
+    }
+    for rollback in &events.rollbacks {
+        compensate(function, rollback, facts, report);
+    }
+    report.diagnostics.append(flow::follow(function, events, &bindings));
+}
+
+/// Takes a call before a `RET_ERR` as a compensation where nothing reads it.
+fn compensate(function: &Function<'_>, rollback: &Rollback, facts: &mut Facts, report: &mut Report<'_>) {
+    let Some(facts) = facts.calls.get_mut(rollback.call.0 as usize) else { return };
+    if rollback.bound && !facts.unread {
+        return;
+    }
+    facts.undo = true;
+    if rollback.in_if {
+        report.push(messages::slots::implicit_undo(function, rollback.span, rollback.before));
+    }
+}

@@ -1,0 +1,196 @@
+//! Names: tools, functions, arguments and fields that are not there or not allowed, and which function runs.
+
+use crate::ast::{Call, File, Function, Name};
+use crate::check::fixes;
+use crate::check::naming::{SHOWN, some_of};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::text::Near;
+use crate::types::Inferred;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+/// Two functions of one name.
+pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagnostic {
+    let message = format!("two functions are named `{}`", name.text);
+    Diagnostic::new(Code::DuplicateFunction, name.span, message)
+        .expected("a name that is free", name.text)
+        .related(first, "first here")
+        .help("rename one of them")
+}
+
+/// No tool or function of that name: `plain` is the name as the message gives it, `few` are all tools where they are
+/// few enough to be listed.
+pub(in crate::check) fn unknown_tool(
+    name: Name<'_>,
+    plain: &str,
+    few: Option<String>,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let message = format!("no tool or function is named `{plain}`");
+    let expected = few.unwrap_or_else(|| "a tool of the catalogue or a function of the file".to_owned());
+    let diagnostic =
+        Diagnostic::new(Code::UnknownTool, name.span, message).expected(expected, format!("`{plain}`"));
+    fixes::name(diagnostic, name, near, notation)
+}
+
+/// No function of the file of that name.
+pub(in crate::check) fn unknown_function(
+    name: Name<'_>,
+    plain: &str,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let message = format!("no function of the file is named `{plain}`");
+    let diagnostic = Diagnostic::new(Code::UnknownFunction, name.span, message)
+        .expected("a function of the file", format!("`{plain}`"));
+    fixes::name(diagnostic, name, near, notation)
+}
+
+/// A tool that exists and that programs may not call; `own` is its name.
+pub(in crate::check) fn withheld_tool(name: Name<'_>, own: &str) -> Diagnostic {
+    let message = format!("programs may not call the tool `{own}`");
+    Diagnostic::new(Code::UnknownTool, name.span, message)
+        .expected("a tool that the tools file allows", format!("`{}`", name.text))
+        .help("its server has it; the `policy` of the server in the tools file leaves it out")
+}
+
+/// A name that tools of several servers have.
+pub(in crate::check) fn ambiguous_tool<'n>(
+    name: Name<'_>,
+    tools: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let message = format!("several servers have a tool `{}`", name.text);
+    Diagnostic::new(Code::UnknownTool, name.span, message)
+        .expected(some_of(tools), format!("`{}`", name.text))
+        .help("write the name with its server")
+}
+
+/// A call of what the function's own list leaves out.
+pub(in crate::check) fn not_allowed(
+    function: &Function<'_>,
+    tool: Name<'_>,
+    near: Option<&str>,
+) -> Diagnostic {
+    let message = format!("`{}` is not in the list of what `{}` may call", tool.text, function.name.text);
+    Diagnostic::new(Code::ToolNotAllowed, tool.span, message)
+        .expected("a name of that list", format!("`{}`", tool.text))
+        .nearest(near)
+        .help("add it to the list, or leave the call out")
+}
+
+/// A required argument that a call does not have; `declared` is the parameter, where the file declares it.
+pub(in crate::check) fn missing_argument(
+    call: &Call<'_>,
+    name: &str,
+    takes: Inferred,
+    declared: Option<Span>,
+) -> Diagnostic {
+    let message = format!("the call of `{}` lacks the argument `{name}`", call.tool.text);
+    let diagnostic = Diagnostic::new(Code::MissingArgument, call.span, message)
+        .expected(format!("the argument `{name}`"), "a call without it")
+        .help(format!("`{name}` takes {takes}"));
+    match declared {
+        Some(declared) => diagnostic.related(declared, "the parameter is declared here"),
+        None => diagnostic,
+    }
+}
+
+/// An argument that the tool or function does not take; `names` are those that it takes.
+pub(in crate::check) fn unknown_argument<'n>(
+    call: &Call<'_>,
+    argument: Name<'_>,
+    names: impl Iterator<Item = &'n str>,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let takes = some_of(names);
+    let expected = if takes.is_empty() { "no argument".to_owned() } else { takes };
+    let message = format!("`{}` does not take an argument `{}`", call.tool.text, argument.text);
+    let diagnostic = Diagnostic::new(Code::UnknownArgument, argument.span, message)
+        .expected(expected, format!("`{}`", argument.text));
+    fixes::name(diagnostic, argument, near, notation)
+}
+
+/// Which part of an answer a field is read of.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum Part<'n> {
+    Answer,
+    Field(&'n str),
+    Inner,
+}
+
+/// A field that the schema of a tool's answer does not list; `listed` are those that it does.
+pub(in crate::check) fn unknown_field<'n>(
+    tool: &str,
+    part: Part<'_>,
+    name: Name<'_>,
+    listed: impl Iterator<Item = &'n str>,
+    near: Option<Near<'_>>,
+    notation: Notation,
+) -> Diagnostic {
+    let whose = match part {
+        Part::Answer => "the".to_owned(),
+        Part::Field(field) => format!("`{field}` in the"),
+        Part::Inner => "this part of the".to_owned(),
+    };
+    let message = format!("{whose} answer of `{tool}` has no field `{}` by its schema", name.text);
+    let diagnostic = Diagnostic::new(Code::UnknownField, name.span, message)
+        .expected(some_of(listed), format!("`{}`", name.text));
+    let sure = near.is_some_and(|near| near.sure);
+    let diagnostic = fixes::name(diagnostic, name, near, notation);
+    if sure {
+        return diagnostic;
+    }
+    let has = Terms::of(notation).word(Word::Has);
+    diagnostic.help(format!("where it may be there all the same, ask with {has} first"))
+}
+
+/// Functions that call each other: `way` are their names from the first to the one whose call closes the circle.
+pub(in crate::check) fn circular_call<'n>(
+    way: impl ExactSizeIterator<Item = &'n str>,
+    span: Span,
+    notation: Notation,
+) -> Diagnostic {
+    let length = way.len();
+    let mut names: Vec<&str> = way.take(SHOWN).collect();
+    let first = names.first().copied().unwrap_or_default();
+    if length > SHOWN {
+        names.push("…");
+    }
+    names.push(first);
+    let names = names.join(" -> ");
+    let message = match length {
+        1 => format!("`{first}` calls itself"),
+        _ => format!("functions call each other in a circle: {names}"),
+    };
+    let word = Terms::of(notation).word(Word::For);
+    Diagnostic::new(Code::CircularCall, span, message)
+        .expected("calls that end", names)
+        .help(format!("repeat with {word} over a list, or split the function"))
+}
+
+/// No function of the name that is asked to run.
+pub(in crate::check) fn no_function(file: &File<'_>, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let names = file.functions.iter().map(|function| function.name.text);
+    Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("no function is named `{name}`"))
+        .expected(some_of(names), format!("`{name}`"))
+        .nearest(nearest)
+}
+
+/// None or several functions that no other calls.
+pub(in crate::check) fn no_single_entry(file: &File<'_>, candidates: &[u32]) -> Diagnostic {
+    let functions = || candidates.iter().filter_map(|&index| file.functions.get(index as usize));
+    let names = some_of(functions().map(|function| function.name.text));
+    let message = match candidates {
+        [] => "every function is called by another: none of them is where the program begins".to_owned(),
+        _ => format!("several functions are called by no other: {names}"),
+    };
+    let span = functions().next().map_or(Span::at(0), |function| function.span);
+    Diagnostic::new(Code::NoSingleEntry, span, message)
+        .expected("one function that no other calls", format!("{} such functions", candidates.len()))
+        .help("say which one runs")
+}

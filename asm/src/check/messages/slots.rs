@@ -1,0 +1,246 @@
+//! Slots along paths: unset, unchecked, lost; statements that no path reaches; calls that count as rollbacks.
+
+use crate::ast::{Function, Slot};
+use crate::check::fixes;
+use crate::check::naming::{slot_name, slot_place};
+use crate::check::reasons::{Path, Unset};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::node::Word;
+
+/// How a call's result is lost.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum Loss {
+    /// Its slot is bound again.
+    Rebound,
+    /// The function ends.
+    Left,
+}
+
+/// Why a slot that MATCH takes holds no result.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum Plain {
+    Parameter,
+    OnSomePath,
+    Always,
+}
+
+fn number(function: &Function<'_>, slot: Slot) -> u32 {
+    function.slots.get(slot.0 as usize).and_then(|info| info.number).unwrap_or(slot.0)
+}
+
+/// Why a slot is unset, as a clause behind "but".
+fn clause(reason: Unset, terms: Terms) -> String {
+    let word = |word| terms.word(word);
+    match reason {
+        Unset::Never => "nothing sets it before".to_owned(),
+        Unset::Branch(Path::Then, _) => {
+            format!("it is not set when the condition of an {} holds", word(Word::If))
+        }
+        Unset::Branch(Path::Else, _) => {
+            format!("it is not set when the {} of an {} runs", word(Word::Else), word(Word::If))
+        }
+        Unset::Branch(Path::NotTaken, _) => format!("it is not set when an {} is not taken", word(Word::If)),
+        Unset::Branch(Path::Err, _) => {
+            let runs = terms.choose("ERR arm", "handler");
+            format!("it is not set when a call fails and its {runs} runs")
+        }
+        Unset::Branch(Path::Ok, _) => terms
+            .choose(
+                "it is not set when a call succeeds and its OK arm runs",
+                "it is not set when a call succeeds",
+            )
+            .to_owned(),
+        Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", word(Word::For)),
+        Unset::NoPass(_) => format!("it is not set when a {} makes no pass", word(Word::For)),
+        Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
+    }
+}
+
+/// Points to the place that leaves a slot unset.
+fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
+    let word = |word| terms.word(word);
+    let (span, what) = match reason {
+        Unset::Never => return diagnostic,
+        Unset::Branch(Path::Then, span) => {
+            (span, format!("not set when the condition of this {} holds", word(Word::If)))
+        }
+        Unset::Branch(Path::Else, span) => {
+            (span, format!("not set when the {} of this {} runs", word(Word::Else), word(Word::If)))
+        }
+        Unset::Branch(Path::NotTaken, span) => {
+            (span, format!("not set when this {} is not taken", word(Word::If)))
+        }
+        Unset::Branch(Path::Err | Path::Ok, span) => {
+            (span, terms.choose("not set when this arm runs", "not set on this path").to_owned())
+        }
+        Unset::FirstPass(span) => (span, format!("not set in the first pass of this {}", word(Word::For))),
+        Unset::NoPass(span) => (span, format!("not set when this {} makes no pass", word(Word::For))),
+        Unset::Matched(span) => {
+            let id = "taken apart by this MATCH; its OK arm binds the value";
+            (span, terms.choose(id, "this is the call").to_owned())
+        }
+    };
+    diagnostic.related(span, what)
+}
+
+/// A slot is read that some path leaves unset.
+pub(in crate::check) fn unset(
+    function: &Function<'_>,
+    slot: Slot,
+    reference: Span,
+    reason: Unset,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (name, why) = (slot_name(function, slot), clause(reason, terms));
+    let span = slot_place(function, slot, reference);
+    let diagnostic = Diagnostic::new(Code::UnsetSlot, span, format!("{name} is read, but {why}"));
+    let diagnostic = point(diagnostic, reason, terms).expected(
+        terms.choose("a slot that every path here has set", "a name that every path here has bound"),
+        format!("{name}, {why}"),
+    );
+    if !matches!(reason, Unset::Matched(_)) {
+        return diagnostic;
+    }
+    diagnostic.help(terms.choose(
+        "where its call failed it has no value, and nothing to undo; bind it in the ERR arm to give it another value",
+        "where its call failed it has no value, and nothing to undo; give it another one by `value` in a handler \
+         beside the `call` itself, or by `let` on the `match` with `then`",
+    ))
+}
+
+/// A slot is read whose call's result is not handled yet.
+pub(in crate::check) fn unchecked_read(
+    function: &Function<'_>,
+    slot: Slot,
+    reference: Span,
+    call: Option<Span>,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let name = slot_name(function, slot);
+    let why = terms.choose(
+        "it holds a call's result that a MATCH takes apart",
+        "it holds a call's result whose failure is handled only later",
+    );
+    let span = slot_place(function, slot, reference);
+    let diagnostic = Diagnostic::new(Code::UncheckedRead, span, format!("{name} is read, but {why}"));
+    point_to_call(diagnostic, call)
+        .expected(
+            format!("a {} with a plain value", terms.slot),
+            format!("{name}, {}", terms.choose("not yet taken apart", "before its handler")),
+        )
+        .help(terms.choose(
+            "read the slot that the OK arm binds, inside or after that arm",
+            "read it after the step that handles the failure",
+        ))
+}
+
+fn point_to_call(diagnostic: Diagnostic, call: Option<Span>) -> Diagnostic {
+    match call {
+        Some(span) => diagnostic.related(span, "bound to the call's result here"),
+        None => diagnostic,
+    }
+}
+
+/// A call's result is lost on a path where nothing handles it.
+pub(in crate::check) fn dropped(
+    function: &Function<'_>,
+    slot: Slot,
+    span: Span,
+    loss: Loss,
+    call: Option<Span>,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (name, handler) = (slot_name(function, slot), terms.handler);
+    let how = match loss {
+        Loss::Rebound => "is bound again",
+        Loss::Left => "is left behind",
+    };
+    let message = format!("{name} {how} on a path where no {handler} took its call's result");
+    point_to_call(Diagnostic::new(Code::DroppedResult, span, message), call)
+        .expected(format!("a {handler} on every path"), "a path without it")
+        .help(terms.choose(
+            format!("MATCH {} on that path too, or bind another slot", number(function, slot)),
+            "handle the failure on that path too, or bind another name".to_owned(),
+        ))
+}
+
+fn match_on(
+    function: &Function<'_>,
+    slot: Slot,
+    span: Span,
+    why: &str,
+    finish: impl FnOnce(Diagnostic) -> Diagnostic,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let name = slot_name(function, slot);
+    let what = terms.choose("MATCH on", "a handler for");
+    let diagnostic = Diagnostic::new(Code::MatchUnchecked, span, format!("{what} {name}, but {why}"));
+    let call = terms.word(Word::Call);
+    finish(diagnostic)
+        .expected(format!("a {} that a {call} binds on every path", terms.slot), format!("{name}, but {why}"))
+}
+
+/// A MATCH on a slot that is unset.
+pub(in crate::check) fn match_unset(
+    function: &Function<'_>,
+    slot: Slot,
+    span: Span,
+    reason: Unset,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    match_on(function, slot, span, &clause(reason, terms), |diagnostic| point(diagnostic, reason, terms))
+}
+
+/// A MATCH on a slot that holds a plain value.
+pub(in crate::check) fn match_plain(
+    function: &Function<'_>,
+    slot: Slot,
+    span: Span,
+    plain: Plain,
+    call: Option<Span>,
+) -> Diagnostic {
+    let why = match plain {
+        Plain::Parameter => "it holds a parameter",
+        Plain::OnSomePath => "it holds a plain value on some path",
+        Plain::Always => "it holds a plain value",
+    };
+    let help = Terms::of(function.notation).choose(
+        "bind the slot with `LET … CALL …` right before",
+        "bind the name by a step with `let` and `call` right before",
+    );
+    match_on(function, slot, span, why, |diagnostic| point_to_call(diagnostic, call).help(help))
+}
+
+/// A statement that no path reaches.
+pub(in crate::check) fn unreachable(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::Unreachable, span, "no path reaches this").help("remove it")
+}
+
+/// More slots than there are registers.
+pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
+    let slots = Terms::of(function.notation).slots;
+    let (given, limit) = (function.slots.len(), limits::REGISTERS);
+    let message = format!("`{}` has {given} {slots}, the limit is {limit}", function.name.text);
+    Diagnostic::new(Code::TooManyRegisters, function.span, message)
+        .expected(format!("at most {limit} {slots}"), format!("{given} {slots}"))
+        .help(format!("bind the same {slots} again, or move a part into a function of its own"))
+}
+
+/// A call in a branch that counts as a rollback, though nothing marks it as one; `before` is the text before the call
+/// in its statement.
+pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span, before: Span) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let follows = terms.choose("RET_ERR follows", "a returned failure follows");
+    let message = format!("this call is taken as a rollback: its value is not read and {follows}");
+    let diagnostic = Diagnostic::new(Code::ImplicitUndo, span, message)
+        .expected(terms.choose("UNDO before the call", "`compensate`"), "a call whose value is not read")
+        .help(terms.choose(
+            "mark it with UNDO, or read its value if its failure should count",
+            "write it into `compensate` beside the return, or read its value if its failure should count",
+        ));
+    if terms.is_id() { diagnostic.fix(fixes::undo(before)) } else { diagnostic }
+}

@@ -1,0 +1,205 @@
+//! Values of the wrong type, comparisons that are never equal, values that nothing uses.
+
+use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
+use crate::check::fixes;
+use crate::check::naming::slot_name;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
+use crate::notation::Notation;
+use crate::rules::{self, Demand};
+use crate::span::Span;
+use crate::types::Inferred;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+/// An expression, the type that it surely has, and where that comes from.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Typed<'e, 'a> {
+    pub(in crate::check) expression: &'e Expr<'a>,
+    pub(in crate::check) found: Inferred,
+    pub(in crate::check) origin: Option<Origin<'e, 'a>>,
+}
+
+/// Where a type comes from.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum Origin<'e, 'a> {
+    /// The binding of a slot at a place.
+    Slot(Slot, Span),
+    /// The output type of a function.
+    Function(&'e Function<'a>),
+}
+
+fn mismatch(
+    function: &Function<'_>,
+    value: Typed<'_, '_>,
+    demand: Demand,
+    message: impl Into<String>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
+        .expected(demand.to_string(), value.found.to_string());
+    point(fixes::literal(diagnostic, value.expression, function.notation, demand), function, value)
+}
+
+/// Points to where the type comes from.
+fn point(diagnostic: Diagnostic, function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
+    let found = value.found;
+    match value.origin {
+        Some(Origin::Slot(slot, span)) => {
+            let name = slot_name(function, slot);
+            diagnostic.related(span, format!("{name} gets its type, {found}, here"))
+        }
+        Some(Origin::Function(callee)) => {
+            let name = callee.name.text;
+            diagnostic.related(callee.output.ok.span, format!("`{name}` gives {found}"))
+        }
+        None => diagnostic,
+    }
+}
+
+/// An operand that its word does not take, counted from 0.
+pub(in crate::check) fn operand(
+    function: &Function<'_>,
+    word: Word,
+    index: usize,
+    value: Typed<'_, '_>,
+    demand: Demand,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let found = value.found;
+    let message = format!("{}, but this is {found}", takes(terms, word, index));
+    let diagnostic = mismatch(function, value, demand, message);
+    if demand != Demand::Condition {
+        return diagnostic;
+    }
+    let diagnostic = Diagnostic { code: Code::ConditionType, ..diagnostic };
+    if found == Inferred::NUMBER && !terms.is_id() {
+        diagnostic.help("compare it with another number")
+    } else {
+        diagnostic
+    }
+}
+
+/// What a word takes as an operand, as a clause.
+fn takes(terms: Terms, word: Word, index: usize) -> String {
+    let name = terms.word(word);
+    match (word, index) {
+        (Word::Add | Word::Sub | Word::Mul | Word::Div | Word::Mod, _) => {
+            "arithmetic takes numbers".to_owned()
+        }
+        (Word::Gt | Word::Gte | Word::Lt | Word::Lte, _) => {
+            "comparison takes two numbers or two texts".to_owned()
+        }
+        (Word::Field, _) => terms.choose("FIELD reads a record", "only a record has fields").to_owned(),
+        (Word::For, _) => format!("{name} runs over a list"),
+        (Word::At, 0) => format!("{name} reads a list"),
+        (Word::At, _) => format!("{name} takes a number as index"),
+        (Word::Has, 1) => format!("{name} takes a text as name"),
+        (Word::Len, _) => format!("{name} measures a text, list or record"),
+        _ => format!("{name} takes a {}", rules::operand(word, index, None)),
+    }
+}
+
+/// A field of a value that is no record, by a name that means a count in other languages.
+pub(in crate::check) fn counted_by_field(function: &Function<'_>, diagnostic: Diagnostic) -> Diagnostic {
+    let len = Terms::of(function.notation).word(Word::Len);
+    diagnostic.help(format!("{len} counts the elements of a list and the characters of a text"))
+}
+
+/// A text in a sum of a document, whose writer most likely means to join texts.
+pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
+    let message = "`+` adds numbers, but this is text";
+    let diagnostic = Diagnostic::new(Code::TypeMismatch, value.expression.span, message)
+        .expected(Inferred::NUMBER.to_string(), value.found.to_string());
+    point(diagnostic, function, value).help("`concat` joins texts")
+}
+
+/// A value of another type than the function gives, which is declared at a place.
+pub(in crate::check) fn output(
+    function: &Function<'_>,
+    value: Typed<'_, '_>,
+    wanted: Inferred,
+    declared: Span,
+) -> Diagnostic {
+    let message = format!("`{}` gives {wanted}, but this is {}", function.name.text, value.found);
+    mismatch(function, value, Demand::Is(wanted), message).related(declared, "the type is given here")
+}
+
+/// A loop that yields another type than the function gives.
+pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: Inferred) -> Diagnostic {
+    let (name, output) = (function.name.text, function.output.ok);
+    let wanted = Inferred::from(output.ty);
+    let word = Terms::of(function.notation).word(Word::For);
+    let message = format!("`{name}` gives {wanted}, but this {word} yields {found}");
+    Diagnostic::new(Code::TypeMismatch, span, message)
+        .expected(wanted.to_string(), found.to_string())
+        .related(output.span, "the type is given here")
+}
+
+/// An argument of a type that the parameter does not take; `declared` is the place of the parameter's type, where the
+/// file declares it.
+pub(in crate::check) fn argument(
+    function: &Function<'_>,
+    call: &Call<'_>,
+    name: &str,
+    value: Typed<'_, '_>,
+    wanted: Inferred,
+    declared: Option<Span>,
+) -> Diagnostic {
+    let message = format!("`{name}` of `{}` takes {wanted}, but this is {}", call.tool.text, value.found);
+    let diagnostic = mismatch(function, value, Demand::Is(wanted), message);
+    match declared {
+        Some(span) => diagnostic.related(span, "the parameter's type is given here"),
+        None => diagnostic,
+    }
+}
+
+/// A value that nothing uses. Only of integer-ID text: in documents a step has its value whether or not anything uses
+/// it, and their reader reports what is lost.
+pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
+    let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
+        .expected("a value that is bound or returned", "a value that is computed and not used");
+    match value.kind {
+        ExprKind::Binary(Binary::Append, Expr { kind: ExprKind::Ref(slot), .. }, _)
+        | ExprKind::Merge(Expr { kind: ExprKind::Ref(slot), .. }, _) => {
+            fixes::bind_again(warning, function, *slot)
+        }
+        _ => warning
+            .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
+    }
+}
+
+/// Two values that no run finds equal: `expression`, the one that is most likely wrong, and another.
+pub(in crate::check) fn never_equal(
+    function: &Function<'_>,
+    expression: &Expr<'_>,
+    found: Inferred,
+    other: Inferred,
+) -> Diagnostic {
+    let message = format!("{found} is compared with {other}: they are never equal");
+    let warning = Diagnostic::new(Code::NeverEqual, expression.span, message)
+        .expected(other.to_string(), found.to_string());
+    fixes::literal(warning, expression, function.notation, Demand::Is(other))
+}
+
+/// A case that the matched value never equals.
+pub(in crate::check) fn never_met(
+    notation: Notation,
+    subject: Inferred,
+    case: &Case<'_>,
+    key: Inferred,
+) -> Diagnostic {
+    let message = format!("the matched value is {subject}, which this {key} never equals");
+    let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
+        .expected(subject.to_string(), key.to_string());
+    let quoted = key == Inferred::TEXT && [Inferred::NUMBER, Inferred::BOOL].contains(&subject);
+    if !quoted {
+        return warning;
+    }
+    warning.help(match notation {
+        Notation::Id | Notation::Workflow => "write the key without quotes",
+        _ if subject == Inferred::NUMBER => {
+            "write the cases as a list of pairs, whose keys may be numbers: `[[1, …], [2, …]]`"
+        }
+        _ => "write the cases as a list of pairs: `[[true, …], [false, …]]`, or a step with `if`",
+    })
+}

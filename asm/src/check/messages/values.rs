@@ -1,0 +1,99 @@
+//! Paths without a value, and returns of the wrong kind.
+
+use crate::ast::{Control, Function};
+use crate::check::fixes;
+use crate::check::naming::output_name;
+use crate::check::reasons::NoValue;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+/// Why a path has no value, and where that is.
+fn clause(reason: NoValue, terms: Terms) -> (Span, String) {
+    match reason {
+        NoValue::EmptyBlock(span) => (span, "this block is empty".to_owned()),
+        NoValue::Statement(span) => (span, format!("this {} has no value", terms.statement)),
+        NoValue::NotTaken(span) => {
+            (span, format!("no value when this {} is not taken", terms.word(Word::If)))
+        }
+        NoValue::NoOkArm(span) => {
+            let why = terms.choose("this MATCH has no OK arm", "no step gives one");
+            (span, format!("no value on success: {why}"))
+        }
+        NoValue::NeverYields(span) => {
+            (span, format!("no pass of this {} yields a value", terms.word(Word::For)))
+        }
+    }
+}
+
+fn missing(span: Span, message: String, found: &str) -> Diagnostic {
+    Diagnostic::new(Code::MissingValue, span, message).expected("a value on every path", found)
+}
+
+/// A bound block with a path without a value.
+pub(in crate::check) fn missing_value(
+    function: &Function<'_>,
+    control: &Control<'_>,
+    reason: NoValue,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let span = control.span();
+    let word = match control {
+        Control::If(_) => terms.word(Word::If),
+        Control::Match(_) => terms.handler.into(),
+        Control::For(_) => {
+            let word = terms.word(Word::For);
+            let message = format!("this {word} is bound, but no pass of it can yield a value");
+            return missing(span, message, "no pass yields").help(terms.choose(
+                "end its body with the value that a pass yields",
+                "make its last step the value that a pass yields",
+            ));
+        }
+    };
+    let (place, what) = clause(reason, terms);
+    let message = format!("this {word} is bound, but a path through it gives no value");
+    missing(span, message, &what).related(place, what).help(terms.choose(
+        "end every path with an expression, or bind the slot inside the branches",
+        "end every path with a value",
+    ))
+}
+
+/// A function whose type needs a value has a path without one.
+pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (place, what) = clause(reason, terms);
+    let returns = if function.output.err.is_some() { Word::RetOk } else { Word::Ret };
+    let help = terms.choose(
+        format!("end that path with {} or an expression", returns.mnemonic()),
+        "end that path with a return, or with a step that has a value".to_owned(),
+    );
+    let message = format!("a path through `{}` gives no value", function.name.text);
+    Diagnostic::new(Code::MissingReturn, function.span, message)
+        .expected(output_name(&function.output), what.clone())
+        .related(place, what)
+        .help(help)
+}
+
+/// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none: `right` belongs there, or where that is
+/// `None` it may be either. `span` is the statement's.
+pub(in crate::check) fn wrong_return(
+    function: &Function<'_>,
+    span: Span,
+    word: Word,
+    right: Option<Word>,
+) -> Diagnostic {
+    let word = word.mnemonic();
+    let output = output_name(&function.output);
+    let is = if function.output.err.is_some() { "a result" } else { "no result" };
+    let message = format!("{word} in `{}`, whose type `{output}` is {is}", function.name.text);
+    let diagnostic = Diagnostic::new(Code::WrongReturn, span, message)
+        .related(function.output.span, "the type is given here");
+    match right.map(Word::mnemonic) {
+        Some(right) => diagnostic.expected(right, word).fix(fixes::word(span, word, right)),
+        None => diagnostic
+            .expected("RET_ERR or RET_OK", word)
+            .help("write `RET_ERR` to fail with it, `RET_OK` to succeed with it"),
+    }
+}

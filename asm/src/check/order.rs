@@ -1,0 +1,54 @@
+//! Which function of a file calls which, and an order in which every call goes to an earlier one.
+
+use super::messages::names as messages;
+use super::report::Report;
+use crate::ast::File;
+use crate::notation::Notation;
+use crate::span::Span;
+
+/// Which function calls which, and where.
+pub(super) type Edges = Vec<Vec<(u32, Span)>>;
+
+/// The functions in an order in which every call goes to an earlier one, else that of the file; circles are errors.
+pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
+    #[derive(Clone, Copy)]
+    enum Mark {
+        New,
+        /// On the way from the function where the search began, at this place.
+        Open(usize),
+        Done,
+    }
+    let notation = file.functions.first().map_or(Notation::Id, |function| function.notation);
+    let mut marks = vec![Mark::New; file.functions.len()];
+    let mut order = Vec::with_capacity(marks.len());
+    let mut way: Vec<(u32, usize)> = Vec::new();
+    for root in (0..).take(file.functions.len()) {
+        if matches!(marks[root as usize], Mark::New) {
+            marks[root as usize] = Mark::Open(0);
+            way.push((root, 0));
+        }
+        while let Some((function, next)) = way.last_mut() {
+            let function = *function;
+            let Some(&(callee, span)) = edges[function as usize].get(*next) else {
+                marks[function as usize] = Mark::Done;
+                order.push(function);
+                way.pop();
+                continue;
+            };
+            *next += 1;
+            match marks[callee as usize] {
+                Mark::Done => {}
+                Mark::New => {
+                    marks[callee as usize] = Mark::Open(way.len());
+                    way.push((callee, 0));
+                }
+                Mark::Open(place) => {
+                    let name = |&(index, _): &(u32, usize)| file.functions[index as usize].name.text;
+                    let names = way[place..].iter().map(name);
+                    report.push(messages::circular_call(names, span, notation));
+                }
+            }
+        }
+    }
+    order
+}

@@ -1,0 +1,51 @@
+//! Checking of functions one by one, for a build that streams: given the heads of all functions, and one tree at a time.
+
+use super::events::Events;
+use super::facts::Facts;
+use super::function;
+use super::report::Report;
+use super::resolve::Names;
+use crate::ast::{File, Function};
+use crate::catalog::Catalog;
+use crate::diagnostic::Diagnostics;
+
+/// Checks functions one by one, given the heads of all.
+pub(crate) struct Streaming<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> Streaming<'f, 'a> {
+    /// `None` where two functions have one name.
+    pub(crate) fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> Option<Streaming<'f, 'a>> {
+        let names = Names::new(file, catalog);
+        names.all_different().then_some(Streaming { file, names })
+    }
+
+    /// A checker of some functions, whose trees may be dropped before the next ones are checked.
+    pub(crate) fn batch<'t>(&self) -> Batch<'_, 'f, 't>
+    where
+        'a: 't,
+    {
+        Batch { file: self.file, names: &self.names, events: Events::default() }
+    }
+}
+
+/// See [`Streaming::batch`].
+pub(crate) struct Batch<'n, 'f, 't> {
+    file: &'f File<'t>,
+    names: &'n Names<'f, 't>,
+    events: Events<'t>,
+}
+
+impl<'t> Batch<'_, '_, 't> {
+    /// The facts of a function; `None` where there is anything to report, or where it calls itself or a later function.
+    pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report::without_suggestions(&mut diagnostics);
+        self.events.walk(function);
+        let (facts, calls) = function::check(self.file, function, &mut self.events, self.names, &mut report);
+        let in_order = calls.iter().all(|&(callee, _)| (callee as usize) < number);
+        (in_order && diagnostics.as_slice().is_empty()).then_some(facts)
+    }
+}

@@ -1,0 +1,33 @@
+//! The diagnostics of a source as a whole, the same in every notation.
+
+use super::{Diagnostic, Edit, Fix};
+use crate::source::Envelope;
+use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+/// What is around a program is no part of it. `expected` is what a program begins with.
+pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagnostic {
+    let edits = [Some(found.before), found.after].into_iter().flatten();
+    let edits = edits.map(|span| Edit { span, text: String::new() }).collect();
+    if let Some(line) = found.conversation {
+        let text = source.get(line.range()).unwrap_or("");
+        let message = "the text before the program is not part of it";
+        return Diagnostic::new(Code::UnexpectedText, line, message)
+            .expected(expected, format!("`{}`", shorten(text)))
+            .fix(Fix { title: "remove what is not the program".to_owned(), edits });
+    }
+    let start = found.before.start;
+    let message = "a Markdown fence is no part of a program";
+    Diagnostic::new(Code::BadCharacter, Span::new(start, start + 3), message)
+        .expected(expected, "a fence")
+        .fix(Fix { title: "remove the lines of the fence".to_owned(), edits })
+}
+
+/// A source has more bytes than `most`.
+pub(crate) fn too_large(source: &str, most: usize) -> Diagnostic {
+    let message = format!("the source has {} bytes, more than {most}", source.len());
+    Diagnostic::new(Code::SourceTooLarge, Span::at(0), message)
+        .expected(format!("at most {most} bytes"), format!("{} bytes", source.len()))
+        .help("split the file, or raise the limit")
+}

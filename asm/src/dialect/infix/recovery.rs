@@ -1,0 +1,294 @@
+//! What is said about an expression that cannot be read, or is in the words of another language.
+//!
+//! All of it is apart from reading, so that the frames of the readers, which recurse, stay small.
+
+use super::{COMPARISON, Reader, Token};
+use crate::ast::Literal;
+use crate::diagnostic::Diagnostic;
+use crate::dialect::operator::{self, Form, LIST, Operator};
+use crate::dialect::other_operator;
+use crate::document::{Kind, Style, Text};
+use crate::span::Span;
+use crate::text::name_end;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+impl Reader<'_, '_, '_> {
+    /// Reports an operator of another language.
+    pub(crate) fn other_operator(&mut self, from: usize, to: usize, meant: &str) {
+        let shown = self.words.get(from, to);
+        let wrong = Diagnostic::new(
+            Code::UnknownOperator,
+            self.words.part(from, to),
+            format!("`{shown}` is no operator"),
+        )
+        .expected(format!("`{meant}`"), format!("`{shown}`"))
+        .nearest(Some(meant))
+        .help(format!("write `{meant}`"));
+        let word = meant.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let beside = |at: Option<u8>| {
+            word && at.is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'('))
+        };
+        let before = if beside(from.checked_sub(1).and_then(|at| self.words.byte(at))) { " " } else { "" };
+        let after = if beside(self.words.byte(to)) { " " } else { "" };
+        let wrong = self.words.mend(wrong, from, to, &format!("{before}{meant}{after}"));
+        self.diagnostics.push(wrong);
+    }
+
+    /// Reports `$x || 'default'`; whether that is what stands here, behind the operator.
+    pub(crate) fn no_default(&mut self, from: usize, to: usize) -> bool {
+        let value =
+            matches!(self.token, Token::Template(_) | Token::Literal(Literal::Text(_) | Literal::Number(_)));
+        if value {
+            let shown = self.words.get(from, to);
+            let message = format!("`{shown}` gives no default");
+            let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), message)
+                .expected("a condition behind it", self.found())
+                .help("one of two values is a step: `let: v`, `if: $x == null`, `then: default`, `else: $x`");
+            self.diagnostics.push(wrong);
+        }
+        value
+    }
+
+    pub(crate) fn no_bang(&mut self, from: usize, to: usize) {
+        let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, to), "`!` is no operator")
+            .expected("`not`", "`!`")
+            .nearest(Some("not"));
+        // `not` takes in the comparison that `!` does not.
+        let wrong = if matches!(self.between(), Some((_, COMPARISON..))) {
+            wrong.help("write `(not $x)`")
+        } else {
+            self.words.mend(wrong.help("write `not $x`"), from, to, "not ")
+        };
+        self.diagnostics.push(wrong);
+    }
+
+    pub(crate) fn lone_plus(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
+        let wrong = self.words.mend(wrong.help("leave it out"), self.from, self.to, "");
+        self.diagnostics.push(wrong);
+    }
+
+    pub(crate) fn chained(&mut self) {
+        let wrong = self.wrong(Code::BadExpression, "comparisons do not chain");
+        self.diagnostics.push(wrong.help("write `$a < $b and $b < $c`"));
+    }
+
+    /// Reports a word that is no value.
+    pub(crate) fn no_value<T>(&mut self, word: &str) -> Option<T> {
+        let (from, to) = (self.from, self.to);
+        let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
+        if called || operator::find(word).is_some() {
+            let near = other_operator::near(word).map(|near| near.spelling);
+            let wrong = match operator::find(word) {
+                Some(found) if found.form == Form::Function => self
+                    .wrong(Code::BadExpression, format!("`{word}` takes its operands in parentheses"))
+                    .help(format!("write `{}`", example(found))),
+                Some(_) => self.wrong(Code::BadExpression, format!("a value is missing before `{word}`")),
+                None => self
+                    .wrong(Code::UnknownOperator, format!("there is no function `{}`", shorten(word)))
+                    .nearest(near)
+                    .help(format!("there are {LIST}; what a tool computes is a step with `call`")),
+            };
+            self.diagnostics.push(wrong);
+            return None;
+        }
+        // A dotted word is a reference without its `$`; a word alone may as well be a text without its quotes.
+        let text = self.words.text;
+        let mut end = to;
+        while self.words.byte(end) == Some(b'.') {
+            let Some(after) = name_end(text, end + 1) else { break };
+            end = after;
+        }
+        let whole = self.words.get(from, end);
+        let message = format!("`{}` is neither a reference nor a literal", shorten(whole));
+        let wrong = Diagnostic::new(Code::BadExpression, self.words.part(from, end), message);
+        let reference = self.words.bare(from).map(|(reference, _)| reference);
+        let known = reference.and_then(|reference| self.meant.and_then(|meant| meant(&reference)));
+        let behind = self.words.get(self.words.blanks(end), text.len());
+        let sentence = end < text.len()
+            && self.words.byte(end) == Some(b' ')
+            && behind.starts_with(|c: char| c.is_alphabetic() || c == '$')
+            && !["and ", "or ", "is ", "not ", "in "].iter().any(|word| behind.starts_with(word));
+        if known.is_none() && from == 0 && sentence {
+            let quoted = format!("'{}'", text.replace('\'', "''"));
+            let wrong = Diagnostic::new(
+                Code::BadExpression,
+                self.words.part(0, text.len()),
+                "a text stands in quotes where something is computed",
+            )
+            .expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
+            let wrong = match self.words.node.kind {
+                Kind::Text(Text { style: Style::Plain, .. }) if !text.contains(['"', '\\']) => {
+                    wrong.replace(self.words.part(0, text.len()), format!("\"{quoted}\""))
+                }
+                _ => self.words.mend(wrong.help(format!("write `{quoted}`")), 0, text.len(), &quoted),
+            };
+            self.diagnostics.push(wrong);
+            return None;
+        }
+        let wrong = if let Some(known) = known {
+            self.words.mend(wrong.help(format!("write `{known}`")), from, end, &known)
+        } else if end > to {
+            wrong.help(format!("write `${{{whole}}}` for a field of a step, `'{whole}'` for a text"))
+        } else {
+            let text = format!("'{word}'");
+            self.words.mend(
+                wrong.help(format!("write `{text}` for a text, `${{{word}}}` for a step")),
+                from,
+                end,
+                &text,
+            )
+        };
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    pub(crate) fn operand_count(&mut self, found: &Operator, operands: usize, span: Span) {
+        let message = format!("`{}` takes {}, not {operands}", found.spelling, found.operands());
+        let wrong = Diagnostic::new(Code::OperandCount, span, message);
+        self.diagnostics.push(wrong.help(format!("write `{}`", example(found))));
+    }
+
+    pub(crate) fn too_deep<T>(&mut self) -> Option<T> {
+        let limit = self.nesting;
+        let wrong = self
+            .wrong(Code::TooDeep, "this expression is nested too deeply")
+            .expected(format!("at most {limit} levels here"), "one more")
+            .help("bind parts of it in steps of their own");
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    /// What the token is called.
+    pub(crate) fn found(&self) -> String {
+        match self.token {
+            Token::End => "the end of the expression".to_owned(),
+            _ => format!("`{}`", shorten(self.words.get(self.from, self.to))),
+        }
+    }
+
+    pub(crate) fn refuse<T>(&mut self, message: &str, expected: &str) -> Option<T> {
+        if !matches!(self.token, Token::Bad) {
+            let wrong = self.wrong(Code::BadExpression, message).expected(expected, self.found());
+            self.diagnostics.push(wrong);
+        }
+        None
+    }
+
+    /// Reports a record or a list where an operand belongs: infix has none.
+    pub(crate) fn no_composite<T>(&mut self) -> Option<T> {
+        let (what, item) = match self.token {
+            Token::Symbol("{") => ("record", "- id: ${x}"),
+            _ => ("list", "- [\"${x}\"]"),
+        };
+        let help = match self.operator_before() {
+            Some(Operator { form: Form::Function, spelling: "len", .. }) | None => {
+                format!("bind the {what} in a step before, and name it here")
+            }
+            Some(found) => {
+                let key = if found.form == Form::Function {
+                    found.spelling.to_owned()
+                } else {
+                    format!("\"{}\"", found.spelling)
+                };
+                format!(
+                    "write the operator as a key, in place of the text, with its operands as a list below it: `{key}:`, then \
+                     `- ${{a}}` and `{item}`; or bind the {what} in a step before, and name it here"
+                )
+            }
+        };
+        let wrong = self
+            .wrong(Code::BadExpression, format!("a {what} is no operand in infix"))
+            .expected("a reference, a literal or `(`", self.found())
+            .help(help);
+        self.diagnostics.push(wrong);
+        None
+    }
+
+    /// The operator of which what is under the cursor would be an operand.
+    fn operator_before(&self) -> Option<&'static Operator> {
+        let before = self.words.get(0, self.from).trim_end();
+        let last = before.rsplit(' ').next().and_then(operator::find);
+        last.filter(|found| matches!(found.form, Form::Between(_))).or_else(|| {
+            let (head, _) = before.rsplit_once('(')?;
+            let name = head.rsplit(|c: char| !c.is_ascii_alphabetic()).next()?;
+            operator::find(name).filter(|found| found.form == Form::Function)
+        })
+    }
+
+    /// What to do about parentheses behind something: what no function is called on a value.
+    fn no_method(&self) -> String {
+        let before = self.words.get(0, self.from);
+        let (of, name) = before.rsplit_once('.').unwrap_or_default();
+        let of = of.get(of.rfind(' ').map_or(0, |blank| blank + 1)..).unwrap_or("");
+        let close = if of.starts_with("${") { "}" } else { "" };
+        match operator::find(name).or_else(|| other_operator::meant(name)) {
+            Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
+                let rest = if *spelling == "len" { "" } else { ", …" };
+                format!("functions stand before their operands: `{spelling}({of}{close}{rest})`")
+            }
+            _ => match other_operator::in_place_of(name) {
+                Some(instead) => format!("nothing is called on a value: {instead}"),
+                None => "only functions take parentheses: `len($list)`".to_owned(),
+            },
+        }
+    }
+
+    /// Reports what stands behind an expression.
+    pub(crate) fn left_over<T>(&mut self) -> Option<T> {
+        let symbol = match self.token {
+            Token::Bad => return None,
+            Token::Word(text) | Token::Symbol(text) => text,
+            _ => "",
+        };
+        let code = match symbol {
+            "" | "(" | ")" | "," | "[" | "]" | "?" | ":" | ";" | "if" | "else" => Code::BadExpression,
+            _ => Code::UnknownOperator,
+        };
+        let near = other_operator::near(symbol).filter(|_| code == Code::UnknownOperator);
+        let help = match symbol {
+            "?" | ":" | "if" | "else" => {
+                "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`".to_owned()
+            }
+            "in" | "contains" | "includes" => {
+                "write `$x == 'a' or $x == 'b'`; whether a list holds a value is found out by a loop that binds a \
+                 variable from before it"
+                    .to_owned()
+            }
+            "??" => "there is no default by `??`: use a step with `if`, `then` and `else`".to_owned(),
+            "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
+            "//" => "write `($a - $a % $b) / $b`".to_owned(),
+            "not" => "write `not has($record, 'field')`, or `not` before a comparison".to_owned(),
+            "(" => self.no_method(),
+            ")" => "remove it, or open it before".to_owned(),
+            "'" | "\"" => "write the operator between the values".to_owned(),
+            _ => match near {
+                Some(Operator { form: Form::Function, .. }) => {
+                    format!("write `{}`", near.map_or("", example))
+                }
+                Some(near) => format!("write `{}`", near.spelling),
+                None => format!("the operators are {LIST}"),
+            },
+        };
+        let message = if code == Code::UnknownOperator {
+            format!("`{}` is no operator", shorten(symbol))
+        } else {
+            "something stands behind the expression".to_owned()
+        };
+        let wrong = self.wrong(code, message).expected("an operator or the end", self.found());
+        self.diagnostics.push(wrong.nearest(near.map(|near| near.spelling)).help(help));
+        None
+    }
+}
+
+/// How a function is written.
+fn example(function: &Operator) -> &'static str {
+    match function.spelling {
+        "len" => "len($list)",
+        "at" => "at($list, 0)",
+        "has" => "has($record, 'field')",
+        "append" => "append($list, $x)",
+        _ => "concat($a, $b)",
+    }
+}

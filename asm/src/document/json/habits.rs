@@ -1,0 +1,301 @@
+//! What other languages have in the place of JSON: comments, other quotes, their words, texts without quotes.
+//!
+//! A row a habit, in the order in which they are tried, each with its example, which a test runs. What is wrong with the
+//! structure of JSON is for [`super::recovery`].
+
+use super::{Reader, Want, offset};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Kind, Node, Style, Text};
+use crate::span::Span;
+use crate::text;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+/// What is where JSON goes on, and is no part of it.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    /// The source from here.
+    rest: &'a str,
+    first: char,
+    /// The letters and digits that it begins with.
+    word: &'a str,
+}
+
+/// One habit.
+struct Habit {
+    /// What it is called.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    name: &'static str,
+    /// Whether something is of this habit.
+    is: for<'a, 'd> fn(&Reader<'a, 'd>, Found<'a>) -> bool,
+    /// Reports it, and goes on as if the fix were applied.
+    recover: for<'a, 'd> fn(&mut Reader<'a, 'd>, Found<'a>),
+    /// A source with it, and what its fix makes of that.
+    #[cfg_attr(not(test), allow(dead_code, reason = "read by tests"))]
+    example: [&'static str; 2],
+}
+
+/// Every habit; the last one takes what no other does.
+const HABITS: [Habit; 7] = [
+    Habit {
+        name: "comment",
+        is: |_, found| ["//", "/*", "#"].iter().any(|start| found.rest.starts_with(start)),
+        recover: |reader, found| reader.comment(found),
+        example: ["[1, /* one */ 2]", "[1,  2]"],
+    },
+    Habit {
+        name: "blank that cannot be seen",
+        is: |_, found| is_invisible(found.first),
+        recover: |reader, found| reader.invisible(found),
+        example: ["[1,\u{a0}2]", "[1, 2]"],
+    },
+    Habit {
+        name: "prose around a program",
+        is: |reader, _| reader.at_top(),
+        recover: |reader, _| reader.prose(),
+        example: ["Here it is:\n[1]", "[1]"],
+    },
+    Habit {
+        name: "quotes of another kind",
+        is: |_, found| matches!(found.first, '\'' | '`' | '‘' | '“' | '’' | '”'),
+        recover: |reader, found| reader.other_quotes(found),
+        example: ["['a', 1]", "[\"a\", 1]"],
+    },
+    Habit {
+        name: "word for true, false or null",
+        is: |reader, found| {
+            word_meant(found.word).is_some() && !matches!(reader.want, Want::Key | Want::FirstKey)
+        },
+        recover: |reader, found| reader.word_for(found),
+        example: ["[True, None]", "[true, null]"],
+    },
+    Habit {
+        name: "text without quotes",
+        is: |_, found| found.first.is_alphanumeric() || matches!(found.first, '_' | '$'),
+        recover: |reader, found| reader.unquoted(found),
+        example: ["{a: 1}", "{\"a\": 1}"],
+    },
+    Habit {
+        name: "sign for a comma or colon",
+        is: |_, _| true,
+        recover: |reader, found| reader.odd(found),
+        example: ["{\"a\" = 1}", "{\"a\" : 1}"],
+    },
+];
+
+fn is_invisible(first: char) -> bool {
+    matches!(first, '\0' | '\u{feff}' | '\u{200b}' | '\u{2028}' | '\u{2029}') || first.is_whitespace()
+}
+
+impl<'a> Reader<'a, '_> {
+    /// Goes on behind a word, or a character, that JSON does not have.
+    pub(crate) fn recover(&mut self, word: &'a str) {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let Some(first) = rest.chars().next() else { return };
+        let found = Found { rest, first, word };
+        if let Some(habit) = HABITS.iter().find(|habit| (habit.is)(self, found)) {
+            (habit.recover)(self, found);
+        }
+    }
+
+    /// `True`, `None`, `undefined` and the like.
+    fn word_for(&mut self, Found { word, .. }: Found<'a>) {
+        let meant = word_meant(word).unwrap_or("");
+        let span = Span::new(offset(self.at), offset(self.at + word.len()));
+        self.ready();
+        self.at += word.len();
+        let nan = meant.is_empty();
+        let code = if nan { Code::NumberRange } else { Code::BadJson };
+        self.report(code, || {
+            let wrong = Diagnostic::new(code, span, format!("JSON has no `{word}`"));
+            if nan {
+                wrong.expected("a finite number", format!("`{word}`"))
+            } else {
+                wrong.expected(format!("`{meant}`"), format!("`{word}`")).replace(span, meant)
+            }
+        });
+        let kind = match meant {
+            "true" => Kind::Bool(true),
+            "false" => Kind::Bool(false),
+            _ => Kind::Null,
+        };
+        self.value(Node { kind, span });
+    }
+
+    /// A text or key without quotes.
+    fn unquoted(&mut self, Found { rest, .. }: Found<'a>) {
+        let key =
+            matches!(self.want, Want::Key | Want::FirstKey) || (self.want == Want::Next && self.in_record());
+        let mut length = 0;
+        let mut braces = 0_usize;
+        for (at, c) in rest.char_indices() {
+            match c {
+                '{' if rest.get(..at).is_some_and(|before| before.ends_with('$')) => braces += 1,
+                '}' if braces > 0 => braces -= 1,
+                ',' | '{' | '}' | '[' | ']' | '"' | '\n' | '\r' => break,
+                ':' if key => break,
+                '/' | '#' if rest.get(..at).is_some_and(|before| before.ends_with([' ', '\t'])) => break,
+                _ => {}
+            }
+            length = at + c.len_utf8();
+        }
+        let text = rest.get(..length).unwrap_or("").trim_end();
+        self.ready();
+        let span = Span::new(offset(self.at), offset(self.at + text.len()));
+        self.at += text.len().max(1);
+        self.bare_text(span);
+    }
+
+    /// A key or text that lacks its quotes.
+    pub(crate) fn bare_text(&mut self, span: Span) {
+        let text = self.source.get(span.range()).unwrap_or("");
+        let what = if matches!(self.want, Want::Key | Want::FirstKey) { "a key" } else { "a text" };
+        self.report(Code::BadJson, || {
+            let mut quoted = String::new();
+            text::quote(text, &mut quoted);
+            Diagnostic::new(Code::BadJson, span, format!("{what} stands in double quotes"))
+                .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
+                .replace(span, quoted)
+        });
+        let kind = Kind::Text(Text { text, style: Style::Double, start: Some(span.start) });
+        self.text(Node { kind, span });
+    }
+
+    /// A text in quotes of another kind.
+    fn other_quotes(&mut self, Found { rest, first, .. }: Found<'a>) {
+        let ends = |c: char| match first {
+            '“' | '”' => matches!(c, '“' | '”'),
+            '‘' | '’' => matches!(c, '‘' | '’'),
+            _ => c == first,
+        };
+        let mut escaped = false;
+        let mut inner = String::new();
+        let mut close = None;
+        for (at, c) in rest.char_indices().skip(1) {
+            match c {
+                '\n' | '\r' => break,
+                _ if escaped => {
+                    escaped = false;
+                    inner.extend((!ends(c)).then_some('\\'));
+                    inner.push(c);
+                }
+                '\\' => escaped = true,
+                '"' => inner.push_str("\\\""),
+                _ if ends(c) => {
+                    close = Some(at + c.len_utf8());
+                    break;
+                }
+                _ => inner.push(c),
+            }
+        }
+        self.ready();
+        let length = close.unwrap_or_else(|| rest.lines().next().unwrap_or("").trim_end().len().max(1));
+        let span = Span::new(offset(self.at), offset(self.at + length));
+        self.at += length;
+        self.lost |= close.is_none();
+        self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
+        self.report(Code::BadString, || {
+            let wrong = Diagnostic::new(Code::BadString, span, "a text stands in double quotes")
+                .expected("`\"`", format!("`{first}`"));
+            match close {
+                Some(_) => wrong.replace(span, format!("\"{inner}\"")),
+                None => wrong.help("write the text in double quotes"),
+            }
+        });
+        let text = text::decode(&inner, self.arena).unwrap_or("");
+        let text = &*self.arena.alloc_str(text);
+        let kind = Kind::Text(Text { text, style: Style::Double, start: None });
+        self.text(Node { kind, span });
+    }
+
+    /// A comment, which JSON does not have.
+    fn comment(&mut self, Found { rest, .. }: Found<'a>) {
+        let line = rest.lines().next().unwrap_or("").trim_end().len();
+        let block = rest.starts_with("/*");
+        let end = if block { rest.find("*/").map(|at| at + 2) } else { Some(line) };
+        let span = Span::new(offset(self.at), offset(self.at + end.unwrap_or(rest.len())));
+        self.at += end.unwrap_or(rest.len());
+        self.lost |= end.is_none();
+        self.report(Code::BadJson, || {
+            let wrong = Diagnostic::new(Code::BadJson, span, "JSON has no comments")
+                .expected("JSON without comments", "a comment");
+            match end {
+                Some(_) => wrong.replace(span, ""),
+                None => wrong.help("remove it; it is never closed"),
+            }
+        });
+    }
+
+    /// A blank or mark that cannot be seen.
+    fn invisible(&mut self, Found { first, .. }: Found<'a>) {
+        let span = Span::new(offset(self.at), offset(self.at + first.len_utf8()));
+        self.at = span.end as usize;
+        self.report(Code::BadCharacter, || {
+            let name = format!("U+{:04X}", u32::from(first));
+            Diagnostic::new(Code::BadCharacter, span, format!("the character {name} is no part of JSON"))
+                .expected("a blank, a tab or a line break", name)
+                .replace(span, if first.is_whitespace() { " " } else { "" })
+        });
+    }
+
+    /// Characters that begin nothing, as one; with `;` for a comma and `=` for a colon.
+    fn odd(&mut self, Found { rest, first, .. }: Found<'a>) {
+        let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || "\"'`{}[],:#/_$-\0".contains(c);
+        let run = rest.char_indices().skip(1).find(|&(_, c)| known(c)).map_or(rest.len(), |(at, _)| at);
+        let text = rest.get(..run).unwrap_or("");
+        let (span, want) = (Span::new(offset(self.at), offset(self.at + run)), self.want);
+        self.at += run;
+        let meant = match (want, first) {
+            (Want::Next, ';') => ",",
+            (Want::Colon, '=') => ":",
+            _ => "",
+        };
+        self.report(Code::BadCharacter, || {
+            let shown = shorten(text);
+            let wrong = Diagnostic::new(Code::BadCharacter, span, format!("`{shown}` is no part of JSON"));
+            if meant.is_empty() {
+                wrong.expected("JSON", format!("`{shown}`")).help("put quotes around a text")
+            } else {
+                wrong.expected(format!("`{meant}`"), format!("`{shown}`")).replace(span, meant)
+            }
+        });
+        match meant {
+            "," => self.want = if self.in_record() { Want::Key } else { Want::Value },
+            ":" => self.want = Want::Value,
+            _ => {}
+        }
+    }
+}
+
+/// What a word of another language means; an empty text where JSON has nothing for it.
+fn word_meant(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        "None" | "nil" | "Null" | "NULL" | "undefined" | "Nil" | "NIL" => "null",
+        "NaN" | "nan" | "Infinity" | "inf" | "Inf" => "",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Diagnostics, fix};
+    use crate::source::Limits;
+    use bumpalo::Bump;
+
+    #[test]
+    fn every_habit_reads_its_example_as_if_it_were_fixed() {
+        for Habit { name, example: [written, fixed], .. } in HABITS {
+            let arena = Bump::new();
+            let mut found = Diagnostics::default();
+            let read = super::super::read(written, &arena, &Limits::default(), &mut found);
+            assert!(found.has_errors(), "{name}");
+            assert_eq!(fix::apply(written, found.as_slice()).0, fixed, "{name}");
+            let mut none = Diagnostics::default();
+            let expected = super::super::read(fixed, &arena, &Limits::default(), &mut none);
+            assert!(crate::document::same(read, expected) && none.as_slice().is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Recovery from what is wrong with the structure of JSON: commas, colons and brackets, keys and values that are missing.
+
+use super::scalar::word_byte;
+use super::{Reader, Want, offset};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::document::{Kind, Node};
+use crate::span::Span;
+use crate::text;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+/// How many openers a message points to.
+const POINTED: usize = 3;
+/// How many brackets a fix closes.
+const CLOSED: usize = 8;
+/// How often the rest of a source is looked through for what its brackets close, so that it stays linear.
+pub(crate) const LOOKS: u8 = 8;
+
+/// A bracket as a message shows it.
+const fn closer(record: bool) -> &'static str {
+    if record { "}" } else { "]" }
+}
+
+const fn opener(record: bool) -> &'static str {
+    if record { "{" } else { "[" }
+}
+
+fn insert(title: &str, at: u32, text: &str) -> Fix {
+    Fix { title: title.to_owned(), edits: vec![Edit { span: Span::at(at), text: text.to_owned() }] }
+}
+
+impl Reader<'_, '_> {
+    /// What stands here, for a message.
+    fn found(&self) -> String {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let word = rest.bytes().take_while(|&byte| word_byte(byte)).count();
+        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        match rest.get(..length) {
+            None | Some("") => "the end".to_owned(),
+            Some("\"") => "a text".to_owned(),
+            Some(text) => format!("`{}`", shorten(text)),
+        }
+    }
+
+    /// The place of the byte that is here.
+    fn here(&self) -> Span {
+        Span::new(offset(self.at), offset(self.at + 1))
+    }
+
+    /// Reports texts joined by `+`, which JSON does not have, and goes past them; whether that is what stands here.
+    pub(crate) fn joined_texts(&mut self) -> bool {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
+        let closed = |text: &str| {
+            text.bytes()
+                .enumerate()
+                .skip(1)
+                .find(|&(at, byte)| byte == b'"' && text.as_bytes().get(at - 1) != Some(&b'\\'))
+        };
+        let Some((end, _)) = closed(behind).filter(|_| behind.starts_with('"')) else { return false };
+        let before = self.source.as_bytes().get(self.last.saturating_sub(1) as usize);
+        if before != Some(&b'"') {
+            return false;
+        }
+        let start = self.end - behind.len();
+        let (from, to) = (self.last - 1, offset(start + 1));
+        let place = self.here();
+        self.report(Code::BadJson, || {
+            let fix = Fix {
+                title: "write one text".to_owned(),
+                edits: vec![Edit { span: Span::new(from, to), text: String::new() }],
+            };
+            Diagnostic::new(Code::BadJson, place, "JSON joins no texts: a text holds its values")
+                .expected("one text, such as `\"Hello, $name\"`", "`+`")
+                .fix(fix)
+        });
+        self.at = start + end + 1;
+        self.last = offset(self.at);
+        true
+    }
+
+    pub(crate) fn missing_comma(&mut self) {
+        let (at, found) = (self.last, self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, Span::at(at), "a comma is missing")
+                .expected("`,`", found)
+                .fix(insert("write `,`", at, ","))
+        });
+    }
+
+    pub(crate) fn missing_colon(&mut self) {
+        let (at, found) = (self.last, self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, Span::at(at), "a `:` is missing after this key")
+                .expected("`:`", found)
+                .fix(insert("write `:`", at, ":"))
+        });
+    }
+
+    pub(crate) fn missing_key(&mut self) {
+        let (place, found) = (self.here(), self.found());
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a record holds keys with values")
+                .expected("`\"key\": value`", found)
+                .help("write a key in double quotes and `:` before the value, or `[` and `]` around a list")
+        });
+    }
+
+    /// A key without its value: null, so that the key is still seen.
+    pub(crate) fn missing_value(&mut self, place: Span) {
+        let found = format!("`{}`", self.source.get(place.range()).unwrap_or(""));
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a value is missing here")
+                .expected("a value", found)
+                .help("write the value; `null` where there is none")
+        });
+        self.value(Node { kind: Kind::Null, span: Span::at(place.start) });
+    }
+
+    pub(crate) fn extra_comma(&mut self, span: Span) {
+        let top = self.at_top();
+        self.report(Code::BadJson, || {
+            let message =
+                if top { "documents follow each other without a comma" } else { "a comma too many" };
+            Diagnostic::new(Code::BadJson, span, message).expected("a value", "`,`").replace(span, "")
+        });
+    }
+
+    /// What must not stand before a bracket that closes.
+    pub(crate) fn before_close(&mut self) {
+        if let (Some(comma), Want::Key | Want::Value) = (self.comma, self.want) {
+            let place = self.here();
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, comma, "a comma after the last element")
+                    .expected("another element, or no comma", "`,`")
+                    .related(place, "it ends here")
+                    .replace(comma, "")
+            });
+        } else if self.want == Want::Colon || (self.want == Want::Value && self.in_record()) {
+            self.missing_value(self.here());
+        }
+        self.comma = None;
+    }
+
+    /// A bracket that closes where nothing is open.
+    pub(crate) fn stray_close(&mut self) {
+        let place = self.here();
+        if !self.lost {
+            let found = self.found();
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, place, "this closes nothing")
+                    .expected("the end, or another document", found)
+                    .replace(place, "")
+            });
+        }
+        self.last = place.end;
+    }
+
+    /// How many brackets more the rest of the source closes than it opens, behind the one that is here: all of it, and up to
+    /// the first line that begins with a record.
+    fn closes_later(&mut self) -> [Option<usize>; 2] {
+        let Some(left) = self.looks.checked_sub(1) else { return [None; 2] };
+        self.looks = left;
+        let rest = self.source.as_bytes().get(self.at + 1..self.end).unwrap_or_default();
+        let (mut closed, mut depth, mut inside, mut escaped) = (0_usize, 0_usize, false, false);
+        let (mut line, mut before) = (None, 0);
+        for &byte in rest {
+            if byte == b'{' && before == b'\n' && depth == 0 && !inside {
+                line = line.or(Some(closed));
+            }
+            before = byte;
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if inside => escaped = true,
+                b'"' => inside = !inside,
+                _ if inside => {}
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth > 0 => depth -= 1,
+                b'}' | b']' => closed += 1,
+                _ => {}
+            }
+        }
+        [(depth == 0).then_some(closed), line]
+    }
+
+    /// A bracket that closes another kind than the innermost that is open.
+    pub(crate) fn wrong_close(&mut self, record: bool) {
+        let place = self.here();
+        let Some(inner) = self.built.frames().last().copied() else { return };
+        let right = closer(inner.record);
+        let outer = self.built.frames().iter().rev().nth(1).copied();
+        let next = self.significant(self.at + 1);
+        let open = Span::new(inner.open, inner.open + 1);
+        let lost = std::mem::replace(&mut self.lost, true);
+        // What follows says which bracket is wrong: one too many, one missing, or this one of the wrong kind.
+        let fits_both = match self.built.frames().len() {
+            2 => matches!(next, None | Some(b'{' | b'[')),
+            _ => matches!(next, None | Some(b',' | b'}' | b']')),
+        };
+        let fits = outer.is_some_and(|outer| outer.record == record);
+        // What the rest closes says it best, where nothing else is wrong in it.
+        let frames = self.built.frames().len();
+        let told =
+            |closed: &usize| *closed == frames || closed + 1 == frames || (fits && closed + 2 == frames);
+        let (stray, missing) = match self.closes_later().into_iter().flatten().find(told) {
+            Some(closed) => (closed == frames, closed + 2 == frames),
+            None => {
+                let stray = next == right.as_bytes().first().copied();
+                (stray, !stray && fits && fits_both)
+            }
+        };
+        if !lost {
+            let last = self.last;
+            self.report(Code::BadJson, || {
+                let message = format!("`{}` does not close this `{}`", closer(record), opener(inner.record));
+                let wrong = Diagnostic::new(Code::BadJson, place, message)
+                    .expected(format!("`{right}`"), format!("`{}`", closer(record)))
+                    .related(open, "it is open since here");
+                if stray {
+                    wrong.replace(place, "")
+                } else if missing {
+                    wrong.fix(insert(&format!("write `{right}`"), last, right))
+                } else {
+                    wrong.replace(place, right)
+                }
+            });
+        }
+        self.lost = lost;
+        if stray {
+            self.at += 1;
+            return;
+        }
+        self.before_close();
+        if missing {
+            self.pop(self.last);
+        } else {
+            self.at += 1;
+            self.pop(place.end);
+        }
+    }
+
+    /// The next byte that is no blank.
+    fn significant(&self, from: usize) -> Option<u8> {
+        let rest = self.source.as_bytes().get(from..self.end).unwrap_or_default();
+        rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+    }
+
+    /// Whether the brace here begins the next document although this one is open: both stand at the start of a line.
+    pub(crate) fn begins_document(&self) -> bool {
+        let starts_line = |at: usize| {
+            at.checked_sub(1).is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))
+        };
+        let open = self.built.frames().first().filter(|frame| frame.record).map(|frame| frame.open as usize);
+        open.is_some_and(starts_line) && starts_line(self.at)
+    }
+
+    /// The end of a document with brackets that are open.
+    pub(crate) fn cut_off(&mut self, end: usize) {
+        if std::mem::replace(&mut self.lost, true) {
+            return;
+        }
+        let open: Vec<_> = self.built.frames().iter().rev().copied().collect();
+        let whole = matches!(self.want, Want::Next | Want::FirstKey | Want::FirstValue);
+        let at = self.last;
+        self.report(Code::BadJson, || {
+            let count = open.len();
+            let brackets = if count == 1 { "a bracket is" } else { "brackets are" };
+            let message = format!("the document ends while {brackets} open");
+            let closers: String = open.iter().map(|frame| closer(frame.record)).collect();
+            let place = Span::at(offset(end));
+            let mut wrong = Diagnostic::new(Code::BadJson, place, message)
+                .expected(format!("`{}`", shorten(&closers)), "the end");
+            for frame in open.iter().take(POINTED) {
+                wrong = wrong.related(Span::new(frame.open, frame.open + 1), "this is not closed");
+            }
+            if whole && count <= CLOSED {
+                wrong.fix(insert(&format!("write `{closers}`"), at, &closers))
+            } else {
+                wrong.help("the text is cut off: write the rest of it")
+            }
+        });
+    }
+
+    pub(crate) fn stray_colon(&mut self) {
+        let place = self.here();
+        if self.at_top() {
+            self.report(Code::BadJson, || {
+                Diagnostic::new(Code::BadJson, place, "a key stands in a record")
+                    .expected("`{` before the key", "`:`")
+                    .help("write `{` and `}` around the keys and values")
+            });
+            self.at += 1;
+            self.built.take_document();
+            self.skip_prose();
+            return;
+        }
+        self.report(Code::BadJson, || {
+            Diagnostic::new(Code::BadJson, place, "a `:` stands between a key and its value only")
+                .expected("`,`", "`:`")
+                .help("write `{` and `}` around keys and values")
+        });
+        self.at += 1;
+        self.want = if self.in_record() { Want::Value } else { self.want };
+        if self.want == Want::Next {
+            self.want = Want::Value;
+        }
+    }
+
+    /// Text around the documents: reported once, up to the next line that begins with a bracket.
+    pub(crate) fn prose(&mut self) {
+        let start = self.at;
+        self.skip_prose();
+        let text = self.source.get(start..self.at).unwrap_or("");
+        let kept = text.trim_end();
+        let span = Span::new(offset(start), offset(start + kept.len()));
+        if self.lost {
+            return;
+        }
+        let shown = shorten(kept.lines().next().unwrap_or(""));
+        self.report(Code::UnexpectedText, || {
+            let message = if kept.starts_with("```") {
+                "a Markdown fence is no part of a program"
+            } else {
+                "text that is no JSON stands beside the documents"
+            };
+            Diagnostic::new(Code::UnexpectedText, span, message)
+                .expected("JSON documents and nothing else", format!("`{shown}`"))
+                .replace(span, "")
+        });
+    }
+
+    fn skip_prose(&mut self) {
+        let rest = self.source.get(self.at..self.end).unwrap_or("");
+        let begins = |line: &str| line.trim_start_matches([' ', '\t']).starts_with(['{', '[']);
+        if !self.lines_end {
+            let mut at = self.at;
+            for (index, line) in rest.split_inclusive('\n').enumerate() {
+                if index > 0 && begins(line) {
+                    self.at = at;
+                    return;
+                }
+                at += line.len();
+            }
+            self.lines_end = true;
+        }
+        self.at += rest.find('{').filter(|&at| at > 0).unwrap_or(rest.len());
+    }
+
+    pub(crate) fn bad_escape(&mut self, span: Span, what: &'static str) {
+        let text = self.source.get(span.range()).unwrap_or("");
+        let after = self.source.get(span.end as usize..).unwrap_or("");
+        let hex =
+            after.get(..2).filter(|digits| text == "\\x" && digits.bytes().all(|b| b.is_ascii_hexdigit()));
+        self.report(Code::BadString, || {
+            let wrong = Diagnostic::new(Code::BadString, span, what)
+                .expected("an escape of JSON", format!("`{}`", shorten(text)));
+            match (text, hex) {
+                ("\\'" | "\\`", _) => wrong.replace(span, text.trim_start_matches('\\')),
+                (_, Some(digits)) => {
+                    wrong.replace(Span::new(span.start, span.end + 2), format!("\\u00{digits}"))
+                }
+                _ => wrong.help("write `\\\\` for a backslash"),
+            }
+        });
+    }
+
+    pub(crate) fn raw_control(&mut self, span: Span, byte: u8) {
+        self.report(Code::BadString, || {
+            let mut escape = String::new();
+            text::quote(char::from(byte).encode_utf8(&mut [0; 4]), &mut escape);
+            let escape = escape.trim_matches('"').to_owned();
+            let message = match byte {
+                b'\n' | b'\r' => "a text ends in the line in which it begins",
+                _ => "a control character in a text is escaped",
+            };
+            Diagnostic::new(Code::BadString, span, message)
+                .expected(format!("`{escape}`"), format!("the byte {byte:#04x}"))
+                .replace(span, escape)
+        });
+    }
+}

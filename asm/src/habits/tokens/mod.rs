@@ -1,0 +1,87 @@
+//! The habits of ID text: rows that say what a token of another language means, and how it is written here.
+//!
+//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and the token,
+//! how reading goes on, what is said, and what is written instead where only one thing can be meant. Its example is
+//! beside it. A row is added without touching the parser, and without any of them the same programs are read.
+
+pub(crate) mod references;
+pub(crate) mod rows;
+pub(crate) mod words;
+
+use crate::syntax::habit::{Constant, Found, Habits, Names, References, Site};
+use crate::text::shorten;
+use ilo_spec::node::{TABLE, Word};
+use rows::{ROWS, Row};
+
+/// All habits of ID text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TokenHabits;
+
+impl Habits for TokenHabits {
+    fn word(&self, text: &str) -> Option<Word> {
+        let own = TABLE.iter().find(|row| same_letters(row.mnemonic, text)).map(|row| row.word);
+        let other = || words::INSTRUCTIONS.iter().find(|habit| same_letters(habit.word, text));
+        own.or_else(|| other().map(|habit| habit.means))
+    }
+
+    fn literal(&self, text: &str) -> Option<Constant> {
+        let own = Constant::ALL.into_iter().find(|constant| constant.word.eq_ignore_ascii_case(text));
+        let other = || words::CONSTANTS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
+        own.or_else(|| Constant::of(other()?.1))
+    }
+
+    fn find(&self, site: &Site<'_>, names: &mut dyn Names) -> Option<Found> {
+        let at = rows::At::of(site.place);
+        ROWS.iter().filter(|row| row.at.contains(&at)).find_map(|row| {
+            let bound = row.pattern.bind(site, names)?;
+            Some(found(row, site, &bound))
+        })
+    }
+
+    fn references(&self, text: &str, names: &mut dyn Names) -> Option<References> {
+        references::find(text, names)
+    }
+}
+
+/// What a row says of a token.
+fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
+    let fill = |template: &str| fill(template, site, bound);
+    Found {
+        reading: row.reads.reading(bound),
+        message: (!row.message.is_empty()).then(|| fill(row.message)),
+        help: (!row.help.is_empty()).then(|| fill(row.help)),
+        fix: row.fix.map(fill),
+    }
+}
+
+/// A template with the values of its fields: `{text}` is the token, `{of}` the instruction that expects something else,
+/// `{name}` and `{slot}` a slot, `{new}` what is written here, `{before}` the value before the token.
+fn fill(template: &str, site: &Site<'_>, bound: &rows::Bound<'_>) -> String {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((plain, (field, behind))) =
+        rest.split_once('{').and_then(|(plain, behind)| Some((plain, behind.split_once('}')?)))
+    {
+        out.push_str(plain);
+        match field {
+            "text" => out.push_str(&shorten(site.text)),
+            "of" => out.push_str(site.place.of().map_or("", Word::mnemonic)),
+            "name" => out.push_str(bound.name),
+            "slot" => out.push_str(&bound.slot.to_string()),
+            "new" => out.push_str(&bound.new),
+            "before" => out.push_str(&shorten(site.before)),
+            _ => {}
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether two words differ in case and separators at most.
+fn same_letters(one: &str, other: &str) -> bool {
+    fn letters(text: &str) -> impl Iterator<Item = u8> {
+        text.bytes().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b':')).map(|b| b.to_ascii_uppercase())
+    }
+    letters(one).eq(letters(other))
+}

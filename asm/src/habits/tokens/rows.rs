@@ -1,0 +1,271 @@
+//! The rows: tokens of other languages at the places where the parser expects something else.
+
+use super::references::{self, Path, bare};
+use super::words;
+use crate::syntax::habit::{Names, Place, Reading, Site};
+use crate::syntax::lexer::Kind;
+use ilo_spec::node::Word;
+
+/// A [`Place`] as rows name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    Statement,
+    Operand,
+    /// The slot that REF reads.
+    RefSlot,
+    /// The slot of any other instruction.
+    Slot,
+    /// The field that FIELD reads.
+    FieldName,
+    /// The field of any other instruction.
+    Name,
+    Value,
+    Count,
+    End,
+}
+
+impl At {
+    pub(crate) fn of(place: Place) -> At {
+        match place {
+            Place::Statement => At::Statement,
+            Place::Operand(_) => At::Operand,
+            Place::Slot(Word::Ref) => At::RefSlot,
+            Place::Slot(_) => At::Slot,
+            Place::Field(Word::Field) => At::FieldName,
+            Place::Field(_) => At::Name,
+            Place::Value(_) => At::Value,
+            Place::Count(_) => At::Count,
+            Place::End => At::End,
+        }
+    }
+}
+
+/// The tokens that a row is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pattern {
+    /// One of these words, in any case.
+    Words(&'static [&'static str]),
+    /// One of these operators.
+    Signs(&'static [&'static str]),
+    /// An operator that means an instruction.
+    Operator,
+    /// The name of a slot, alone or in the marks of a reference.
+    SlotName,
+    /// A path from a slot through fields that have numbers.
+    Path,
+    /// A path from a slot with a field that has no number.
+    UnnumberedPath,
+}
+
+/// What a pattern finds in a token.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bound<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) slot: u32,
+    /// What is written instead.
+    pub(crate) new: String,
+}
+
+impl Pattern {
+    /// Whether a token is one of these, and what is in it.
+    pub(crate) fn bind<'s>(self, site: &Site<'s>, names: &mut dyn Names) -> Option<Bound<'s>> {
+        let is_word = matches!(site.kind, Kind::Word | Kind::Dollar);
+        match self {
+            Pattern::Words(words) => {
+                let text = site.text.trim_matches('"');
+                words.iter().any(|word| word.eq_ignore_ascii_case(text)).then(Bound::default)
+            }
+            Pattern::Signs(signs) => signs.contains(&site.text).then(Bound::default),
+            Pattern::Operator => {
+                let word = words::operator(site.text).filter(|_| site.kind == Kind::Operator)?;
+                Some(Bound { new: word.mnemonic().to_owned(), ..Bound::default() })
+            }
+            Pattern::SlotName => {
+                let name = bare(site.text);
+                let slot = if is_word { names.slot(name)? } else { return None };
+                Some(Bound { name, slot, ..Bound::default() })
+            }
+            Pattern::Path => match references::path(site.text, names)? {
+                Path::Read(code) => Some(Bound { new: code, ..Bound::default() }),
+                Path::Unnumbered => None,
+            },
+            Pattern::UnnumberedPath => {
+                matches!(references::path(site.text, names)?, Path::Unnumbered).then(Bound::default)
+            }
+        }
+    }
+}
+
+/// How the parser goes on after a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reads {
+    /// With the slot that the pattern finds.
+    Slot,
+    /// With the token after.
+    Absent,
+    /// With the next statement: the row only says what to write.
+    Nothing,
+}
+
+impl Reads {
+    pub(crate) fn reading(self, bound: &Bound<'_>) -> Reading {
+        match self {
+            Reads::Slot => Reading::Slot(bound.slot),
+            Reads::Absent => Reading::Absent,
+            Reads::Nothing => Reading::Stop,
+        }
+    }
+}
+
+/// A habit. Its texts are templates ([`super::fill`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) at: &'static [At],
+    pub(crate) pattern: Pattern,
+    pub(crate) reads: Reads,
+    /// What is wrong; empty where the parser's own message is as good.
+    pub(crate) message: &'static str,
+    pub(crate) help: &'static str,
+    /// What is written in place of the token, where only one thing can be meant.
+    pub(crate) fix: Option<&'static str>,
+    /// A body with the habit, and what its fix makes of it; the same where there is no fix.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only the test that runs every example reads it"))]
+    pub(crate) example: (&'static str, &'static str),
+}
+
+/// A word that begins a statement elsewhere, and what is written here.
+const fn elsewhere(words: &'static [&'static str], help: &'static str, example: &'static str) -> Row {
+    Row {
+        at: &[At::Statement],
+        pattern: Pattern::Words(words),
+        reads: Reads::Nothing,
+        message: "",
+        help,
+        fix: None,
+        example: (example, example),
+    }
+}
+
+const fn advice(
+    at: &'static [At],
+    pattern: Pattern,
+    message: &'static str,
+    help: &'static str,
+    example: &'static str,
+) -> Row {
+    Row { at, pattern, reads: Reads::Nothing, message, help, fix: None, example: (example, example) }
+}
+
+const PATH: &str = "`{text}` is a path of another language";
+const BY_NUMBERS: &str = "a field is read with FIELD, by numbers";
+const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number";
+const PREFIX: &str = "operators stand before their operands: `{new} REF 0 REF 1`";
+
+/// Every row. Of several for one token, the first counts.
+pub(crate) const ROWS: [Row; 20] = [
+    Row {
+        at: &[At::Operand],
+        pattern: Pattern::SlotName,
+        reads: Reads::Slot,
+        message: "`{text}` stands where an operand belongs",
+        help: "`{name}` is slot {slot}: write `REF {slot}`",
+        fix: Some("REF {slot}"),
+        example: ("RET b", "RET REF 1"),
+    },
+    Row {
+        at: &[At::RefSlot, At::Slot],
+        pattern: Pattern::SlotName,
+        reads: Reads::Slot,
+        message: "`{text}` is a name, and a number belongs here",
+        help: "write `{slot}`",
+        fix: Some("{slot}"),
+        example: ("RET REF $b", "RET REF 1"),
+    },
+    Row {
+        at: &[At::Operand],
+        pattern: Pattern::Path,
+        reads: Reads::Nothing,
+        message: PATH,
+        help: BY_NUMBERS,
+        fix: Some("{new}"),
+        example: ("RET $a.k.l", "RET FIELD FIELD 0 0 1"),
+    },
+    advice(&[At::Operand], Pattern::UnnumberedPath, PATH, NO_NUMBER, "RET a.other"),
+    Row {
+        // Written in place of the REF too.
+        at: &[At::RefSlot],
+        pattern: Pattern::Path,
+        reads: Reads::Nothing,
+        message: "",
+        help: BY_NUMBERS,
+        fix: Some("{new}"),
+        example: ("RET REF a.k", "RET FIELD 0 0"),
+    },
+    advice(&[At::RefSlot], Pattern::UnnumberedPath, "", NO_NUMBER, "RET REF a.other"),
+    Row {
+        at: &[At::Value],
+        pattern: Pattern::Signs(&["=", ":=", "<-"]),
+        reads: Reads::Absent,
+        message: "`{of}` needs no `{text}`",
+        help: "",
+        fix: Some(""),
+        example: ("LET 2 = REF 1\nRET REF 2", "LET 2 REF 1\nRET REF 2"),
+    },
+    advice(&[At::Operand, At::Count], Pattern::Operator, "", PREFIX, "RET == REF 1 REF 1"),
+    advice(
+        &[At::End],
+        Pattern::Operator,
+        "",
+        "operators stand before their operands: `{new} {before} …`",
+        "RET REF 1 + REF 1",
+    ),
+    advice(
+        &[At::FieldName],
+        Pattern::Words(&["length", "size", "count"]),
+        "",
+        "how many items or characters there are is `LEN REF <slot>`",
+        "RET FIELD 0 length",
+    ),
+    elsewhere(
+        &["BREAK"],
+        "a loop runs over its whole list: put what follows into `IF NOT <condition> <count>`",
+        "BREAK",
+    ),
+    elsewhere(
+        &["CONTINUE", "SKIP"],
+        "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing",
+        "CONTINUE",
+    ),
+    elsewhere(
+        &["WHILE", "REPEAT"],
+        "the only loop is `FOR <slot> <list> <count>`, over a list",
+        "WHILE REF 1 1\n  RET REF 1",
+    ),
+    elsewhere(
+        &["SET", "ASSIGN"],
+        "a slot is bound, and bound again, by `LET <slot> <value>`",
+        "ASSIGN 1 REF 1",
+    ),
+    elsewhere(&["VAR"], "a slot is bound by `LET <slot> <value>`, and named in `; Vars:`", "VAR 2 REF 1"),
+    elsewhere(
+        &["TRY", "CATCH"],
+        "a call is handled by `MATCH <slot> 2` behind it, with an ERR and an OK arm",
+        "TRY CALL 0 0",
+    ),
+    elsewhere(
+        &["SWITCH"],
+        "one of several values is `MATCH_MAP <value> <count> <key> <value> …`",
+        "SWITCH REF 1",
+    ),
+    elsewhere(&["ELIF"], "put an `IF` into the `ELSE`", "IF REF 1 1\n  RET REF 1\nELIF REF 1 1\n  RET REF 1"),
+    elsewhere(
+        &["END"],
+        "leave it out: a block ends with its indent, or by its count",
+        "IF REF 1 1\n  RET REF 1\nEND",
+    ),
+    elsewhere(
+        &["ELSEIF"],
+        "put an `IF` into the `ELSE`",
+        "IF REF 1 1\n  RET REF 1\nELSEIF REF 1 1\n  RET REF 1",
+    ),
+];

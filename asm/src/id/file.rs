@@ -1,0 +1,249 @@
+//! The functions of a source, read one by one.
+
+use super::parser::{Context, Layout, Parser, Section};
+use crate::ast::{Block, File, Function};
+use crate::diagnostic::source::enveloped;
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::notation::Notation;
+use crate::source::{self, Limits};
+use crate::span::Span;
+use crate::syntax::cursor::Cursor;
+use crate::syntax::habit::Habits;
+use crate::syntax::header::{self, Header};
+use crate::syntax::lexer::{self, Lexed};
+use crate::syntax::registry::Registries;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::types::Type;
+use std::ops::Range;
+
+/// What a program begins with, for messages.
+const HEADER: &str = "`; fn name(parameter: type) -> type`";
+
+/// A source in tokens, with the headers of its functions.
+pub(crate) struct Source<'a> {
+    text: &'a str,
+    limits: Limits,
+    lexed: Lexed,
+    /// The comments that begin functions, and what they say.
+    headers: Vec<(usize, Header<'a>)>,
+}
+
+impl<'a> Source<'a> {
+    /// Makes tokens and reads headers, which are in `arena`; `None` where the source breaks a limit, or is wrong as a
+    /// whole.
+    pub(crate) fn new(
+        text: &'a str,
+        arena: &'a Bump,
+        limits: &Limits,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Source<'a>> {
+        if let Some(wrong) = whole(text) {
+            diagnostics.push(wrong);
+            return None;
+        }
+        let lexed = lexer::lex(text, limits, diagnostics)?;
+        let mut headers = Vec::new();
+        for (index, comment) in lexed.comments.iter().enumerate() {
+            if comment.own_line && header::is_header(text, comment.span) {
+                headers.push((index, header::read(text, comment.span, arena, diagnostics)));
+            }
+        }
+        let source = Source { text, limits: *limits, lexed, headers };
+        source.check_beginning(diagnostics);
+        Some(source)
+    }
+
+    /// Reports instructions before the first header, and a source without any function.
+    fn check_beginning(&self, diagnostics: &mut Diagnostics) {
+        let before = self.tokens_before();
+        if let Some(([first, .., last] | [first @ last], _)) = self.lexed.tokens.split_at_checked(before) {
+            let span = first.span().to(last.span());
+            diagnostics.push(
+                Diagnostic::new(Code::MissingHeader, span, "these instructions belong to no function")
+                    .expected(HEADER, "an instruction")
+                    .help("begin the function with a line such as `; fn main() -> nil`"),
+            );
+        } else if self.headers.is_empty() && !diagnostics.has_errors() {
+            diagnostics.push(
+                Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program here")
+                    .expected(HEADER, "the end of the file"),
+            );
+        }
+    }
+
+    /// How many tokens are before the first header.
+    fn tokens_before(&self) -> usize {
+        let first = self.headers.first().and_then(|&(index, _)| self.lexed.comments.get(index));
+        first.map_or(self.lexed.tokens.len(), |comment| comment.before)
+    }
+
+    /// Its tokens and comments.
+    pub(crate) fn lexed(&self) -> &Lexed {
+        &self.lexed
+    }
+
+    /// How many functions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// The functions without their bodies.
+    pub(crate) fn heads(&self) -> Vec<Function<'a>> {
+        self.headers.iter().map(|&(index, header)| self.head(index, header)).collect()
+    }
+
+    fn head(&self, comment: usize, header: Header<'a>) -> Function<'a> {
+        Function {
+            notation: Notation::Id,
+            name: header.name,
+            parameters: header.parameters,
+            output: header.output,
+            slots: &[],
+            allowed: None,
+            body: Block { statements: &[] },
+            suspects: &[],
+            calls: 0,
+            loops: 0,
+            span: self.lexed.comments.get(comment).map_or(Span::at(0), |comment| comment.span),
+        }
+    }
+
+    /// Reads all functions.
+    pub(crate) fn read_all<'t>(
+        &self,
+        arena: &'t Bump,
+        habits: &dyn Habits,
+        diagnostics: &mut Diagnostics,
+        layout: Option<&mut Layout<'t>>,
+    ) -> File<'t>
+    where
+        'a: 't,
+    {
+        let mut reader = self.reader(arena, habits, diagnostics, layout);
+        if self.headers.is_empty() && !self.lexed.tokens.is_empty() {
+            reader.nameless();
+        }
+        let mut functions = bumpalo::collections::Vec::with_capacity_in(self.len(), arena);
+        functions.extend((0..self.len()).map_while(|number| reader.read(number)));
+        File { functions: functions.into_bump_slice() }
+    }
+
+    /// A reader of functions into an arena, which may be gone before the source is.
+    pub(crate) fn reader<'p, 't>(
+        &'p self,
+        arena: &'t Bump,
+        habits: &'p dyn Habits,
+        diagnostics: &'p mut Diagnostics,
+        layout: Option<&'p mut Layout<'t>>,
+    ) -> FunctionReader<'p, 't>
+    where
+        'a: 't,
+    {
+        let context = Context {
+            source: self.text,
+            arena,
+            habits,
+            tokens: &[],
+            words: self.lexed.tokens.len(),
+            nesting: u16::try_from(self.limits.nesting.min(limits::NESTING)).unwrap_or(u16::MAX),
+            gives_nil: false,
+        };
+        FunctionReader { source: self, parser: Parser::new(context, diagnostics, layout) }
+    }
+}
+
+/// Reads functions into an arena.
+pub(crate) struct FunctionReader<'p, 't> {
+    source: &'p Source<'t>,
+    parser: Parser<'p, 't>,
+}
+
+impl<'t> FunctionReader<'_, 't> {
+    /// Reads a function by its number. What is wrong with it is among the diagnostics.
+    pub(crate) fn read(&mut self, number: usize) -> Option<Function<'t>> {
+        let source = self.source;
+        let &(at, header) = source.headers.get(number)?;
+        let next = source.headers.get(number + 1).map_or(source.lexed.comments.len(), |&(next, _)| next);
+        let comments = if number == 0 { 0..next } else { at..next };
+        let token_at = |index: usize| source.lexed.comments.get(index).map(|comment| comment.before);
+        let end = token_at(next).unwrap_or(source.lexed.tokens.len());
+        let tokens = token_at(at).unwrap_or(end)..end;
+        let consumed = self.registries(Some((at, header)), comments.clone());
+        for (number, parameter) in (0_u32..).zip(header.parameters) {
+            self.parser.names.slots.slot(number, || Some(parameter.name.text));
+        }
+        self.parser.context.gives_nil = header.output.ok.ty == Type::NIL;
+        let body = self.body(tokens.clone());
+        let parser = &mut self.parser;
+        let slots = parser.context.arena.alloc_slice_copy(parser.names.slots.list());
+        if let Some(layout) = &mut parser.layout {
+            let registries = std::mem::replace(&mut parser.names.registries, Registries::new());
+            layout.functions.push(Section { header, registries, consumed, tokens, comments });
+        }
+        let (calls, loops) = (parser.state.calls, parser.state.loops);
+        Some(Function { slots, body, calls, loops, ..source.head(at, header) })
+    }
+
+    /// Whether nothing was reported.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.parser.diagnostics.as_slice().is_empty()
+    }
+
+    /// Reads a file's instructions where there is no header, to report what else is wrong with them.
+    pub(crate) fn nameless(&mut self) {
+        self.registries(None, 0..self.source.lexed.comments.len());
+        self.body(0..self.source.lexed.tokens.len());
+    }
+
+    /// Reads the registries behind a header and in comments. Gives the comments that are written anew to the formatter.
+    fn registries(&mut self, header: Option<(usize, Header<'t>)>, comments: Range<usize>) -> Vec<usize> {
+        let Parser { context, names, diagnostics, layout, .. } = &mut self.parser;
+        names.clear();
+        let mut consumed = Vec::new();
+        let mut keep = |index| {
+            if layout.is_some() {
+                consumed.push(index);
+            }
+        };
+        if let Some((at, header)) = header {
+            keep(at);
+            names.registries.read(header.rest, context.arena, diagnostics);
+        }
+        for index in comments {
+            let is_header = header.is_some_and(|(at, _)| at == index);
+            let comment = self.source.lexed.comments.get(index);
+            let Some(comment) = comment.filter(|comment| comment.own_line && !is_header) else { continue };
+            let cursor = Cursor::new(context.source, comment.span);
+            if names.registries.read(cursor, context.arena, diagnostics) {
+                keep(index);
+            }
+        }
+        consumed
+    }
+
+    fn body(&mut self, tokens: Range<usize>) -> Block<'t> {
+        self.parser.context.tokens = self.source.lexed.tokens.get(..tokens.end).unwrap_or_default();
+        self.parser.body(tokens.start)
+    }
+}
+
+/// What is wrong with a source as a whole, so that its parts are not read: an envelope, or a header that lacks its `;`.
+fn whole(source: &str) -> Option<Diagnostic> {
+    if let Some(found) = source::envelope(source) {
+        return Some(enveloped(source, &found, HEADER));
+    }
+    let start = source::trimmed(source);
+    if !start.strip_prefix("fn ")?.contains("->") {
+        return None;
+    }
+    let at = u32::try_from(source.len() - start.len()).ok()?;
+    let fix = Fix {
+        title: "write `; fn`".to_owned(),
+        edits: vec![Edit { span: Span::at(at), text: "; ".to_owned() }],
+    };
+    let message = "the line of a function begins with `;`";
+    let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
+    Some(wrong.expected(HEADER, "`fn`").fix(fix))
+}

@@ -1,0 +1,47 @@
+//! The wording that several files of this room share.
+
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+/// The form that an instruction takes, for help.
+pub(crate) fn form(word: Word) -> &'static str {
+    match word {
+        Word::Call => "`CALL <tool> <count> <field> <value> …`, such as `CALL 0 1 0 REF 0`",
+        Word::Obj => "`OBJ <count> <field> <value> …`",
+        Word::List => "`LIST <count> <value> …`",
+        Word::MatchMap => "`MATCH_MAP <value> <count> <key> <value> …`",
+        Word::If => "`IF <condition> <count>` and the statements",
+        Word::Else => "`ELSE <count>` and the statements",
+        Word::For => "`FOR <slot> <list> <count>` and the statements",
+        Word::Match => "`MATCH <slot> <count>` and the arms",
+        Word::Err => "`ERR <slot> <count>` and the statements",
+        Word::Ok => "`OK <slot> <count>` and the statements",
+        Word::Let => "`LET <slot> <value>`",
+        Word::Ref => "`REF <slot>`",
+        Word::Field => "`FIELD <slot> <field>`",
+        Word::Has => "`HAS <record> <field>`",
+        Word::Merge => "`MERGE <record> <field> <value> …`",
+        _ => "an instruction and its operands, such as `ADD REF 0 LIT 1 5`",
+    }
+}
+
+/// The diagnostic of a count that cannot be: a file of `most` words holds no more.
+pub(crate) fn count_range(span: Span, found: &str, most: usize) -> Diagnostic {
+    let shown = shorten(found);
+    Diagnostic::new(Code::CountRange, span, format!("`{shown}` is no possible count"))
+        .expected(format!("a count from 0 to {most}, the number of words in this file"), format!("`{shown}`"))
+        .help("write how many really follow")
+}
+
+/// An indent in words.
+pub(crate) fn blanks(indent: &str) -> String {
+    let tabs = indent.bytes().filter(|&byte| byte == b'\t').count();
+    match (tabs, indent.len() - tabs) {
+        (0, blanks) => format!("{blanks} blanks"),
+        (tabs, 0) => format!("{tabs} tabs"),
+        (tabs, blanks) => format!("{tabs} tabs and {blanks} blanks"),
+    }
+}

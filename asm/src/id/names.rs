@@ -1,0 +1,123 @@
+//! The names in scope of a function: its registries and slots, and how many more may be searched for better messages.
+
+use crate::ast::Slot;
+use crate::syntax::habit;
+use crate::syntax::ids::Slots;
+use crate::syntax::registry::{self, Registries};
+use crate::text::nearest;
+
+/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names. The work for a
+/// whole file is bounded by it, so that many errors among many names stay linear.
+const SEARCHES: usize = 1 << 20;
+
+/// The names of one function, used for one after another.
+pub(crate) struct Names<'a> {
+    pub(crate) registries: Registries<'a>,
+    pub(crate) slots: Slots<'a>,
+    /// The tools and fields that the function names and no registry has.
+    missing: Vec<(registry::Kind, &'a str)>,
+    /// How many more names may be compared.
+    searches: usize,
+}
+
+/// How many names there are, to go back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    slots: usize,
+    missing: usize,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new() -> Names<'a> {
+        Names { registries: Registries::new(), slots: Slots::new(), missing: Vec::new(), searches: SEARCHES }
+    }
+
+    /// Forgets the names of a function before the next one.
+    pub(crate) fn clear(&mut self) {
+        self.registries.clear();
+        self.slots.clear();
+        self.missing.clear();
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { slots: self.slots.list().len(), missing: self.missing.len() }
+    }
+
+    pub(crate) fn truncate(&mut self, counts: Counts) {
+        self.slots.truncate(counts.slots);
+        self.missing.truncate(counts.missing);
+    }
+
+    /// The slot with a number, a new one where it is met for the first time.
+    #[inline]
+    pub(crate) fn slot(&mut self, number: u32) -> Slot {
+        let registries = &self.registries;
+        self.slots.slot(number, || registries.vars.name(number))
+    }
+
+    fn may_search(&mut self, names: usize) -> bool {
+        let enough = names <= self.searches;
+        if enough {
+            self.searches -= names;
+        }
+        enough
+    }
+
+    /// The id of a name in a registry.
+    pub(crate) fn id_of(&mut self, kind: registry::Kind, name: &str) -> Option<u32> {
+        let names = self.registries.get(kind).entries.len();
+        if self.may_search(names) { self.registries.get(kind).id(name) } else { None }
+    }
+
+    /// The name in a registry that is nearest to another.
+    pub(crate) fn nearest_of(&mut self, kind: registry::Kind, name: &str) -> Option<&'a str> {
+        // Measuring how near two names are costs about this many comparisons.
+        const COST: usize = 16;
+        let names = self.registries.get(kind).entries.len();
+        if !self.may_search(names.saturating_mul(COST)) {
+            return None;
+        }
+        nearest(name, self.registries.get(kind).entries.iter().map(|entry| entry.name))
+    }
+
+    /// The number of the slot with a name.
+    fn slot_of(&mut self, name: &str) -> Option<u32> {
+        if !self.may_search(self.slots.list().len()) {
+            return None;
+        }
+        let parameter = self.slots.list().iter().find(|info| info.name == Some(name));
+        let number = parameter.and_then(|info| info.number);
+        number.or_else(|| self.id_of(registry::Kind::Vars, name))
+    }
+
+    /// The id that a name which no registry has could be given.
+    pub(crate) fn next_id(&mut self, kind: registry::Kind, name: &'a str) -> u32 {
+        if !self.may_search(self.missing.len() + self.registries.get(kind).entries.len()) {
+            return 0;
+        }
+        let free = self.registries.get(kind).entries.iter().map(|entry| entry.id.saturating_add(1)).max();
+        let mut id = free.unwrap_or(0);
+        for &(other, missing) in &self.missing {
+            if other == kind && missing == name {
+                return id;
+            }
+            id = id.saturating_add(u32::from(other == kind));
+        }
+        self.missing.push((kind, name));
+        id
+    }
+}
+
+impl habit::Names for Names<'_> {
+    fn slot(&mut self, name: &str) -> Option<u32> {
+        self.slot_of(name)
+    }
+
+    fn has_slot(&self, number: u32) -> bool {
+        self.slots.knows(number)
+    }
+
+    fn field(&mut self, name: &str) -> Option<u32> {
+        self.id_of(registry::Kind::Fields, name)
+    }
+}

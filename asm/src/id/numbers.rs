@@ -1,0 +1,328 @@
+//! Numbers: slots, tools, fields and counts, and names in their places.
+
+use super::messages::{count_range, form};
+use super::parser::{Parser, Refusal, Stop};
+use crate::ast::{Name, Slot};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::syntax::habit::{Place, Reading};
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
+use crate::syntax::registry;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::node::Place::Expression;
+use ilo_spec::node::Word;
+
+impl<'a> Parser<'_, 'a> {
+    /// The slot that `of` takes.
+    pub(crate) fn slot(&mut self, of: Word) -> Result<(Slot, Span), Stop> {
+        let start = self.state.current.start;
+        let number = self.slot_number(of)?;
+        Ok((self.names.slot(number), Span::new(start, self.state.last_end)))
+    }
+
+    /// Adds that what is missing may have gone into a MERGE, where that is so.
+    pub(crate) fn merge_help(&self, wrong: Refusal, of: Word) -> Refusal {
+        if self.state.merge_end == Some(self.state.at) || of == Word::Merge {
+            wrong.help(
+                "MERGE takes pairs as long as an integer follows; where a count or another pair must follow it, write how \
+                 many it takes behind the word, as in `MERGE 1 REF …`",
+            )
+        } else {
+            wrong
+        }
+    }
+
+    /// The number of the slot that `of` takes.
+    #[inline]
+    fn slot_number(&mut self, of: Word) -> Result<u32, Stop> {
+        if self.state.current.kind == Kind::Integer { self.id() } else { self.slot_otherwise(of) }
+    }
+
+    #[cold]
+    fn slot_otherwise(&mut self, of: Word) -> Result<u32, Stop> {
+        let token = self.state.current;
+        if token.word == Some(Word::Ref) {
+            let name = of.mnemonic();
+            self.bump();
+            let remove = Span::new(token.start, self.state.current.start.max(token.end));
+            self.tolerate(
+                Diagnostic::new(
+                    Code::ExpectedId,
+                    token.span(),
+                    format!("`{name}` takes the number of a slot, without `REF`"),
+                )
+                .expected("a slot's number", "`REF`")
+                .replace(remove, ""),
+            )?;
+            return if self.state.current.kind == Kind::Integer {
+                self.id()
+            } else {
+                Err(self.no_id(of, "a slot's number"))
+            };
+        }
+        if let Some(found) = self.habit(Place::Slot(of))
+            && let Reading::Slot(slot) = found.reading
+        {
+            self.tolerate(found.diagnostic(
+                Code::ExpectedId,
+                token.span(),
+                "a slot's number",
+                self.text(&token),
+            ))?;
+            self.bump();
+            return Ok(slot);
+        }
+        Err(self.no_id(of, "a slot's number"))
+    }
+
+    /// Reports a name in place of an id, and passes it.
+    fn by_name(&mut self, token: &Token, id: u32, what: &str) -> Result<(), Stop> {
+        let text = shorten(self.text(token));
+        self.tolerate(
+            Diagnostic::new(
+                Code::ExpectedId,
+                token.span(),
+                format!("`{text}` is a name, and a number belongs here"),
+            )
+            .expected(format!("a {what}'s number"), format!("`{text}`"))
+            .help(format!("write `{id}`"))
+            .replace(token.span(), id.to_string()),
+        )?;
+        self.bump();
+        Ok(())
+    }
+
+    fn no_id(&mut self, of: Word, expected: &str) -> Stop {
+        let message = format!("`{}` needs {expected} here", of.mnemonic());
+        let found = if of == Word::Ref { self.habit(Place::Slot(of)) } else { None };
+        let wrong = self.refuse(Code::ExpectedId, message, expected);
+        if let Some(found) = found.filter(|found| found.reading == Reading::Stop) {
+            // It is written in place of the REF too.
+            let here = self.state.current.span();
+            let begun = self.state.at.checked_sub(1).and_then(|before| self.token(before));
+            let span = begun.map_or(here, |token| token.span().to(here));
+            return self.stop(wrong.advised(Some(found), span, String::new));
+        }
+        let wrong = self.merge_help(wrong.help(format!("write {}", form(of))), of);
+        self.stop(wrong)
+    }
+
+    /// The id under the cursor.
+    #[inline]
+    fn id(&mut self) -> Result<u32, Stop> {
+        let id =
+            if self.state.current.value == NO_VALUE { self.rare_id()? } else { self.state.current.value };
+        self.bump();
+        Ok(id)
+    }
+
+    /// Looks at an id that is long, and reports one that is none, or that begins with zeros.
+    #[cold]
+    fn rare_id(&mut self) -> Result<u32, Stop> {
+        let token = self.state.current;
+        let text = self.text(&token);
+        let Some(id) = digits(text) else {
+            self.tolerate(registry::id_range(token.span(), text))?;
+            return Ok(0);
+        };
+        if !text.starts_with('0') {
+            return Ok(id);
+        }
+        let number = text.trim_start_matches('0');
+        let number = if number.is_empty() { "0" } else { number };
+        let message = format!("`{}` begins with a zero", shorten(text));
+        self.report(
+            Diagnostic::new(Code::BadNumber, token.span(), message)
+                .expected("a number without leading zeros", format!("`{}`", shorten(text)))
+                .replace(token.span(), number),
+        );
+        Ok(id)
+    }
+
+    /// The field that `of` takes.
+    #[inline]
+    pub(crate) fn field_name(&mut self, of: Word) -> Result<Name<'a>, Stop> {
+        self.registry_name(of, registry::Kind::Fields)
+    }
+
+    /// The tool that CALL takes.
+    #[inline]
+    pub(crate) fn tool_name(&mut self) -> Result<Name<'a>, Stop> {
+        self.registry_name(Word::Call, registry::Kind::Tools)
+    }
+
+    #[inline]
+    fn registry_name(&mut self, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
+        let token = self.state.current;
+        if token.kind != Kind::Integer {
+            return self.named_otherwise(of, kind);
+        }
+        let id = self.id()?;
+        let name = self.names.registries.get(kind).name(id);
+        Ok(Name { text: name.unwrap_or_else(|| self.unnamed(token, kind)), span: token.span() })
+    }
+
+    #[cold]
+    fn named_otherwise(&mut self, of: Word, kind: registry::Kind) -> Result<Name<'a>, Stop> {
+        let what = kind.of_one();
+        let token = self.state.current;
+        let span = token.span();
+        let text = self.text(&token);
+        let name = match token.kind {
+            Kind::Word if token.word.is_none() => text,
+            Kind::Text => text.trim_matches('"'),
+            _ => return Err(self.no_id(of, &format!("a {what}'s number"))),
+        };
+        if let Some(id) = self.names.id_of(kind, name) {
+            self.by_name(&token, id, what)?;
+            return Ok(Name { text: name, span });
+        }
+        let near = self.names.nearest_of(kind, name);
+        let id = near.and_then(|near| self.names.id_of(kind, near));
+        let message = format!("`{}` needs a {what}'s number here", of.mnemonic());
+        let Refusal(wrong) = self.refuse(Code::ExpectedId, message, &format!("a {what}'s number"));
+        if let (Some(near), Some(id)) = (near, id) {
+            let wrong = wrong.nearest(Some(near)).help(format!("nearest is `{near}`, number {id}"));
+            return Err(self.stop(Refusal(wrong)));
+        }
+        let id = self.names.next_id(kind, name);
+        let registry = kind.name();
+        if kind == registry::Kind::Fields
+            && let Some(found) = self.habit(Place::Field(of))
+        {
+            return Err(self.stop(Refusal(wrong).advised(Some(found), span, String::new)));
+        }
+        self.tolerate(wrong.help(format!(
+            "names have numbers here: add `{id}={}` to the line `; {registry}:` of this function, and write `{id}`",
+            shorten(name)
+        )))?;
+        self.bump();
+        Ok(Name { text: name, span })
+    }
+
+    /// Reports an id that no registry names; its digits stand for the name.
+    #[cold]
+    fn unnamed(&mut self, token: Token, kind: registry::Kind) -> &'a str {
+        let text = self.text(&token);
+        let (registry, what) = (kind.name(), kind.of_one());
+        self.report(
+            Diagnostic::new(Code::UnnamedId, token.span(), format!("no registry names {what} {text}"))
+                .expected(format!("an id of `; {registry}:`"), format!("`{text}`"))
+                .help(format!("add `{text}=<name>` to the line `; {registry}:` of this function")),
+        );
+        text
+    }
+
+    /// Passes an equals sign between a slot or a field and its value.
+    #[inline]
+    pub(crate) fn skip_equals(&mut self, of: Word) -> Result<(), Stop> {
+        if self.state.current.kind == Kind::Operator { self.skip_operator(of) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn skip_operator(&mut self, of: Word) -> Result<(), Stop> {
+        let token = self.state.current;
+        let Some(found) = self.habit(Place::Value(of)).filter(|found| found.reading == Reading::Absent)
+        else {
+            return Ok(());
+        };
+        let text = self.text(&token);
+        self.bump();
+        let remove = Span::new(token.start, self.state.current.start.max(token.end));
+        let before = self.context.source.get(..token.start as usize).unwrap_or("");
+        let apart = before.ends_with([' ', '\t', '\n', '\r']);
+        let wrong = Diagnostic::new(Code::UnexpectedText, token.span(), found.message.unwrap_or_default())
+            .expected("an expression", format!("`{text}`"));
+        self.tolerate(wrong.replace(remove, if apart { "" } else { " " }))
+    }
+
+    /// Reads a count and what it counts, where that is not statements. Nothing is reserved by it.
+    pub(crate) fn count(&mut self, of: Word, what: &'static str) -> Result<u32, Stop> {
+        if self.state.current.kind != Kind::Integer {
+            return Err(self.no_count(of, what));
+        }
+        let Some(count) = self.count_value() else {
+            let (span, most) = (self.state.current.span(), self.context.words);
+            let found = self.text(&self.state.current);
+            return Err(self.fail(count_range(span, found, most)));
+        };
+        self.bump();
+        Ok(count)
+    }
+
+    /// The count under the cursor, unless it is more than a file of this size can hold.
+    fn count_value(&self) -> Option<u32> {
+        self.integer(&self.state.current).filter(|&count| count as usize <= self.context.words)
+    }
+
+    /// The value of an integer, unless it is negative or beyond 32 bits.
+    pub(crate) fn integer(&self, token: &Token) -> Option<u32> {
+        if token.value == NO_VALUE { digits(self.text(token)) } else { Some(token.value) }
+    }
+
+    /// Refuses a token in the place of a count.
+    pub(crate) fn no_count(&mut self, of: Word, what: &str) -> Stop {
+        let message = format!("`{}` needs the number of {what} here", of.mnemonic());
+        let (found, span) = (self.habit(Place::Count(of)), self.state.current.span());
+        let wrong = self.refuse(Code::ExpectedCount, message, &format!("the number of {what}"));
+        let wrong = match found {
+            _ if matches!(of, Word::If | Word::For | Word::MatchMap)
+                && self.state.current.word.is_some_and(|word| word.row().place == Expression) =>
+            {
+                wrong.help(
+                    "an operator takes two values: for three, write it twice, `AND AND REF 0 REF 1 REF 2`",
+                )
+            }
+            found => wrong.advised(found, span, || format!("write {}", form(of))),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    /// Refuses the end of a counted list that has fewer than its count says.
+    pub(crate) fn short_list(
+        &mut self,
+        of: Word,
+        what: &str,
+        count_token: usize,
+        count: u32,
+        read: u32,
+    ) -> Stop {
+        let message = format!("`{}` counts {count} {what}, but {read} stand here", of.mnemonic());
+        let code =
+            if of == Word::List || of == Word::MatchMap { Code::ExpectedOperand } else { Code::ExpectedId };
+        let mut wrong = self.refuse(code, message, &format!("{count} {what}"));
+        if let Some(count) = self.token(count_token) {
+            wrong = wrong.related(count.span(), "the count");
+        }
+        wrong.0.span = Span::at(self.state.last_end);
+        let wrong = wrong.help(format!("write `{read}` for the count, or add what is missing: {}", form(of)));
+        let wrong = self.merge_help(wrong, Word::List);
+        self.stop(wrong)
+    }
+
+    /// Refuses a token that is no key of a case.
+    pub(crate) fn no_case_key(&mut self) -> Stop {
+        let token = self.state.current;
+        let message = "a key of `MATCH_MAP` is a literal".to_owned();
+        let wrong =
+            self.refuse(Code::ExpectedOperand, message, "a text, number, `true`, `false`, `nil` or `ELSE`");
+        let text = self.text(&token);
+        let wrong = if token.kind == Kind::Word && token.word.is_none() {
+            wrong.help(format!("write `\"{text}\"`")).replace(token.span(), format!("\"{text}\""))
+        } else {
+            wrong.help("keys are constants; compare anything else with `IF EQ`")
+        };
+        let wrong = self.merge_help(wrong, Word::MatchMap);
+        self.stop(wrong)
+    }
+}
+
+/// The number in a text of digits.
+pub(crate) fn digits(text: &str) -> Option<u32> {
+    text.bytes().try_fold(0_u32, |number, byte| {
+        let digit = byte.checked_sub(b'0').filter(|&digit| digit < 10)?;
+        number.checked_mul(10)?.checked_add(u32::from(digit))
+    })
+}

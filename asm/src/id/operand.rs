@@ -1,0 +1,173 @@
+//! Operands that are not understood: what each is read as, or why it is refused.
+
+use super::messages::form;
+use super::numbers::digits;
+use super::parser::{Parser, Refusal, Stop};
+use crate::ast::{Expr, ExprKind};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::syntax::habit::{self, Found, Reading};
+use crate::syntax::lexer::{Kind, Token};
+use crate::syntax::registry;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::node::{Place, Word};
+
+/// An operand that begins with no instruction.
+pub(crate) enum Recovered<'a> {
+    /// The word under the cursor is read as an instruction.
+    Resolved,
+    /// The operand was read as this.
+    Read(Expr<'a>),
+}
+
+impl<'a> Parser<'_, 'a> {
+    /// Refuses an instruction that is no operand.
+    pub(crate) fn no_operand(&mut self, of: Word) -> Stop {
+        let found = self.state.current.word;
+        let message = format!("`{}` needs an operand here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
+        let wrong = match found {
+            Some(word) if word.row().place == Place::Control => {
+                let name = word.mnemonic();
+                wrong.help(format!("bind it first, with `LET <slot> {name} …`, and write `REF <slot>` here"))
+            }
+            _ if of == Word::If && matches!(self.text(&self.state.current), "OK" | "ERR") => {
+                wrong.help("whether a call failed is asked by `MATCH <slot> 2` with an ERR and an OK arm")
+            }
+            _ => self.lacking(wrong, of),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+
+    /// Adds what to write where an operand is missing or means nothing.
+    fn lacking(&self, wrong: Refusal, of: Word) -> Refusal {
+        let ends = self.state.current.first || matches!(self.state.current.kind, Kind::Dedent | Kind::End);
+        match of {
+            Word::Ret | Word::RetOk if ends && self.context.gives_nil => {
+                let name = of.mnemonic();
+                let wrong = wrong.help(format!("a function that gives nil says so: `{name} LIT 2 nil`"));
+                wrong.replace(Span::at(self.state.last_end), " LIT 2 nil")
+            }
+            Word::RetErr | Word::Fail if ends => {
+                wrong.help(format!("write what it fails with: `{} LIT 0 \"…\"`", of.mnemonic()))
+            }
+            _ => wrong.help(format!("write {}", form(of))),
+        }
+    }
+
+    /// Refuses a token in the place of UNDO's call.
+    #[cold]
+    pub(crate) fn no_call(&mut self) -> Stop {
+        let wrong = self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
+        let wrong = wrong.help("write `UNDO CALL <tool> <count> …`");
+        let tool = self.state.current.kind == Kind::Integer;
+        let wrong = if tool { wrong.replace(Span::at(self.state.current.start), "CALL ") } else { wrong };
+        self.stop(wrong)
+    }
+
+    /// What an operand that begins with no instruction is read as. It is reported.
+    #[cold]
+    pub(crate) fn recover_operand(&mut self, of: Word) -> Result<Recovered<'a>, Stop> {
+        let token = self.state.current;
+        if let Some(word) = self.resolve_word(false)? {
+            let is_operand = word.row().place == Place::Expression;
+            return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
+        }
+        let text = self.text(&token);
+        let found = self.habit(habit::Place::Operand(of));
+        if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
+            let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
+            let Reading::Slot(slot) = found.reading else { return Err(self.fail(wrong)) };
+            self.tolerate(wrong)?;
+            return Ok(Recovered::Read(self.reference(slot, token)));
+        }
+        if token.kind == Kind::Integer && digits(text).is_some() {
+            return Ok(Recovered::Read(self.bare_integer(of, token)?));
+        }
+        if let Some((kind, value)) = self.kind_of(&token) {
+            let shown = shorten(text);
+            let message = format!("`{shown}` stands without `LIT`");
+            let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
+                .expected("an expression", format!("`{shown}`"))
+                .help(format!("write `LIT {kind} {}`", shorten(value)));
+            self.tolerate(if value == text {
+                wrong.replace(Span::at(token.start), format!("LIT {kind} "))
+            } else {
+                wrong.replace(token.span(), format!("LIT {kind} {value}"))
+            })?;
+            let literal = self.value(&token);
+            return Ok(Recovered::Read(Expr { kind: ExprKind::Literal(literal), span: token.span() }));
+        }
+        Err(self.strange_operand(of, found))
+    }
+
+    fn reference(&mut self, number: u32, token: Token) -> Expr<'a> {
+        self.bump();
+        Expr { kind: ExprKind::Ref(self.names.slot(number)), span: token.span() }
+    }
+
+    /// A number where an operand belongs: a slot without REF, or a number without LIT.
+    fn bare_integer(&mut self, of: Word, token: Token) -> Result<Expr<'a>, Stop> {
+        let text = self.text(&token);
+        let number = digits(text).unwrap_or(0);
+        let in_scope = self.names.slots.knows(number) || self.names.registries.vars.name(number).is_some();
+        // A list and a record are never numbers.
+        let reference = matches!(of, Word::For | Word::Merge | Word::Len | Word::Has);
+        let name = self.names.slots.name(number).map_or(String::new(), |name| format!(", `{name}`"));
+        let wrong = Diagnostic::new(
+            Code::ExpectedOperand,
+            token.span(),
+            format!("`{text}` alone is no operand of `{}`", of.mnemonic()),
+        )
+        .expected("an expression", format!("`{text}`"));
+        let wrong = if reference {
+            wrong.help(format!("write `REF {text}`")).replace(Span::at(token.start), "REF ")
+        } else if in_scope {
+            wrong.help(format!(
+                "write `REF {text}` for slot {text}{name}, or `LIT 1 {text}` for the number {text}"
+            ))
+        } else {
+            wrong
+                .help(format!("there is no slot {text}: write `LIT 1 {text}`"))
+                .replace(Span::at(token.start), "LIT 1 ")
+        };
+        let wrong = if of == Word::Call && in_scope {
+            wrong.help(format!("write {}; a value is `REF {text}` or `LIT 1 {text}`", form(of)))
+        } else {
+            wrong
+        };
+        self.tolerate(wrong)?;
+        if reference || in_scope {
+            return Ok(self.reference(number, token));
+        }
+        let literal = self.value(&token);
+        Ok(Expr { kind: ExprKind::Literal(literal), span: token.span() })
+    }
+
+    /// Refuses an operand that means nothing here.
+    fn strange_operand(&mut self, of: Word, found: Option<Found>) -> Stop {
+        let token = self.state.current;
+        let message = format!("`{}` needs an operand here", of.mnemonic());
+        let wrong = self.refuse(Code::ExpectedOperand, message, "an expression");
+        let wrong = match token.kind {
+            _ if found.is_some() => wrong.advised(found, token.span(), String::new),
+            Kind::Dollar | Kind::Word => {
+                let name = self.text(&token).trim_matches(['$', '{', '}']);
+                let near = self.names.nearest_of(registry::Kind::Vars, name);
+                let slot = near.and_then(|name| self.names.id_of(registry::Kind::Vars, name));
+                let help = match near.zip(slot) {
+                    Some((name, slot)) => {
+                        format!("a slot is read with `REF <slot>`; nearest is `{name}`, `REF {slot}`")
+                    }
+                    None => "a slot is read with `REF <slot>`, a text is `LIT 0 \"…\"`".to_owned(),
+                };
+                Refusal(wrong.0.nearest(near).help(help))
+            }
+            _ => self.lacking(wrong, of),
+        };
+        let wrong = self.merge_help(wrong, of);
+        self.stop(wrong)
+    }
+}

@@ -1,0 +1,364 @@
+//! Statements, and how reading goes on after an error.
+
+use super::block::Head;
+use super::numbers::digits;
+use super::parser::{Parser, Scope, Stop};
+use super::trailing::{is_value, value};
+use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::syntax::lexer::{self, Kind};
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+impl<'a> Parser<'_, 'a> {
+    /// Reads the body of a function, whose context is set, from its first token on.
+    pub(crate) fn body(&mut self, first: usize) -> Block<'a> {
+        self.begin(first);
+        let start = self.scratch.statements.len();
+        let frame = self.frame();
+        while self.state.current.kind != Kind::End {
+            let begun = self.state.at;
+            if self.statements(Scope::default(), None).is_err() {
+                self.unwind(&frame);
+                self.recover(begun, Scope::default(), false);
+            }
+        }
+        Block { statements: self.take_statements(start) }
+    }
+
+    fn take_statements(&mut self, start: usize) -> &'a [Stmt<'a>] {
+        let taken =
+            self.context.arena.alloc_slice_copy(self.scratch.statements.get(start..).unwrap_or_default());
+        self.scratch.statements.truncate(start);
+        taken
+    }
+
+    /// Whether the token under the cursor belongs to something around this block.
+    fn ends_block(&self, scope: Scope) -> bool {
+        match self.state.current.word {
+            None => self.at_end(),
+            Some(Word::Else) => scope.in_if,
+            Some(Word::Err | Word::Ok) => scope.in_match,
+            Some(_) => false,
+        }
+    }
+
+    /// Reads statements, `limit` of them or all; goes on after those that are wrong.
+    fn statements(&mut self, scope: Scope, limit: Option<u32>) -> Result<u32, Stop> {
+        let frame = self.frame();
+        let first = self.scratch.statements.len();
+        let mut read = 0;
+        // Values behind the last statement on its line.
+        let mut behind = 0;
+        while limit.is_none_or(|limit| read < limit) {
+            self.resolve_word(true)?;
+            if self.ends_block(scope) {
+                break;
+            }
+            let begun = self.state.at;
+            let own_line = self.state.current.first;
+            let kept = self.scratch.statements.len();
+            match self.statement(scope) {
+                Ok(statement) => {
+                    if !own_line && kept > first && is_value(&statement) {
+                        behind += 1;
+                    } else if behind > 0 {
+                        self.trailing_values(behind)?;
+                        behind = 0;
+                    }
+                    self.scratch.statements.push(statement);
+                    read += 1;
+                }
+                Err(Stop::Bad) => {
+                    self.unwind(&frame);
+                    self.scratch.statements.truncate(kept);
+                    self.recover(begun, scope, true);
+                    (read, behind) = (read + 1, 0);
+                }
+                Err(stop) => return Err(stop),
+            }
+        }
+        if behind > 0 && self.left_before(behind) {
+            self.trailing_values(behind)?;
+        }
+        Ok(read)
+    }
+
+    /// Goes to where the next statement begins: a word that begins nothing else, or a line no deeper than the one that
+    /// failed. After nesting that was too deep, only such a line.
+    fn recover(&mut self, begun: usize, scope: Scope, words: bool) {
+        let failed = self.token(begun).filter(|token| token.first);
+        let deepest = failed.map_or(usize::MAX, |token| lexer::indent(self.context.source, token).len());
+        if self.state.at == begun {
+            self.bump();
+        }
+        while !self.ends_block(scope) {
+            let token = self.state.current;
+            if token.first && lexer::indent(self.context.source, &token).len() <= deepest {
+                return;
+            }
+            if words && self.begins_statement(&token) {
+                return;
+            }
+            self.bump();
+        }
+    }
+
+    fn line(&mut self, token: usize, scope: Scope) {
+        if let Some(layout) = &mut self.layout {
+            layout.lines.push((token, scope.blocks.into()));
+        }
+    }
+
+    fn statement(&mut self, scope: Scope) -> Result<Stmt<'a>, Stop> {
+        let header = self.state.at;
+        let token = self.state.current;
+        let Some(word) = token.word else { return Err(self.no_statement()) };
+        self.line(header, scope);
+        let kind = match word {
+            Word::Let => self.binding(header, scope)?,
+            Word::Ret => self.returning(word, ReturnKind::Plain, scope)?,
+            Word::RetOk => self.returning(word, ReturnKind::Ok, scope)?,
+            Word::RetErr => self.returning(word, ReturnKind::Err, scope)?,
+            Word::Fail => {
+                self.bump();
+                StmtKind::Fail(self.expr(word, scope)?)
+            }
+            Word::Undo => {
+                self.bump();
+                if self.state.current.word != Some(Word::Call) {
+                    return Err(self.no_call());
+                }
+                StmtKind::Undo(self.call_operand(scope)?)
+            }
+            Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, scope)?),
+            Word::Else | Word::Err | Word::Ok => return Err(self.orphan(word)),
+            _ => StmtKind::Value(self.expr(Word::Let, scope)?),
+        };
+        Ok(Stmt { kind, span: Span::new(token.start, self.state.last_end) })
+    }
+
+    fn returning(&mut self, word: Word, kind: ReturnKind, scope: Scope) -> Result<StmtKind<'a>, Stop> {
+        self.bump();
+        Ok(StmtKind::Return(kind, self.expr(word, scope)?))
+    }
+
+    fn binding(&mut self, header: usize, scope: Scope) -> Result<StmtKind<'a>, Stop> {
+        self.bump();
+        let (slot, slot_span) = self.slot(Word::Let)?;
+        self.skip_equals(Word::Let)?;
+        let value = match self.resolve_word(false)? {
+            Some(word @ (Word::If | Word::Match | Word::For)) => {
+                Bound::Control(self.control(word, header, scope)?)
+            }
+            _ => Bound::Expr(self.expr(Word::Let, scope)?),
+        };
+        Ok(StmtKind::Let { slot, slot_span, value })
+    }
+
+    /// An ELSE or an arm where none belongs. After an error it may well be a part of what was wrong.
+    fn orphan(&mut self, word: Word) -> Stop {
+        let follows_error = self.state.errors > 0;
+        let token = self.state.current;
+        let counted = self
+            .state
+            .last_count
+            .filter(|&(_, end)| end == self.state.at && word == Word::Else && !token.first);
+        let cases = self.scratch.statements.last().and_then(value);
+        let counted =
+            counted.filter(|_| cases.is_some_and(|value| matches!(value.kind, ExprKind::MatchMap(_))));
+        if let Some(count) = counted.and_then(|(count, _)| self.token(count)) {
+            let cases = digits(self.text(count)).unwrap_or(0);
+            let wrong = self.refuse(
+                Code::CountRange,
+                format!("`MATCH_MAP` counts {cases} cases, and `ELSE` is one more"),
+                "the end of the statement",
+            );
+            let most = cases.saturating_add(1).to_string();
+            return self.stop(wrong.related(count.span(), "the count").replace(count.span(), most));
+        }
+        self.bump();
+        while self.state.current.kind == Kind::Integer && !self.state.current.first {
+            self.bump();
+        }
+        if follows_error && self.state.trial.is_none() {
+            return Stop::Bad;
+        }
+        let name = word.mnemonic();
+        self.fail(if word == Word::Else {
+            Diagnostic::new(
+                Code::OrphanElse,
+                token.span(),
+                "there is no IF open that this `ELSE` could belong to",
+            )
+            .expected("a statement", "`ELSE`")
+            .help("ELSE follows the last statement of an IF's block; check that block's count and indent")
+        } else {
+            Diagnostic::new(Code::ExpectedStatement, token.span(), format!("`{name}` stands only in a MATCH"))
+                .expected("a statement", format!("`{name}`"))
+                .help("check the count of arms and the indent of the MATCH before it")
+        })
+    }
+
+    fn control(&mut self, word: Word, header: usize, scope: Scope) -> Result<Control<'a>, Stop> {
+        let span = self.state.current.span();
+        self.bump();
+        Ok(match word {
+            Word::If => Control::If(self.conditional(header, span, scope)?),
+            Word::Match => Control::Match(self.matching(header, span, scope)?),
+            _ => Control::For(self.looping(header, span, scope)?),
+        })
+    }
+
+    fn conditional(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a If<'a>, Stop> {
+        let condition = self.expr(Word::If, scope)?;
+        let head = self.head(header, Word::If, "statements")?;
+        let then = self.block(&head, Scope { in_if: true, ..scope })?;
+        let otherwise = if self.resolve_word(true)? == Some(Word::Else) {
+            let header = self.state.at;
+            self.line(header, scope);
+            self.bump();
+            let head = self.head(header, Word::Else, "statements")?;
+            Some(self.block(&head, scope)?)
+        } else {
+            None
+        };
+        Ok(self.context.arena.alloc(If { condition, then, otherwise, span }))
+    }
+
+    fn looping(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a For<'a>, Stop> {
+        let id = LoopId(self.state.loops);
+        self.state.loops += 1;
+        let (item, item_span) = self.slot(Word::For)?;
+        let list = self.expr(Word::For, scope)?;
+        let head = self.head(header, Word::For, "statements")?;
+        let body = self.block(&head, scope)?;
+        Ok(self.context.arena.alloc(For { id, item, item_span, list, body, span }))
+    }
+
+    fn matching(&mut self, header: usize, span: Span, scope: Scope) -> Result<&'a Match<'a>, Stop> {
+        let (slot, slot_span) = self.slot(Word::Match)?;
+        let head = self.head(header, Word::Match, "arms")?;
+        let start = self.scratch.arms.len();
+        let errors = self.state.errors;
+        let inside = self.deeper(scope)?;
+        let inside = Scope { blocks: inside.blocks + 1, in_match: true, ..inside };
+        self.counted(&head, inside, Parser::match_arms)?;
+        let (mut err, mut ok) = (None, None);
+        for index in start..self.scratch.arms.len() {
+            let Some(&(word, arm)) = self.scratch.arms.get(index) else { break };
+            let place = if word == Word::Err { &mut err } else { &mut ok };
+            match place {
+                None => *place = Some(arm),
+                Some(before) => {
+                    let name = word.mnemonic();
+                    let diagnostic = Diagnostic::new(
+                        Code::DuplicateArm,
+                        arm.span,
+                        format!("this MATCH has two `{name}` arms"),
+                    )
+                    .expected("one arm of each kind", format!("a second `{name}`"))
+                    .related(before.span, "the first is here")
+                    .help("put the statements of both into one");
+                    self.report(diagnostic);
+                }
+            }
+        }
+        self.scratch.arms.truncate(start);
+        if err.is_none() && ok.is_none() && self.state.errors == errors {
+            let wrong = self.refuse(Code::ExpectedArm, "this MATCH has no arm".to_owned(), "`ERR` or `OK`");
+            let wrong = wrong
+                .related(span, "the MATCH")
+                .help("write `ERR <slot> <count> …` and `OK <slot> <count> …`");
+            return Err(self.stop(wrong));
+        }
+        Ok(self.context.arena.alloc(Match { slot, slot_span, err, ok, span }))
+    }
+
+    /// Reads arms, `limit` of them or all.
+    fn match_arms(&mut self, scope: Scope, limit: Option<u32>) -> Result<u32, Stop> {
+        let frame = self.frame();
+        let mut read = 0;
+        while limit.is_none_or(|limit| read < limit) {
+            let begun = self.state.at;
+            if self.at_end() {
+                break;
+            }
+            let result = match self.resolve_word(true)? {
+                Some(word @ (Word::Err | Word::Ok)) => self.arm(word, scope),
+                _ if limit.is_some() => break,
+                _ => {
+                    let wrong = self.refuse(
+                        Code::ExpectedArm,
+                        "a MATCH holds arms, and statements stand in these".to_owned(),
+                        "`ERR` or `OK`",
+                    );
+                    Err(self.stop(wrong.help("write `ERR <slot> <count>` or `OK <slot> <count>` before it")))
+                }
+            };
+            match result {
+                Ok(arm) => self.scratch.arms.push(arm),
+                Err(Stop::Bad) => {
+                    self.unwind(&frame);
+                    if self.state.at == begun {
+                        self.bump();
+                    }
+                    while !self.at_end() && !matches!(self.state.current.word, Some(Word::Err | Word::Ok)) {
+                        self.bump();
+                    }
+                }
+                Err(stop) => return Err(stop),
+            }
+            read += 1;
+        }
+        Ok(read)
+    }
+
+    fn arm(&mut self, word: Word, scope: Scope) -> Result<(Word, Arm<'a>), Stop> {
+        let header = self.state.at;
+        let span = self.state.current.span();
+        self.line(header, scope);
+        self.bump();
+        let (bind, bind_span) = self.slot(word)?;
+        let head = self.head(header, word, "statements")?;
+        let body = self.block(&head, scope)?;
+        Ok((word, Arm { bind, bind_span, body, span }))
+    }
+
+    fn block(&mut self, head: &Head, scope: Scope) -> Result<Block<'a>, Stop> {
+        let inside = self.deeper(scope)?;
+        let start = self.scratch.statements.len();
+        self.counted(head, Scope { blocks: inside.blocks + 1, ..inside }, Parser::statements)?;
+        Ok(Block { statements: self.take_statements(start) })
+    }
+
+    /// The diagnostic of a token that begins no statement.
+    fn no_statement(&mut self) -> Stop {
+        let token = self.state.current;
+        if token.kind == Kind::Word {
+            return self.unknown_instruction();
+        }
+        let text = shorten(self.text(&token));
+        if token.first {
+            let wrong = self.refuse(
+                Code::ExpectedStatement,
+                format!("`{text}` begins no statement"),
+                "an instruction",
+            );
+            return self
+                .stop(wrong.help("a statement begins with an instruction such as `LET`, `IF` or `RET`"));
+        }
+        let message = format!("`{text}` follows the end of a statement");
+        let mut wrong = self.refuse(Code::UnexpectedText, message, "the end of the statement");
+        let count = self.state.last_count.filter(|&(_, end)| end == self.state.at);
+        wrong = match count.and_then(|(count, _)| self.token(count)) {
+            Some(count) => wrong
+                .related(count.span(), "what this counts ended here")
+                .help("where this is one more, the count is too small"),
+            None => self.behind_statement(&token, wrong),
+        };
+        self.stop(wrong)
+    }
+}

@@ -1,0 +1,124 @@
+//! Values behind the end of a statement on its line, though they were meant as a part of it.
+//!
+//! Line breaks mean nothing here, so `CONCAT LIT 0 "a" REF 0 LIT 0 "b"` is a whole CONCAT of two and then a text that
+//! nothing takes. Where that is certain, since something follows it in its block or the statement before it leaves the
+//! function, it is refused, with what to write.
+
+use super::parser::{Parser, Refusal, Stop};
+use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::span::Span;
+use crate::syntax::habit::Place;
+use crate::syntax::lexer::{Kind, Token};
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+impl<'a> Parser<'_, 'a> {
+    /// Refuses the last values of the block that is being read: they stand on the line of the statement before them.
+    #[cold]
+    pub(crate) fn trailing_values(&mut self, values: usize) -> Result<(), Stop> {
+        let first = self.scratch.statements.len().saturating_sub(values);
+        let (Some(stray), Some(last)) = (self.scratch.statements.get(first), self.scratch.statements.last())
+        else {
+            return Ok(());
+        };
+        let span = stray.span.to(last.span);
+        let text = shorten(self.context.source.get(span.range()).unwrap_or(""));
+        let wrong =
+            Diagnostic::new(Code::UnexpectedText, span, "this follows the end of a statement on its line")
+                .expected("the end of the line", format!("`{text}`"));
+        let before =
+            first.checked_sub(1).and_then(|before| self.scratch.statements.get(before)).and_then(value);
+        let wrong = match before {
+            Some(before) => self.longer(wrong, &before, values),
+            None => wrong.help("a statement that is meant is on a line of its own"),
+        };
+        self.tolerate(wrong)
+    }
+
+    /// Whether the statement before so many values leaves the function.
+    pub(crate) fn left_before(&self, values: usize) -> bool {
+        let before = self
+            .scratch
+            .statements
+            .len()
+            .checked_sub(values + 1)
+            .and_then(|before| self.scratch.statements.get(before));
+        before.is_some_and(|before| matches!(before.kind, StmtKind::Return(..) | StmtKind::Fail(_)))
+    }
+
+    /// How an expression is written that takes so many more values.
+    fn longer(&self, wrong: Diagnostic, value: &Expr<'a>, more: usize) -> Diagnostic {
+        let Some((word, next)) = self.word_at(value.span.start) else { return wrong };
+        let chain = match value.kind {
+            ExprKind::Binary(operator, _, right) => {
+                let chains =
+                    matches!(operator, Binary::Add | Binary::Mul | Binary::Concat | Binary::And | Binary::Or);
+                chains && !matches!(right.kind, ExprKind::Binary(..))
+            }
+            ExprKind::List(items) => {
+                let count = (items.len() + more).to_string();
+                return wrong.help("the count says how many values follow").replace(next.span(), count);
+            }
+            ExprKind::Call(_) | ExprKind::Record(_) => {
+                return wrong.help(format!("`{word}` counts pairs: each is a field's number and a value"));
+            }
+            ExprKind::Ref(_) | ExprKind::Literal(_) => {
+                return wrong.help("an operator stands before its operands: `CONCAT REF 0 REF 1`");
+            }
+            _ => false,
+        };
+        let takes = match value.kind {
+            ExprKind::Binary(..) => "two values",
+            _ => "one value",
+        };
+        if !chain {
+            return wrong.help(format!("`{word}` takes {takes}: bind what else is worked out, a line each"));
+        }
+        let wrong = wrong.help(format!("`{word}` takes two values; for three, write `{word} {word} …`"));
+        let text = format!("{word} ").repeat(more);
+        let title = format!("write `{}`", shorten(&format!("{text}{word}")));
+        wrong.fix(Fix { title, edits: vec![Edit { span: Span::at(value.span.start), text }] })
+    }
+
+    /// The word at a place, and the token behind it.
+    fn word_at(&self, start: u32) -> Option<(&'a str, &Token)> {
+        let at = self.context.tokens.partition_point(|token| token.start < start);
+        Some((self.text(self.token(at)?), self.token(at + 1)?))
+    }
+
+    /// Adds what may be written for a token that begins no statement but is behind one on its line.
+    pub(crate) fn behind_statement(&mut self, token: &Token, Refusal(wrong): Refusal) -> Refusal {
+        const REMOVE: &str = "remove it, or write the instruction that it belongs to";
+        let Some(value) = self.scratch.statements.last().and_then(value) else {
+            return Refusal(wrong.help(REMOVE));
+        };
+        match value.kind {
+            ExprKind::Field(..) if token.kind == Kind::Integer => Refusal(
+                wrong
+                    .help("a field of a field is `FIELD FIELD <slot> <field> <field>`")
+                    .replace(Span::at(value.span.start), "FIELD "),
+            ),
+            _ => {
+                let found = self.habit_behind(Place::End, value.span);
+                Refusal(wrong).advised(found, token.span(), || REMOVE.to_owned())
+            }
+        }
+    }
+}
+
+/// The value that ends a statement.
+pub(crate) fn value<'a>(statement: &Stmt<'a>) -> Option<Expr<'a>> {
+    match statement.kind {
+        StmtKind::Let { value: Bound::Expr(value), .. }
+        | StmtKind::Value(value)
+        | StmtKind::Return(_, value)
+        | StmtKind::Fail(value) => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether a statement is a value alone, for which no call is made.
+pub(crate) fn is_value(statement: &Stmt<'_>) -> bool {
+    matches!(statement.kind, StmtKind::Value(value) if !value.calls())
+}

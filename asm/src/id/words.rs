@@ -1,0 +1,93 @@
+//! Words that are no instruction: what each is read as, or why it is refused.
+
+use super::parser::{Parser, Stop};
+use crate::diagnostic::Diagnostic;
+use crate::syntax::habit::{Constant, Place};
+use crate::syntax::lexer::{Kind, Token};
+use crate::text::{nearest, shorten};
+use ilo_spec::error::Code;
+use ilo_spec::node::{TABLE, Word};
+
+impl<'a> Parser<'_, 'a> {
+    /// The instruction under the cursor. One that is misspelt is reported and read as what it means.
+    #[inline]
+    pub(crate) fn resolve_word(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+        let token = &self.state.current;
+        if token.word.is_some() || token.kind != Kind::Word {
+            return Ok(token.word);
+        }
+        self.resolve_unknown(statement)
+    }
+
+    #[cold]
+    fn resolve_unknown(&mut self, statement: bool) -> Result<Option<Word>, Stop> {
+        let token = self.state.current;
+        let text = self.text(&token);
+        if !statement && (self.kind_of(&token).is_some() || self.is_variable(text)) {
+            return Ok(None);
+        }
+        let habit = self.context.habits.word(text);
+        let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
+        let full = self.diagnostics.dropped() > 0;
+        let near = || nearest(text, TABLE.iter().map(|row| row.mnemonic)).and_then(Word::from_mnemonic);
+        let Some(word) = habit.or_else(|| if upper && !full { near() } else { None }) else {
+            return Ok(None);
+        };
+        let (name, shown) = (word.mnemonic(), shorten(text));
+        let meaning = word.row().meaning;
+        let message = format!("`{shown}` is no instruction");
+        let wrong = Diagnostic::new(Code::UnknownInstruction, token.span(), message)
+            .expected("an instruction", format!("`{shown}`"))
+            .nearest(Some(name));
+        self.tolerate(match habit {
+            Some(_) => wrong.help(format!("write `{name}`: {meaning}")).replace(token.span(), name),
+            None => wrong.help(format!("did you mean `{name}`: {meaning}")),
+        })?;
+        self.state.read_as = Some((self.state.at, word));
+        self.refresh();
+        Ok(Some(word))
+    }
+
+    fn is_variable(&mut self, text: &str) -> bool {
+        self.names.id_of(crate::syntax::registry::Kind::Vars, text).is_some()
+    }
+
+    /// Refuses a word that is no instruction and near to none.
+    pub(crate) fn unknown_instruction(&mut self) -> Stop {
+        let (text, span) = (shorten(self.text(&self.state.current)), self.state.current.span());
+        let found = self.habit(Place::Statement);
+        let wrong =
+            self.refuse(Code::UnknownInstruction, format!("`{text}` is no instruction"), "an instruction");
+        self.stop(wrong.advised(found, span, || {
+            "a statement begins with an instruction such as `LET`, `IF`, `MATCH`, `FOR` or `RET`".to_owned()
+        }))
+    }
+
+    /// Whether a token can only be the first of a statement.
+    pub(crate) fn begins_statement(&self, token: &Token) -> bool {
+        use ilo_spec::node::Place;
+        let word = match token.kind {
+            Kind::Word => token.word.or_else(|| self.context.habits.word(self.text(token))),
+            _ => None,
+        };
+        word.is_some_and(|word| matches!(word.row().place, Place::Statement | Place::Control))
+    }
+
+    /// The constant that a word means.
+    pub(crate) fn constant(&self, token: &Token) -> Option<Constant> {
+        if token.kind != Kind::Word || token.word.is_some() {
+            return None;
+        }
+        let text = self.text(token);
+        Constant::of(text).or_else(|| self.context.habits.literal(text))
+    }
+
+    /// The kind of LIT that a token's form asks for, and how its value is written.
+    pub(crate) fn kind_of(&self, token: &Token) -> Option<(u8, &'a str)> {
+        match token.kind {
+            Kind::Text | Kind::EscapedText | Kind::OpenText | Kind::SingleText => Some((0, self.text(token))),
+            Kind::Integer | Kind::Number => Some((1, self.text(token))),
+            _ => self.constant(token).map(|constant| (constant.kind, constant.word)),
+        }
+    }
+}

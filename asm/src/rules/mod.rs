@@ -1,0 +1,188 @@
+//! What each word of the language takes and gives, as types: one table, and small functions over it.
+//!
+//! The checker compares what a program has with what a word takes; a guide that generates programs asks what may come
+//! next. Both ask here, so this room knows neither trees nor diagnostics. What slots, constants, tools and functions
+//! are is not in the table: it depends on the program ([`Gives::Named`]).
+
+#[cfg(test)]
+mod tests;
+
+use crate::types::Inferred;
+use core::fmt;
+use ilo_spec::node::Word;
+
+/// What an operand must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Any value.
+    Any,
+    /// A value of this type.
+    Is(Inferred),
+    /// A list of anything.
+    List,
+    /// A bool or nil.
+    Condition,
+    /// A number or a text.
+    Ordered,
+    /// A text, a list or a record.
+    Measurable,
+}
+
+impl Demand {
+    /// Whether some value of an inferred type is accepted.
+    pub fn accepts(self, found: Inferred) -> bool {
+        match self {
+            Demand::Any => true,
+            Demand::Is(wanted) => found.meets(wanted),
+            Demand::List => found.item().is_some(),
+            Demand::Condition => found.meets(Inferred::BOOL) || found.meets(Inferred::NIL),
+            Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
+            Demand::Measurable => {
+                found.item().is_some() || found.meets(Inferred::TEXT) || found.meets(Inferred::RECORD)
+            }
+        }
+    }
+}
+
+/// The types in words: `bool or nil`.
+impl fmt::Display for Demand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Demand::Any => "any value",
+            Demand::Is(wanted) => return wanted.fmt(f),
+            Demand::List => "list",
+            Demand::Condition => "bool or nil",
+            Demand::Ordered => "number or text",
+            Demand::Measurable => "a text, list or record",
+        })
+    }
+}
+
+/// What a word gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// No value.
+    Nothing,
+    /// A value of this type.
+    Is(Inferred),
+    /// An item of the first operand.
+    Item,
+    /// The first operand, a list, with the second as one more item.
+    Appended,
+    /// A list of the operands after the first: of LIST's items, of what the passes of FOR yield.
+    ListOf,
+    /// One of the operands or blocks after the first.
+    OneOf,
+    /// What the slot, the constant, the tool or the function gives that the word names.
+    Named,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The word.
+    pub word: Word,
+    /// What its operands must be that are expressions; operands beyond these may be anything.
+    pub operands: &'static [Demand],
+    /// What it gives.
+    pub gives: Gives,
+}
+
+const NUMBER: Demand = Demand::Is(Inferred::NUMBER);
+const TEXT: Demand = Demand::Is(Inferred::TEXT);
+const RECORD: Demand = Demand::Is(Inferred::RECORD);
+const GIVES_BOOL: Gives = Gives::Is(Inferred::BOOL);
+const GIVES_NUMBER: Gives = Gives::Is(Inferred::NUMBER);
+const GIVES_RECORD: Gives = Gives::Is(Inferred::RECORD);
+
+const fn rule(word: Word, operands: &'static [Demand], gives: Gives) -> Rule {
+    Rule { word, operands, gives }
+}
+
+/// The rules in the order of [`ilo_spec::node::TABLE`].
+pub const TABLE: &[Rule] = &[
+    rule(Word::Let, &[], Gives::Nothing),
+    rule(Word::Call, &[], Gives::Named),
+    rule(Word::Ret, &[], Gives::Nothing),
+    rule(Word::RetOk, &[], Gives::Nothing),
+    rule(Word::RetErr, &[], Gives::Nothing),
+    rule(Word::If, &[Demand::Condition], Gives::OneOf),
+    rule(Word::Match, &[], Gives::OneOf),
+    rule(Word::Err, &[], Gives::Nothing),
+    rule(Word::Ok, &[], Gives::Nothing),
+    rule(Word::For, &[Demand::List], Gives::ListOf),
+    rule(Word::MatchMap, &[Demand::Any], Gives::OneOf),
+    rule(Word::Obj, &[], GIVES_RECORD),
+    rule(Word::Merge, &[RECORD], GIVES_RECORD),
+    rule(Word::Add, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Sub, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Mul, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Gte, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
+    rule(Word::Not, &[Demand::Condition], GIVES_BOOL),
+    rule(Word::Concat, &[Demand::Any, Demand::Any], Gives::Is(Inferred::TEXT)),
+    rule(Word::Ref, &[], Gives::Named),
+    rule(Word::Lit, &[], Gives::Named),
+    rule(Word::Field, &[RECORD], Gives::Is(Inferred::ANY)),
+    rule(Word::Div, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Mod, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Eq, &[Demand::Any, Demand::Any], GIVES_BOOL),
+    rule(Word::Neq, &[Demand::Any, Demand::Any], GIVES_BOOL),
+    rule(Word::Gt, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
+    rule(Word::Lt, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
+    rule(Word::Lte, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
+    rule(Word::And, &[Demand::Condition, Demand::Condition], GIVES_BOOL),
+    rule(Word::Or, &[Demand::Condition, Demand::Condition], GIVES_BOOL),
+    rule(Word::List, &[], Gives::ListOf),
+    rule(Word::Append, &[Demand::List, Demand::Any], Gives::Appended),
+    rule(Word::At, &[Demand::List, NUMBER], Gives::Item),
+    rule(Word::Len, &[Demand::Measurable], GIVES_NUMBER),
+    rule(Word::Has, &[RECORD, TEXT], GIVES_BOOL),
+    rule(Word::Else, &[], Gives::Nothing),
+    rule(Word::Undo, &[], Gives::Nothing),
+    rule(Word::Fail, &[], Gives::Nothing),
+];
+
+/// The rule of a word.
+pub fn rule_of(word: Word) -> &'static Rule {
+    &TABLE[word as usize]
+}
+
+/// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of the first
+/// operand, once that is known: what is ordered beside a number is a number.
+pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
+    let demand = rule_of(word).operands.get(index).copied().unwrap_or(Demand::Any);
+    match (demand, first) {
+        (Demand::Ordered, Some(first)) if index > 0 && first != Inferred::ANY && demand.accepts(first) => {
+            Demand::Is(first)
+        }
+        _ => demand,
+    }
+}
+
+/// What a word gives, from the type of its first operand and what the others have in common; `None` where it gives
+/// nothing, or nothing that the table knows, or where what it depends on is not known yet.
+///
+/// Of LIST every item is one of the others, of IF, MATCH and FOR the values of their blocks are.
+pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> Option<Inferred> {
+    match rule_of(word).gives {
+        Gives::Nothing | Gives::Named => None,
+        Gives::Is(known) => Some(known),
+        Gives::Item => first.map(item),
+        Gives::Appended => {
+            let items = item(first?);
+            Some(others.map_or(items, |other| items.join(other)).list())
+        }
+        Gives::ListOf => others.map(Inferred::list),
+        Gives::OneOf => others,
+    }
+}
+
+/// An item of a list; of what is no list, anything.
+pub fn item(list: Inferred) -> Inferred {
+    list.item().unwrap_or(Inferred::ANY)
+}
+
+/// Whether two values may be equal in some run. Any value may be nil where it is absent, and two lists may be empty.
+pub fn may_be_equal(a: Inferred, b: Inferred) -> bool {
+    a.meets(b) || [a, b].contains(&Inferred::NIL) || (a.lists > 0 && b.lists > 0)
+}

@@ -1,0 +1,88 @@
+//! The table against that of the words, and what its functions say.
+
+use super::*;
+use ilo_spec::node::{self, Place, Shape};
+
+#[test]
+fn every_word_has_its_row() {
+    assert_eq!(TABLE.len(), node::TABLE.len());
+    for (rule, row) in TABLE.iter().zip(node::TABLE) {
+        assert_eq!(rule.word, row.word);
+        let value = matches!(row.place, Place::Expression | Place::Control);
+        assert_eq!(rule.gives != Gives::Nothing, value, "{:?}", row.word);
+        let expressions = row
+            .operands
+            .iter()
+            .filter(|shape| matches!(shape, Shape::Expr | Shape::Path | Shape::FieldOrName));
+        assert!(rule.operands.len() <= expressions.count(), "{:?}", row.word);
+    }
+}
+
+#[test]
+fn what_is_ordered_is_like_the_first() {
+    let second = |first| operand(Word::Lt, 1, first);
+    assert_eq!(operand(Word::Lt, 0, None), Demand::Ordered);
+    assert_eq!(second(Some(Inferred::TEXT)), Demand::Is(Inferred::TEXT));
+    for open in [None, Some(Inferred::ANY), Some(Inferred::BOOL)] {
+        assert_eq!(second(open), Demand::Ordered);
+    }
+    assert_eq!(operand(Word::Concat, 1, Some(Inferred::TEXT)), Demand::Any);
+    assert_eq!(operand(Word::Obj, 3, None), Demand::Any);
+}
+
+#[test]
+fn demands_accept_what_may_fit() {
+    let types = [
+        Inferred::NUMBER,
+        Inferred::TEXT,
+        Inferred::BOOL,
+        Inferred::NIL,
+        Inferred::RECORD,
+        Inferred::TEXT.list(),
+        Inferred::ANY.list(),
+        Inferred::ANY,
+    ];
+    let accepted = |demand: Demand| {
+        let fits = types.iter().filter(|&&found| demand.accepts(found));
+        fits.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(accepted(Demand::Any), "number, text, bool, nil, record, list text, list any, any");
+    assert_eq!(accepted(Demand::List), "list text, list any, any");
+    assert_eq!(accepted(Demand::Condition), "bool, nil, any");
+    assert_eq!(accepted(Demand::Ordered), "number, text, any");
+    assert_eq!(accepted(Demand::Measurable), "text, record, list text, list any, any");
+    assert_eq!(accepted(Demand::Is(Inferred::NUMBER.list())), "list any, any");
+}
+
+#[test]
+fn results_follow_from_operands() {
+    let (text, number) = (Some(Inferred::TEXT), Some(Inferred::NUMBER));
+    let texts = text.map(Inferred::list);
+    for (word, first, others, expected) in [
+        (Word::Add, number, number, "number"),
+        (Word::At, texts, number, "text"),
+        (Word::At, number, number, "any"),
+        (Word::Append, texts, text, "list text"),
+        (Word::Append, texts, number, "list any"),
+        (Word::Append, texts, None, "list text"),
+        (Word::Append, None, text, "-"),
+        (Word::List, None, text, "list text"),
+        (Word::For, texts, number, "list number"),
+        (Word::For, texts, None, "-"),
+        (Word::If, Some(Inferred::BOOL), text, "text"),
+        (Word::Field, Some(Inferred::RECORD), None, "any"),
+        (Word::Ref, None, None, "-"),
+        (Word::Ret, text, None, "-"),
+    ] {
+        let shown = gives(word, first, others).map_or("-".to_owned(), |known| known.to_string());
+        assert_eq!(shown, expected, "{word:?}");
+    }
+}
+
+#[test]
+fn only_values_of_one_kind_may_be_equal() {
+    assert!(may_be_equal(Inferred::TEXT, Inferred::ANY));
+    assert!(may_be_equal(Inferred::TEXT, Inferred::NIL));
+    assert!(may_be_equal(Inferred::TEXT.list(), Inferred::NUMBER.list()));
+    assert!(!may_be_equal(Inferred::TEXT, Inferred::NUMBER));
+}

@@ -1,0 +1,159 @@
+//! Where the parser of ID text does not understand a token, and what a habit of another language makes of it.
+//!
+//! The parser asks, and the table of habits answers. Both know this module and not each other. Without habits
+//! ([`Canonical`]) the parser reads the same programs and only says less about the others.
+
+use super::lexer::Kind;
+use crate::ast::Literal;
+use crate::diagnostic::Diagnostic;
+use crate::span::Span;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+
+/// What the parser expects where it does not understand a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// An instruction that begins a statement.
+    Statement,
+    /// The first token of an operand of this instruction.
+    Operand(Word),
+    /// The number of a slot, for this instruction.
+    Slot(Word),
+    /// The number of a field, for this instruction.
+    Field(Word),
+    /// The value that this instruction gives to a slot or a field.
+    Value(Word),
+    /// The count of this instruction.
+    Count(Word),
+    /// The end of a statement.
+    End,
+}
+
+impl Place {
+    /// The instruction that expects it.
+    pub(crate) fn of(self) -> Option<Word> {
+        match self {
+            Place::Operand(of) | Place::Slot(of) | Place::Field(of) | Place::Value(of) | Place::Count(of) => {
+                Some(of)
+            }
+            Place::Statement | Place::End => None,
+        }
+    }
+}
+
+/// A token that the parser does not understand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'s> {
+    pub(crate) place: Place,
+    pub(crate) kind: Kind,
+    pub(crate) text: &'s str,
+    /// The value before the token, at the end of a statement.
+    pub(crate) before: &'s str,
+}
+
+/// The names that are in scope. Each question costs a search, of which a file has a bounded number.
+pub(crate) trait Names {
+    /// The number of the slot with a name.
+    fn slot(&mut self, name: &str) -> Option<u32>;
+    /// Whether a slot with this number was bound or is a parameter.
+    fn has_slot(&self, number: u32) -> bool;
+    /// The number of the field with a name.
+    fn field(&mut self, name: &str) -> Option<u32>;
+}
+
+/// How the parser goes on after a habit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As if this slot were written.
+    Slot(u32),
+    /// As if the token were absent.
+    Absent,
+    /// The statement is wrong.
+    Stop,
+}
+
+/// What a habit makes of a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) reading: Reading,
+    /// What is wrong; `None` where the parser's own message is as good.
+    pub(crate) message: Option<String>,
+    pub(crate) help: Option<String>,
+    /// The text to write in place of the token, where there is only one that can be meant.
+    pub(crate) fix: Option<String>,
+}
+
+impl Found {
+    /// The diagnostic of the token, in place of one of the parser's own.
+    pub(crate) fn diagnostic(self, code: Code, span: Span, expected: &str, text: &str) -> Diagnostic {
+        let mut wrong = Diagnostic::new(code, span, self.message.unwrap_or_default())
+            .expected(expected, format!("`{}`", shorten(text)));
+        wrong.help = self.help;
+        match self.fix {
+            Some(fix) => wrong.replace(span, fix),
+            None => wrong,
+        }
+    }
+}
+
+/// A text that other languages would fill with values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct References {
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
+    /// The expression that joins its parts, where each reference is understood.
+    pub(crate) fix: Option<String>,
+}
+
+/// What writers bring from other languages.
+pub(crate) trait Habits: Sync {
+    /// The instruction that a word of another language means.
+    fn word(&self, _text: &str) -> Option<Word> {
+        None
+    }
+
+    /// The constant that a word of another language means, with the kind of its LIT.
+    fn literal(&self, _text: &str) -> Option<Constant> {
+        None
+    }
+
+    /// What a token means where the parser does not understand it.
+    fn find(&self, _site: &Site<'_>, _names: &mut dyn Names) -> Option<Found> {
+        None
+    }
+
+    /// The references in the text of a constant.
+    fn references(&self, _text: &str, _names: &mut dyn Names) -> Option<References> {
+        None
+    }
+}
+
+/// A constant by its word: the kind that LIT takes, how it is written, and its value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constant {
+    pub(crate) kind: u8,
+    pub(crate) word: &'static str,
+    pub(crate) value: Literal<'static>,
+}
+
+impl Constant {
+    /// The constants that are words.
+    pub(crate) const ALL: [Constant; 3] = [
+        Constant { kind: 2, word: "nil", value: Literal::Nil },
+        Constant { kind: 3, word: "true", value: Literal::Bool(true) },
+        Constant { kind: 3, word: "false", value: Literal::Bool(false) },
+    ];
+
+    /// The constant that a word is.
+    #[inline]
+    pub(crate) fn of(text: &str) -> Option<Constant> {
+        Constant::ALL.into_iter().find(|constant| constant.word == text)
+    }
+}
+
+/// No habits at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Canonical;
+
+impl Habits for Canonical {}
