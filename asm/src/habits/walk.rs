@@ -329,6 +329,9 @@ impl<'a> Walk<'_, 'a> {
             Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else => self.branch(node, tail),
             Key::Body => self.branch(node, Tail::Yield),
+            Key::Call => self.callee(node),
+            Key::Let | Key::As => self.binder(node),
+            Key::For => self.element(node),
             Key::Obj | Key::Set => self.fields(node),
             Key::Args => {
                 let new = self.listed_arguments(node);
@@ -361,7 +364,6 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let fails =
             !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
-        let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
         if let [only] = list
             && fails
         {
@@ -369,10 +371,8 @@ impl<'a> Walk<'_, 'a> {
             let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
             return Some(self.record_at(&[way], node));
         }
-        if steps {
-            return self.fields(node);
-        }
-        self.keyed(node, &HANDLER, "a handler", tail)
+        let new = self.handling_steps(node);
+        self.keyed(&new.unwrap_or(*node), &HANDLER, "a handler", tail).or(new)
     }
 
     /// A handler, an arm of a switch, or a rollback.
