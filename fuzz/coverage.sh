@@ -10,8 +10,8 @@ programs=${1:-20000}
 llvm=${LLVM:-/usr/lib/llvm-19/bin}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/coverage
 export RUSTUP_TOOLCHAIN=nightly RUSTFLAGS='-C instrument-coverage -Z coverage-options=branch'
-checked=(vm/src/verify.rs vm/src/verify/flow.rs vm/src/verify/look.rs vm/src/verify/rules.rs vm/src/budget.rs
-    asm/src/check/flow.rs spec/src/decode.rs)
+checked=(vm/src/verify.rs vm/src/verify/flow.rs vm/src/verify/operands.rs vm/src/verify/rules.rs vm/src/budget.rs
+    asm/src/check/flow.rs spec/src/bytes.rs spec/src/decode.rs)
 profiles=$CARGO_TARGET_DIR/profiles
 rm -rf "$profiles"
 mkdir -p "$profiles"

@@ -7,8 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 files=("$@")
 if [ $# = 0 ]; then
-    files=(vm/src/verify.rs vm/src/verify/flow.rs vm/src/verify/look.rs vm/src/verify/rules.rs vm/src/budget.rs
-        asm/src/check/flow.rs spec/src/decode.rs)
+    files=(vm/src/verify.rs vm/src/verify/flow.rs vm/src/verify/operands.rs vm/src/verify/rules.rs vm/src/budget.rs
+        asm/src/check/flow.rs spec/src/bytes.rs spec/src/decode.rs)
 fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -18,8 +18,8 @@ echo '|---|---|---|---|---|---|'
 for file in "${files[@]}"; do
     # The tests that are about the file; the longest of them, which changes every byte, is left to the sweep.
     case $file in
-        vm/src/budget.rs) package=ilo-vm tests=(budget charges limits heap instructions snapshot) ;;
-        vm/*) package=ilo-vm tests=(rules edges verifying running fused) ;;
+        vm/src/budget.rs) package=ilo-vm tests=(budget fuel_costs limits collection instructions snapshot) ;;
+        vm/*) package=ilo-vm tests=(verifier_rules verifier_boundaries verifier programs fused_instructions) ;;
         asm/*) package=ilo-asm tests=(id_text ceilings) ;;
         *) package=ilo-spec tests=(decoding limits) ;;
     esac

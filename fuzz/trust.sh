@@ -34,14 +34,14 @@ fuzz_targets() {
         END { print targets " targets, " executions " executions, no promise broken" }'
 }
 part 'each rule of the verifier broken and mended, and its edges' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test rules --test edges --test verifying
+    cargo test --quiet --locked -p ilo-vm --test verifier_rules --test verifier_boundaries --test verifier
 part 'the packed form, and every count at n and n + 1' 'test result' \
     cargo test --quiet --locked -p ilo-spec --test decoding --test limits
 part 'ceilings from a source at n and n + 1' 'test result' cargo test --quiet --locked -p ilo-asm --test ceilings
 part 'limits of a run at n and n + 1, and its room to the byte' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test limits --test heap --test budget
+    cargo test --quiet --locked -p ilo-vm --test limits --test collection --test budget
 part 'what each instruction is charged for what it touches' 'test result' \
-    cargo test --quiet --locked -p ilo-vm --test charges
+    cargo test --quiet --locked -p ilo-vm --test fuel_costs
 part 'memory of runs that fill theirs' 'what a loop yields' \
     cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
 part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
@@ -65,7 +65,7 @@ else
 fi
 if cargo +nightly miri --version >/dev/null 2>&1; then
     # The tests that it takes seconds for; RESULTS.md has longer ones.
-    part "Miri on tests of the machine" 'test result' cargo +nightly miri test -p ilo-vm --test fused
+    part "Miri on tests of the machine" 'test result' cargo +nightly miri test -p ilo-vm --test fused_instructions
 else
     left_out "Miri on tests of the machine" 'no component miri'
 fi

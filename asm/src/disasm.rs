@@ -6,6 +6,7 @@ use ilo_spec::encode::encode;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, NumberId, Role, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Program};
+use ilo_spec::pure::Pure;
 use std::fmt::{self, Write};
 
 /// Lists a program.
@@ -97,6 +98,10 @@ impl Listing<'_> {
             Role::Function(id) => match program.functions.get(usize::from(id)) {
                 Some(function) => format!("fn {}", self.string(function.name)),
                 None => format!("fn {id}?"),
+            },
+            Role::Pure(id) => match Pure::from_number(id) {
+                Some(function) => function.row().name.to_owned(),
+                None => format!("function {id}?"),
             },
             Role::Map(id) => self.map(id, |distance| format!("to {}", pc + 1 + u32::from(distance))),
             Role::Choice(id) => self.map(id, |number| self.number(NumberId(number))),

@@ -4,7 +4,7 @@
 use crate::notation::Notation;
 use ilo_spec::error::Code;
 
-const PAGES: &str = include_str!("../../spec/doc/errors.md");
+const PAGES: &str = ilo_spec::error::PAGES;
 
 /// The page of a code as Markdown without its title, or the chapter that covers it together with similar
 /// codes; `None` for an unknown code.

@@ -4,21 +4,18 @@
 //! [`lower`] makes the program that `ilo-spec` packs. The way back is [`disasm`] and [`mod@print`]. [`build`] is the whole
 //! way in one call. Diagnostics are data ([`diagnostic`]); rendering them is separate.
 //!
-//! What is absent on purpose: files (the binary reads them), running, and any knowledge of the VM.
+//! What is absent on purpose: files and terminals (`ilo-cli` has them), running, and any knowledge of the VM.
 
 pub mod ast;
 pub mod build;
 pub mod catalog;
 pub mod check;
-#[cfg(feature = "cli")]
-pub mod cli;
 pub mod diagnostic;
 pub mod dialect;
 pub mod disasm;
 pub mod document;
 pub mod explain;
 pub mod format;
-pub mod graph;
 mod habits;
 pub mod id;
 pub mod lower;

@@ -2,7 +2,6 @@
 //!
 //! The envelope is found here as data. The readers leave it out and report it.
 
-use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::limits;
 use ilo_spec::node::Word;
@@ -39,15 +38,6 @@ impl Limits {
 const FENCE: &str = "```";
 /// Lines of conversation that are searched for the program.
 const CONVERSATION: usize = 64;
-
-/// The keys at the top of a program in each notation of documents. A source is in the notation that has the most of its
-/// keys, and in the first of those with equally many.
-pub(crate) const TOP_KEYS: [(Notation, &[&str]); 4] = [
-    (Notation::ToolCalling, &["function", "input", "output", "deps", "steps"]),
-    (Notation::Constrained, &["fn", "in", "out", "deps", "body"]),
-    (Notation::Mcp, &["meta", "steps"]),
-    (Notation::Workflow, &["name", "input", "output", "steps"]),
-];
 
 /// What is around the program in a source. A byte order mark alone is no envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +90,9 @@ pub(crate) fn conversation(source: &str) -> usize {
     let converses = start.starts_with(char::is_alphabetic)
         && !begins_id_text(start)
         && start.lines().next().is_some_and(|line| {
-            let key = line
-                .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' ') && key.starts_with(char::is_lowercase));
-            workflow_key(line).is_none() && line.contains(' ') && !key
+            let is_key = |key: &str| !key.contains(' ') && key.starts_with(char::is_lowercase);
+            let keyed = line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_end()));
+            line.contains(' ') && !keyed
         });
     if !converses {
         return 0;
@@ -126,15 +115,6 @@ pub(crate) fn begins_id_text(start: &str) -> bool {
     let word = start.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or("");
     let is_word = word.len() <= LONGEST && Word::from_mnemonic(&word.to_ascii_uppercase()).is_some();
     start.starts_with("fn ") || is_word || start.lines().any(|line| line.trim_start().starts_with("; fn "))
-}
-
-/// The key of a workflow that a line begins with.
-pub(crate) fn workflow_key(line: &str) -> Option<&str> {
-    let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
-    let key = key.trim_end().trim_matches(['"', '\'']);
-    let is_key = |(_, keys): &(Notation, &[&'static str])| keys.contains(&key);
-    let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
-    (blank && TOP_KEYS.iter().any(is_key)).then_some(key)
 }
 
 #[cfg(test)]

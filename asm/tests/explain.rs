@@ -57,28 +57,6 @@ fn the_examples_of_the_notations_are_right() {
     }
 }
 
-/// `UPDATE=1` writes anew what the pages show.
-#[cfg(feature = "cli")]
-#[test]
-fn errors_on_the_pages_are_what_is_said() {
-    use ilo_asm::diagnostic::terminal::render_all;
-    for (_, name) in Notation::ALL.into_iter().filter(|&(notation, _)| notation != Notation::Id) {
-        let path = format!("{}/../spec/doc/notation-{name}.md", env!("CARGO_MANIFEST_DIR"));
-        let page = std::fs::read_to_string(&path).unwrap();
-        let (before, errors) = page.split_once("## Errors\n").unwrap();
-        let Example { source, .. } = programs(errors)[0];
-        let (_, diagnostics) = build(source, &Options::default());
-        let said = render_all("program", source, &diagnostics, false);
-        let (example, rest) = errors.split_once("```text\n").unwrap();
-        let (_, after) = rest.split_once("```").unwrap();
-        let current = format!("{before}## Errors\n{example}```text\n{}\n```{after}", said.trim_end());
-        if page != current {
-            assert!(std::env::var_os("UPDATE").is_some(), "{path} is not current: run with UPDATE=1");
-            std::fs::write(&path, current).unwrap();
-        }
-    }
-}
-
 #[test]
 fn every_code_has_a_page() {
     for code in Code::ALL.iter().filter(|&&code| !matches!(code as u16, 700..800 | 900..)) {

@@ -18,8 +18,9 @@ pub(crate) fn load() -> String {
 pub(crate) fn head(rounds: u32, load: &str) -> String {
     let cores = available_parallelism().map_or(0, std::num::NonZero::get);
     let mut out = format!(
-        "{}, a {cores}-core {} machine running {}, shared with other jobs",
+        "{}, profile `{}`, a {cores}-core {} machine running {}, shared with other jobs",
         ilo_benches::results::today(),
+        profile(),
         std::env::consts::ARCH,
         std::env::consts::OS
     );
@@ -31,6 +32,12 @@ pub(crate) fn head(rounds: u32, load: &str) -> String {
         ". Thread CPU time, medians of {rounds} batches of about 20 ms each, alternating between engines.\n"
     );
     out
+}
+
+/// The profile that this was built in: the folder of its program.
+fn profile() -> String {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.parent().and_then(|folder| folder.file_name()).unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Three significant digits, about.

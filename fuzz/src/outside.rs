@@ -70,7 +70,7 @@ pub fn mcp_messages(bytes: &[u8]) {
     let said = Said::default();
     let input = io::Cursor::new([HELLO, bytes].concat());
     // A client that breaks the protocol is left, which is an error and no more.
-    let _ = runtime.block_on(streams(service, input, said.clone()));
+    let _ = runtime.block_on(streams(service, Box::new(input), Box::new(said.clone())));
     drop(runtime);
     let said = said.0.lock().map(|said| said.clone()).unwrap_or_default();
     for line in String::from_utf8_lossy(&said).lines() {

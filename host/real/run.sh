@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
-cargo build --release -p ilo-host --manifest-path $root/Cargo.toml
+cargo build --release -p ilo-cli --manifest-path $root/Cargo.toml
 ILO_VM=${CARGO_TARGET_DIR:-$PWD/$root/target}/release/ilo-vm
 export ILO_VM MEMORY_FILE=$PWD/files/memory.json PORT=${PORT:-3901}
 

@@ -6,6 +6,7 @@
 
 mod fill;
 mod rules;
+mod schema;
 mod server;
 mod text;
 mod tool;
@@ -24,19 +25,32 @@ const ROOT: &[&str] = &["mcpServers", "tools"];
 /// What one client calls `mcpServers`; it is read as such where that is not there.
 const SERVERS: &str = "servers";
 
-/// Reads a tools file.
-pub(crate) fn read_file(path: &Path) -> Result<Tools, Vec<Problem>> {
-    let bytes = file::read(path, text::FILE).map_err(|problem| vec![problem])?;
-    let name = path.display().to_string();
-    let Ok(source) = String::from_utf8(bytes) else {
-        return Err(vec![Problem::new(Code::BadToolsFile, name, "not UTF-8")]);
-    };
-    let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
-    read_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
+impl Tools {
+    /// Reads a tools file, JSON or TOML.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_file(path: &Path) -> Result<Tools, Vec<Problem>> {
+        let bytes = file::read(path, text::FILE).map_err(|problem| vec![problem])?;
+        let name = path.display().to_string();
+        let Ok(source) = String::from_utf8(bytes) else {
+            return Err(vec![Problem::new(Code::BadToolsFile, name, "not UTF-8")]);
+        };
+        let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_path_buf));
+        Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
+    }
+
+    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it `name`.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_text(name: &str, text: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
+        read(name, text, folder)
+    }
 }
 
 /// Reads the text of a tools file.
-pub(crate) fn read_text(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
+fn read(name: &str, source: &str, folder: &Path) -> Result<Tools, Vec<Problem>> {
     let bad = |place: String, message: String| Problem::new(Code::BadToolsFile, place, message);
     let form = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("toml") => Form::Toml,

@@ -6,6 +6,7 @@
 
 mod datum;
 pub mod read;
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub(crate) mod rounded;
 pub(crate) mod write;
 

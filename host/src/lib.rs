@@ -56,17 +56,22 @@
 //!
 //! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example `ahead`.
 
-pub(crate) mod config;
+mod command;
+mod config;
 pub mod data;
 pub mod entry;
 pub mod file;
 mod input;
 pub mod interrupt;
 pub mod lock;
+mod mcp;
+mod mock;
 pub mod plan;
 pub mod problem;
 pub mod run;
+#[cfg(feature = "serve")]
 pub mod serve;
+mod tool;
 pub mod tools;
 pub mod trace;
 

@@ -1,8 +1,4 @@
-//! The record of a run: a line of JSON for each tool call, written as it ends; and what it looks like as a timeline.
-
-mod picture;
-mod text;
-pub mod timeline;
+//! The record of a run: a line of JSON for each tool call, written as it ends.
 
 use crate::data::write::quote;
 use crate::run::{Ended, Observer};

@@ -3,7 +3,6 @@
 
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::tools::Tools;
-use ilo_host::trace::timeline::Timeline;
 use ilo_spec::limits;
 
 /// Does it on a thread with a stack of 128 KiB.
@@ -82,21 +81,5 @@ fn a_tools_file_in_toml_is_no_deeper_than_its_parser_allows() {
         let text = format!("tools.t.mock = [{{ returns = {}{} }}]", "[".repeat(100_000), "]".repeat(100_000));
         std::fs::write(&path, text).unwrap();
         assert!(Tools::from_file(&path).is_err());
-    });
-}
-
-/// A line of a trace whose result is of the greatest depth is read; a deeper one is refused.
-#[test]
-fn a_trace_of_the_greatest_depth_is_read() {
-    on_a_small_stack(|| {
-        let read = |depth: usize| {
-            let value = nested(depth);
-            let line =
-                format!(r#"{{"seq":1,"tool":"t","args":{{}},"ok":{value},"start_ms":0,"duration_ms":1}}"#);
-            Timeline::read("t.jsonl", (line + "\n").as_bytes()).map(|timeline| timeline.text().len())
-        };
-        assert!(read(limits::VALUE_DEPTH).unwrap() > 0);
-        let error = read(100_000).unwrap_err().to_string();
-        assert!(error.contains("nested deeper"), "{error}");
     });
 }

@@ -1,11 +1,12 @@
-//! The packed form to a program.
+//! Decodes the packed form of a program.
 //!
-//! Reading checks the form alone: lengths, counts, tags, UTF-8. A count is compared with the bytes that are left before
-//! anything is reserved, so memory is at most a small multiple of the input. Whether the indexes fit is the verifier's
-//! question. The first error is reported, always the same one.
+//! Decoding checks only the form: lengths, counts, tags, UTF-8. A count is compared with the remaining bytes
+//! before memory is reserved for it, so memory is at most a small multiple of the input. The verifier checks
+//! indexes. The first error is reported, always the same one.
 
-use crate::encode::{MAGIC, Section, VERSION};
+use crate::bytes::ByteReader;
 use crate::error::{DecodeError, DecodeErrorKind};
+use crate::format::{MAGIC, Section, VERSION};
 use crate::isa::Op;
 use crate::limits;
 use crate::operand::{Operand, ToolId};
@@ -16,152 +17,18 @@ use crate::types::{Base, Output, Type};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 
-/// Bytes being read.
-#[derive(Debug)]
-pub struct Reader<'b> {
-    /// Up to the end of what is being read, which may be a section.
-    bytes: &'b [u8],
-    at: usize,
-}
-
 type Result<T> = core::result::Result<T, DecodeError>;
 
-impl<'b> Reader<'b> {
-    /// A reader over the whole of `bytes`.
-    pub fn new(bytes: &'b [u8]) -> Reader<'b> {
-        Reader { bytes, at: 0 }
-    }
-
-    /// The offset of the next byte.
-    pub fn offset(&self) -> usize {
-        self.at
-    }
-
-    /// How many bytes are left.
-    pub fn left(&self) -> usize {
-        self.bytes.len() - self.at
-    }
-
-    fn error<T>(&self, kind: DecodeErrorKind) -> Result<T> {
-        Err(DecodeError { offset: self.at, kind })
-    }
-
-    /// The error of an instruction number that was just read.
-    #[cold]
-    pub(crate) fn unknown_instruction(&self, found: u8) -> DecodeError {
-        DecodeError { offset: self.at - 1, kind: DecodeErrorKind::Instruction { found } }
-    }
-
-    /// One byte.
-    #[inline]
-    pub fn byte(&mut self) -> Result<u8> {
-        match self.bytes.get(self.at) {
-            Some(&byte) => {
-                self.at += 1;
-                Ok(byte)
-            }
-            None => self.error(DecodeErrorKind::Truncated),
-        }
-    }
-
-    /// That many bytes as they are.
-    pub fn raw(&mut self, count: usize) -> Result<&'b [u8]> {
-        if count > self.left() {
-            return self.error(DecodeErrorKind::Truncated);
-        }
-        let bytes = self.bytes.get(self.at..self.at + count).unwrap_or_default();
-        self.at += count;
-        Ok(bytes)
-    }
-
-    /// An unsigned integer in its shortest form.
-    #[inline]
-    pub fn varint(&mut self) -> Result<u64> {
-        let first = self.byte()?;
-        if first < 0x80 { Ok(first.into()) } else { self.long_varint(first) }
-    }
-
-    #[inline(never)]
-    fn long_varint(&mut self, first: u8) -> Result<u64> {
-        let mut value = u64::from(first & 0x7f);
-        for shift in (7..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            if (shift == 63 && bits > 1) || byte == 0 {
-                return self.error(DecodeErrorKind::Varint);
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
-            }
-        }
-        self.error(DecodeErrorKind::Varint)
-    }
-
-    /// An unsigned integer of 16 bits.
-    #[inline]
-    pub fn varint16(&mut self) -> Result<u16> {
-        let value = self.varint()?;
-        u16::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
-    }
-
-    /// An unsigned integer of 32 bits.
-    #[inline]
-    pub fn varint32(&mut self) -> Result<u32> {
-        let value = self.varint()?;
-        u32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
-    }
-
-    /// A signed integer.
-    pub fn zigzag64(&mut self) -> Result<i64> {
-        let value = self.varint()?;
-        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
-    }
-
-    /// A signed integer of 32 bits.
-    pub fn zigzag32(&mut self) -> Result<i32> {
-        let value = self.zigzag64()?;
-        i32::try_from(value).or_else(|_| self.error(DecodeErrorKind::Varint))
-    }
-
-    /// A count of things that take at least `least` bytes each.
-    pub fn count(&mut self, what: &'static str, ceiling: usize, least: usize) -> Result<usize> {
-        let start = self.at;
-        let found = self.varint()?;
-        let limit = ceiling.min(self.left() / least.max(1)) as u64;
-        match usize::try_from(found) {
-            Ok(count) if found <= limit => Ok(count),
-            _ => Err(DecodeError { offset: start, kind: DecodeErrorKind::Count { what, found, limit } }),
-        }
-    }
-
-    /// A count and its items.
-    fn list<T>(
-        &mut self,
-        what: &'static str,
-        ceiling: usize,
-        least: usize,
-        mut item: impl FnMut(&mut Reader<'b>) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let count = self.count(what, ceiling, least)?;
-        let mut items = Vec::with_capacity(count);
-        for _ in 0..count {
-            items.push(item(self)?);
-        }
-        Ok(items)
-    }
-
-    fn operand<T: Operand>(&mut self) -> Result<T> {
-        T::decode(self)
-    }
+fn operand<T: Operand>(r: &mut ByteReader<'_>) -> Result<T> {
+    T::decode(r)
 }
 
-/// Reads a program.
+/// Decodes a program.
 ///
 /// # Errors
-/// The first place where the bytes are not of the form.
+/// The first place where the bytes break the format.
 pub fn decode(bytes: &[u8]) -> Result<Program> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
         return reader.error(DecodeErrorKind::Magic);
     }
@@ -192,25 +59,24 @@ pub fn decode(bytes: &[u8]) -> Result<Program> {
     Ok(program)
 }
 
-fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> Result<()> {
+fn read_section(program: &mut Program, section: Section, r: &mut ByteReader<'_>) -> Result<()> {
     match section {
         Section::Strings => strings(program, r)?,
         Section::Numbers => program.numbers = r.list("numbers", limits::NUMBERS, 2, number)?,
         Section::Shapes => {
-            program.shapes = r.list("shapes", limits::SHAPES, 1, |r| {
-                r.list("fields", limits::FIELDS, 1, Reader::operand)
-            })?;
+            program.shapes =
+                r.list("shapes", limits::SHAPES, 1, |r| r.list("fields", limits::FIELDS, 1, operand))?;
         }
-        Section::Tools => program.tools = r.list("tools", limits::TOOLS, 1, Reader::operand)?,
+        Section::Tools => program.tools = r.list("tools", limits::TOOLS, 1, operand)?,
         Section::Calls => {
             program.calls = r.list("calls", limits::CALLS, 2, |r| {
-                Ok(CallShape { tool: ToolId(r.varint16()?), shape: r.operand()? })
+                Ok(CallShape { tool: ToolId(r.varint16()?), shape: operand(r)? })
             })?;
         }
         Section::Maps => program.maps = r.list("maps", limits::MAPS, 2, map)?,
         Section::Functions => functions(program, r)?,
         Section::Code => {
-            // As many as the functions say, where they are right.
+            // As many as the functions claim, if that is plausible.
             let most = program.functions.last().map_or(0, |function| function.end as usize);
             program.code.reserve_exact(most.min(r.left()));
             code(&mut program.code, r)?;
@@ -228,10 +94,10 @@ fn read_section(program: &mut Program, section: Section, r: &mut Reader<'_>) -> 
     Ok(())
 }
 
-/// Reads instructions to the end. Most have operands of a byte each and are read from one word.
-fn code(code: &mut Vec<Op>, r: &mut Reader<'_>) -> Result<()> {
+/// Reads instructions to the end. Most have one-byte operands and are read from one word.
+fn code(code: &mut Vec<Op>, r: &mut ByteReader<'_>) -> Result<()> {
     while r.left() > 0 {
-        // In a register while it goes from word to word.
+        // Kept out of the reader, so that it stays in a register from word to word.
         let mut at = r.at;
         while let Some(word) = r.bytes.get(at..).and_then(|rest| rest.first_chunk())
             && let Some((op, length)) = Op::short(*word)
@@ -247,7 +113,7 @@ fn code(code: &mut Vec<Op>, r: &mut Reader<'_>) -> Result<()> {
     Ok(())
 }
 
-fn strings(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
+fn strings(program: &mut Program, r: &mut ByteReader<'_>) -> Result<()> {
     program.fields = r.varint16()?;
     let mut end = 0_u32;
     let start = r.at;
@@ -279,7 +145,7 @@ fn strings(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
     Ok(())
 }
 
-fn number(r: &mut Reader<'_>) -> Result<Number> {
+fn number(r: &mut ByteReader<'_>) -> Result<Number> {
     match r.byte()? {
         0 => Ok(Number::Int(r.zigzag64()?)),
         1 => {
@@ -295,14 +161,14 @@ fn number(r: &mut Reader<'_>) -> Result<Number> {
     }
 }
 
-fn map(r: &mut Reader<'_>) -> Result<Map> {
+fn map(r: &mut ByteReader<'_>) -> Result<Map> {
     let cases = r.list("cases", limits::FUNCTION_CODE, 2, |r| {
         let key = match r.byte()? {
             0 => Key::Nil,
             1 => Key::Bool(false),
             2 => Key::Bool(true),
-            3 => Key::Number(r.operand()?),
-            4 => Key::Text(r.operand()?),
+            3 => Key::Number(operand(r)?),
+            4 => Key::Text(operand(r)?),
             found => {
                 r.at -= 1;
                 return r.error(DecodeErrorKind::Tag { what: "kind of key", found });
@@ -317,13 +183,13 @@ fn map(r: &mut Reader<'_>) -> Result<Map> {
     Ok(Map { cases, default })
 }
 
-fn functions(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
+fn functions(program: &mut Program, r: &mut ByteReader<'_>) -> Result<()> {
     let mut start = 0_u32;
     program.functions = r.list("functions", limits::FUNCTIONS, 6, |r| {
-        let name = r.operand()?;
+        let name = operand(r)?;
         let mut parameters = Parameters::default();
         for _ in 0..r.count("parameters", limits::REGISTERS, 2)? {
-            parameters.push(Parameter { name: r.operand()?, ty: ty(r)? });
+            parameters.push(Parameter { name: operand(r)?, ty: ty(r)? });
         }
         let output = output(r)?;
         let registers = r.varint16()?;
@@ -338,7 +204,7 @@ fn functions(program: &mut Program, r: &mut Reader<'_>) -> Result<()> {
     Ok(())
 }
 
-fn ty(r: &mut Reader<'_>) -> Result<Type> {
+fn ty(r: &mut ByteReader<'_>) -> Result<Type> {
     let start = r.at;
     let value = r.varint()?;
     let [low, ..] = value.to_le_bytes();
@@ -349,7 +215,7 @@ fn ty(r: &mut Reader<'_>) -> Result<Type> {
     }
 }
 
-fn output(r: &mut Reader<'_>) -> Result<Output> {
+fn output(r: &mut ByteReader<'_>) -> Result<Output> {
     match r.byte()? {
         0 => Ok(Output { ok: ty(r)?, err: None }),
         1 => Ok(Output { ok: ty(r)?, err: Some(ty(r)?) }),
@@ -360,7 +226,7 @@ fn output(r: &mut Reader<'_>) -> Result<Output> {
     }
 }
 
-fn positions(r: &mut Reader<'_>) -> Result<Vec<Position>> {
+fn positions(r: &mut ByteReader<'_>) -> Result<Vec<Position>> {
     let (mut pc, mut line) = (0_u32, 0_i64);
     r.list("positions", limits::FUNCTIONS * limits::FUNCTION_CODE, 3, |r| {
         let step = r.varint32()?;
@@ -376,12 +242,12 @@ fn positions(r: &mut Reader<'_>) -> Result<Vec<Position>> {
     })
 }
 
-/// Where each instruction begins in the packed form, for listings and for what a verifier found.
+/// The offset of each instruction in the packed form, for listings and error positions.
 ///
 /// # Errors
-/// Those of [`decode`], as far as the code.
+/// Those of [`decode`], up to the code section.
 pub fn instruction_offsets(bytes: &[u8]) -> Result<Vec<usize>> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     reader.raw(MAGIC.len() + 1)?;
     let mut offsets = Vec::new();
     while reader.left() > 0 {

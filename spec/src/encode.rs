@@ -1,124 +1,28 @@
-//! A program to its packed form.
+//! Encodes a program in its packed form.
 //!
-//! `69 6C 6F 62`, a version byte, then sections in rising order, each a number, a length and that many bytes; an empty
-//! section is left out. Integers are LEB128, signed ones zigzagged; strings are UTF-8. Sections from 0x80 carry what
-//! `--strip` leaves out. The layout of each section is written in one function here, read by its mirror in
-//! [`crate::decode`], and described in the specification.
+//! The form is `69 6C 6F 62`, a version byte, then sections in ascending order, each a number, a length and
+//! that many bytes; empty sections are left out. Integers are LEB128, signed ones zigzagged; strings are
+//! UTF-8. Sections from 0x80 on hold what `--strip` removes. Each section is written by one function here,
+//! read by its counterpart in [`crate::decode`], and described in the specification.
 
+use crate::bytes::ByteSink;
 use crate::operand::Operand as _;
+
 use crate::program::{Key, Map, Number, Program};
 use crate::types::{Output, Type};
 use alloc::vec::Vec;
 
-/// The first four bytes.
-pub const MAGIC: [u8; 4] = *b"ilob";
-/// The version of the format that this build writes and reads.
-pub const VERSION: u8 = 1;
+pub use crate::format::{MAGIC, Section, VERSION};
 
-/// The sections, in the order in which they stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "each is the table of `Program` of that name")]
-pub enum Section {
-    Strings = 1,
-    Numbers = 2,
-    Shapes = 3,
-    Tools = 4,
-    Calls = 5,
-    Maps = 6,
-    Functions = 7,
-    Code = 8,
-    Positions = 0x80,
-    Source = 0x81,
-}
-
-impl Section {
-    /// Every section in order.
-    pub const ALL: [Section; 10] = [
-        Section::Strings,
-        Section::Numbers,
-        Section::Shapes,
-        Section::Tools,
-        Section::Calls,
-        Section::Maps,
-        Section::Functions,
-        Section::Code,
-        Section::Positions,
-        Section::Source,
-    ];
-}
-
-/// Bytes being written.
-#[derive(Debug, Default)]
-pub struct Sink {
-    bytes: Vec<u8>,
-}
-
-impl From<Vec<u8>> for Sink {
-    /// A sink that goes on behind these bytes.
-    fn from(bytes: Vec<u8>) -> Sink {
-        Sink { bytes }
-    }
-}
-
-impl Sink {
-    /// What was written.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// One byte.
-    #[inline]
-    pub fn byte(&mut self, byte: u8) {
-        self.bytes.push(byte);
-    }
-
-    /// An unsigned integer, seven bits a byte, low ones first.
-    #[inline]
-    pub fn varint(&mut self, value: u64) {
-        match u8::try_from(value) {
-            Ok(byte) if byte < 0x80 => self.bytes.push(byte),
-            _ => self.long_varint(value),
-        }
-    }
-
-    #[inline(never)]
-    fn long_varint(&mut self, mut value: u64) {
-        loop {
-            let [low, ..] = value.to_le_bytes();
-            value >>= 7;
-            if value == 0 {
-                return self.bytes.push(low & 0x7f);
-            }
-            self.bytes.push(low | 0x80);
-        }
-    }
-
-    /// A length or index.
-    pub fn size(&mut self, value: usize) {
-        self.varint(value as u64);
-    }
-
-    /// A signed integer.
-    pub fn zigzag(&mut self, value: i64) {
-        self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
-    }
-
-    /// Bytes as they are.
-    pub fn raw(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-}
-
-/// The packed form of a program.
+/// Encodes a program.
 pub fn encode(program: &Program) -> Vec<u8> {
-    // What most programs take, so that it is not moved as it grows.
+    // Enough for most programs, so that the buffer does not move.
     let rest = 8 * (program.functions.len() + program.shapes.len() + program.maps.len()) + 64;
     let size = program.strings.bytes().len() + program.strings.len() + 4 * program.code.len() + rest;
-    let mut out = Sink::from(Vec::with_capacity(size));
+    let mut out = ByteSink::from(Vec::with_capacity(size));
     out.raw(&MAGIC);
     out.byte(VERSION);
-    let mut content = Sink::default();
+    let mut content = ByteSink::default();
     for section in Section::ALL {
         content.bytes.clear();
         write_section(program, section, &mut content);
@@ -131,7 +35,7 @@ pub fn encode(program: &Program) -> Vec<u8> {
     out.bytes
 }
 
-fn write_section(program: &Program, section: Section, out: &mut Sink) {
+fn write_section(program: &Program, section: Section, out: &mut ByteSink) {
     match section {
         Section::Strings => strings(program, out),
         Section::Numbers => list(&program.numbers, out, number),
@@ -168,8 +72,8 @@ fn write_section(program: &Program, section: Section, out: &mut Sink) {
     }
 }
 
-/// A count and its items; nothing at all where there are none.
-fn list<T>(items: &[T], out: &mut Sink, mut item: impl FnMut(&T, &mut Sink)) {
+/// A count and its items; nothing if there are none.
+fn list<T>(items: &[T], out: &mut ByteSink, mut item: impl FnMut(&T, &mut ByteSink)) {
     if !items.is_empty() {
         out.size(items.len());
         for one in items {
@@ -178,8 +82,8 @@ fn list<T>(items: &[T], out: &mut Sink, mut item: impl FnMut(&T, &mut Sink)) {
     }
 }
 
-/// How many are field names, how many there are, their lengths, their bytes.
-fn strings(program: &Program, out: &mut Sink) {
+/// The number of field names, the number of strings, their lengths, their bytes.
+fn strings(program: &Program, out: &mut ByteSink) {
     if program.strings.is_empty() {
         return;
     }
@@ -189,7 +93,7 @@ fn strings(program: &Program, out: &mut Sink) {
     out.raw(program.strings.bytes().as_bytes());
 }
 
-fn number(number: &Number, out: &mut Sink) {
+fn number(number: &Number, out: &mut ByteSink) {
     match *number {
         Number::Int(int) => {
             out.byte(0);
@@ -202,7 +106,7 @@ fn number(number: &Number, out: &mut Sink) {
     }
 }
 
-fn map(map: &Map, out: &mut Sink) {
+fn map(map: &Map, out: &mut ByteSink) {
     out.size(map.cases.len());
     for &(key, target) in &map.cases {
         match key {
@@ -220,17 +124,17 @@ fn map(map: &Map, out: &mut Sink) {
         }
         out.varint(target.into());
     }
-    // One more than the target, so that 0 says there is no default.
+    // The target plus one; 0 means that there is no default.
     out.varint(map.default.map_or(0, |target| u64::from(target) + 1));
 }
 
-/// The base in the low three bits; above it how many `list` stand before it.
-fn ty(ty: Type, out: &mut Sink) {
+/// The base in the low three bits, the number of `list`s above them.
+fn ty(ty: Type, out: &mut ByteSink) {
     out.varint(u64::from(ty.lists) << 3 | ty.base as u64);
 }
 
-/// Whether it is a result, the value's type, and in a result the failure's.
-fn output(output: Output, out: &mut Sink) {
+/// Whether it is a result, the type of the value, and for a result the type of the failure.
+fn output(output: Output, out: &mut ByteSink) {
     out.byte(u8::from(output.err.is_some()));
     ty(output.ok, out);
     if let Some(err) = output.err {
@@ -238,8 +142,8 @@ fn output(output: Output, out: &mut Sink) {
     }
 }
 
-/// Differences, since both instructions and lines mostly rise.
-fn positions(program: &Program, out: &mut Sink) {
+/// As differences, because instructions and lines mostly ascend.
+fn positions(program: &Program, out: &mut ByteSink) {
     let Some(debug) = &program.debug else { return };
     if debug.positions.is_empty() {
         return;

@@ -1,15 +1,18 @@
-//! Every error code, in one table, and the errors of decoding.
+//! All error codes in one table, and decoding errors.
 //!
-//! A code is public and stable: hosts match on it, models learn it, `explain` describes it. Numbers are append-only
-//! within their hundred: 1 text, 2 headers and registries, 3 names, 4 flow, 5 types, 6 limits, 7 bytecode, 8 faults,
-//! 9 the host.
+//! A code is public and stable: hosts match on it, models learn it, `explain` describes it. Numbers are only
+//! added, each within its hundred: 1 text, 2 headers and registries, 3 names, 4 flow, 5 types, 6 limits, 7
+//! bytecode, 8 faults, 9 the host.
 
 use core::fmt;
 
-/// How bad a diagnostic is.
+/// The page of the specification that explains each code: Markdown, a section a code.
+pub const PAGES: &str = include_str!("../doc/errors.md");
+
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// The program works; something in it is not what it seems.
+    /// The program runs, but is probably not what its author meant.
     Warning,
     /// The program is refused.
     Error,
@@ -17,26 +20,26 @@ pub enum Severity {
 
 macro_rules! codes {
     ($($number:literal $name:ident $code:literal $severity:ident $meaning:literal;)*) => {
-        /// A stable code.
+        /// A stable error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Code { $(#[doc = $meaning] $name = $number,)* }
 
         impl Code {
-            /// Every code, in the order of the numbers.
+            /// All codes, in the order of their numbers.
             pub const ALL: &[Code] = &[$(Code::$name),*];
 
-            /// The code as it is written.
+            /// The code in text form.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $code,)* }
             }
 
-            /// Whether it refuses the program; a fault always ends the run.
+            /// Whether it refuses the program. A fault always ends the run.
             pub const fn severity(self) -> Severity {
                 match self { $(Code::$name => Severity::$severity,)* }
             }
 
-            /// What it means, in one line.
+            /// Its meaning in one line.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$name => $meaning,)* }
             }
@@ -46,57 +49,67 @@ macro_rules! codes {
 
 codes! {
     101 NotUtf8 "not-utf8" Error "the source is not UTF-8";
-    102 BadCharacter "bad-character" Error "a character that begins no token";
-    103 BadString "bad-string" Error "a string that is not a JSON string: not closed, a bad escape, a lone surrogate";
+    102 BadCharacter "bad-character" Error "a character that cannot begin a token";
+    103 BadString "bad-string" Error
+        "a string that is not a JSON string: not closed, a bad escape, a lone surrogate";
     104 BadNumber "bad-number" Error "a number that is not a JSON number";
     105 NumberRange "number-range" Error "an integer beyond 64 bits, or a number that is not finite";
-    106 UnknownInstruction "unknown-instruction" Error "a word that is no instruction";
-    107 ExpectedOperand "expected-operand" Error "an operand is missing, or something else stands in its place";
-    108 ExpectedStatement "expected-statement" Error "a statement is missing, or something else stands in its place";
-    109 ExpectedId "expected-id" Error "a slot, tool or field number is missing, or something else stands in its place";
-    110 ExpectedCount "expected-count" Error "a count is missing, or something else stands in its place";
-    111 ExpectedArm "expected-arm" Error "an ERR or OK arm is missing, or something else stands in its place";
-    112 IdRange "id-range" Error "a slot, tool or field number that is not from 0 to 4294967295";
+    106 UnknownInstruction "unknown-instruction" Error "a word that is not an instruction";
+    107 ExpectedOperand "expected-operand" Error "an operand is missing or is something else";
+    108 ExpectedStatement "expected-statement" Error "a statement is missing or is something else";
+    109 ExpectedId "expected-id" Error "a slot, tool or field number is missing or is something else";
+    110 ExpectedCount "expected-count" Error "a count is missing or is something else";
+    111 ExpectedArm "expected-arm" Error "an ERR or OK arm is missing or is something else";
+    112 IdRange "id-range" Error "a slot, tool or field number outside 0 to 4294967295";
     113 CountRange "count-range" Error "a count that is negative or larger than the file";
-    114 MixedIndent "mixed-indent" Error "two indents of which neither begins the other, such as a tab and blanks";
-    115 IncompleteBlock "incomplete-block" Error "a block that ends early, by its indent and by its count";
-    116 CountMismatch "count-mismatch" Warning "a count that differs from the indented lines, which decide";
-    117 BadLiteral "bad-literal" Error "a LIT whose kind and value do not go together";
-    118 DuplicateArm "duplicate-arm" Error "a MATCH with two arms of one kind";
+    114 MixedIndent "mixed-indent" Error
+        "two indents of which neither is a prefix of the other, such as a tab and spaces";
+    115 IncompleteBlock "incomplete-block" Error
+        "a block that ends early, both by its indent and by its count";
+    116 CountMismatch "count-mismatch" Warning
+        "a count that differs from the indented lines; the lines decide";
+    117 BadLiteral "bad-literal" Error "a LIT whose kind and value do not match";
+    118 DuplicateArm "duplicate-arm" Error "a MATCH with two arms of the same kind";
     119 DuplicateField "duplicate-field" Error "a field or argument given twice";
     120 DuplicateCase "duplicate-case" Error "two equal keys, or two defaults, in a MATCH_MAP";
-    121 OrphanElse "orphan-else" Error "an ELSE without an IF that is open";
+    121 OrphanElse "orphan-else" Error "an ELSE without an open IF";
     122 UnexpectedText "unexpected-text" Error "something after the end of a statement or program";
     123 BadJson "bad-json" Error "text that is not JSON";
     124 BadYaml "bad-yaml" Error "text that is not YAML";
-    125 QuoteIt "quote-it" Error "a value that YAML reads otherwise than it looks, until it stands in quotes";
+    125 QuoteIt "quote-it" Error "a value that YAML reads differently than it looks; quote it";
     126 YamlFeature "yaml-feature" Error "an anchor, an alias, a tag or a merge key in YAML";
     127 DuplicateKey "duplicate-key" Error "a key given twice in one record";
-    128 UnknownKey "unknown-key" Error "a key that has no meaning where it stands";
-    129 MissingKey "missing-key" Error "a key that must be there";
-    130 BadShape "bad-shape" Error "a value of another kind than its key takes";
-    131 BadStep "bad-step" Error "a step that is none, or several in one";
+    128 UnknownKey "unknown-key" Error "a key that has no meaning here";
+    129 MissingKey "missing-key" Error "a required key is missing";
+    130 BadShape "bad-shape" Error "a value of a kind that its key does not take";
+    131 BadStep "bad-step" Error "a step that is not a step, or several steps in one";
     132 BadReference "bad-reference" Error "a reference in a form that the notation does not have";
     133 BadExpression "bad-expression" Error "an infix expression that cannot be read";
     134 UnknownOperator "unknown-operator" Error "an operator that does not exist";
     135 OperandCount "operand-count" Error "an operator with too few or too many operands";
     136 SisterWord "sister-word" Warning "a word of another notation, understood";
-    137 TextArithmetic "text-arithmetic" Warning "a text that reads as arithmetic but is text where it stands";
-    138 HandlerText "handler-text" Warning "a message that reads as what a handler can do";
+    137 TextArithmetic "text-arithmetic" Warning "a text that looks like arithmetic but is text here";
+    138 HandlerText "handler-text" Warning "a message that looks like a handler action";
     139 ContinueInLoop "continue-in-loop" Error "`continue` in a loop, where it could mean skip or ignore";
-    140 SwitchReturns "switch-returns" Warning "a switch at the end of a loop whose `return` ends the function";
-    141 UnknownNotation "unknown-notation" Error "a source that looks like none of the notations";
-    142 TextReference "text-reference" Warning "a text that another language would take for a reference, but is text here";
-    143 FailureField "failure-field" Warning "a field of what a tool failed with, which is a text";
+    140 SwitchReturns "switch-returns" Warning
+        "a switch at the end of a loop whose `return` ends the function";
+    141 UnknownNotation "unknown-notation" Error "a source that does not look like any of the notations";
+    142 TextReference "text-reference" Warning
+        "a text that is a reference in other languages, but is text here";
+    143 FailureField "failure-field" Warning "a field of a tool's failure, which is a text";
     144 QuotedNull "quoted-null" Warning "`null` as a text, where a value is compared with it";
-    145 RecordOperation "record-operation" Warning "a record that another language would compute or look up, but is data here";
-    146 DefaultCase "default-case" Warning "a case that reads as the default of another language, but is a case like any other";
-    147 SeveralCases "several-cases" Warning "a case that reads as several of another language, but is one text";
-    148 LostValue "lost-value" Warning "a value in a pass of a loop that nothing reads and that is not the one yielded";
+    145 RecordOperation "record-operation" Warning
+        "a record that other languages would evaluate, but that is data here";
+    146 DefaultCase "default-case" Warning
+        "a case that is a default in other languages, but an ordinary case here";
+    147 SeveralCases "several-cases" Warning
+        "a case that means several values in other languages, but is one text here";
+    148 LostValue "lost-value" Warning "a value in a loop body that nothing reads and that is not yielded";
 
-    201 MissingHeader "missing-header" Error "instructions before the first `; fn` line, or a file without one";
+    201 MissingHeader "missing-header" Error
+        "instructions before the first `; fn` line, or a file without one";
     202 BadHeader "bad-header" Error "a `; fn` line that is not `; fn name(param: type, …) -> type`";
-    203 BadType "bad-type" Error "a type that is not a type, or `result` where a value's type belongs";
+    203 BadType "bad-type" Error "not a type, or `result` in place of a value's type";
     204 TypeSynonym "type-synonym" Warning "a type's name from another language, understood as ilo's";
     205 BadRegistry "bad-registry" Error "a registry entry that is not `id=name`";
     206 DuplicateId "duplicate-id" Error "an id with two names in one registry";
@@ -109,56 +122,64 @@ codes! {
     302 UnknownArgument "unknown-argument" Error "an argument that the tool or function does not take";
     303 MissingArgument "missing-argument" Error "an argument that the tool or function needs";
     304 CircularCall "circular-call" Error "functions that call themselves, directly or in a circle";
-    305 ToolNotAllowed "tool-not-allowed" Error "a tool that the function's own list of tools leaves out";
+    305 ToolNotAllowed "tool-not-allowed" Error
+        "a tool that the function's own list of tools does not contain";
     306 UnknownFunction "unknown-function" Error "a function that the program does not have";
-    307 NoSingleEntry "no-single-entry" Error "several functions that no other calls, and none asked for";
+    307 NoSingleEntry "no-single-entry" Error "several functions that no other calls, and none was chosen";
     308 UnknownReference "unknown-reference" Error "a reference to a name that is not in scope";
     309 LaterReference "later-reference" Error "a reference to a step that runs later";
-    310 ReservedName "reserved-name" Error "a name that the notation keeps for itself";
+    310 ReservedName "reserved-name" Error "a name that the notation reserves";
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
-    402 UncheckedRead "unchecked-read" Error "a slot read while it holds a call's result that a MATCH takes apart";
-    403 MatchUnchecked "match-unchecked" Error "a MATCH on a slot that does not hold a call's result on every path";
-    404 DroppedResult "dropped-result" Error "a call's result bound over, or left behind, on a path without its MATCH";
-    405 MissingValue "missing-value" Error "a bound IF, MATCH or FOR with a path that gives no value";
-    406 MissingReturn "missing-return" Error "a path through a function that gives no value";
-    407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in one that is none";
+    402 UncheckedRead "unchecked-read" Error
+        "a slot read while it holds a call's result that a MATCH handles";
+    403 MatchUnchecked "match-unchecked" Error
+        "a MATCH on a slot that does not hold a call's result on every path";
+    404 DroppedResult "dropped-result" Error
+        "a call's result overwritten or abandoned on a path without its MATCH";
+    405 MissingValue "missing-value" Error "a bound IF, MATCH or FOR with a path without a value";
+    406 MissingReturn "missing-return" Error "a path through a function without a value";
+    407 WrongReturn "wrong-return" Error "RET in a result function, or RET_OK or RET_ERR in another";
     408 Unreachable "unreachable" Warning "code that no path reaches";
-    409 ImplicitUndo "implicit-undo" Warning "a call in a branch of IF that is taken as a rollback; UNDO says so";
-    410 UnusedValue "unused-value" Warning "a value that is worked out and then taken by nothing";
+    409 ImplicitUndo "implicit-undo" Warning
+        "a call in a branch of IF that is treated as a rollback; write UNDO";
+    410 UnusedValue "unused-value" Warning "a value that is computed but never used";
 
-    501 TypeMismatch "type-mismatch" Error "a value of a known type where another is needed";
+    501 TypeMismatch "type-mismatch" Error "a value of one type where another is required";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
-    504 UnknownField "unknown-field" Warning "a field of a tool's answer that the schema of its answers does not list";
+    504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";
     603 TooDeep "too-deep" Error "nesting deeper than its limit";
-    604 TooManyRegisters "too-many-registers" Error "a function that needs more than 256 slots and temporaries";
+    604 TooManyRegisters "too-many-registers" Error
+        "a function that needs more than 256 registers for slots and temporaries";
     605 FunctionTooLong "function-too-long" Error "a function of more than 65535 instructions";
-    606 TooManyEntries "too-many-entries" Error "more functions, tools, fields, shapes or constants than the format holds";
+    606 TooManyEntries "too-many-entries" Error
+        "more functions, tools, fields, shapes or constants than the format holds";
 
     701 Malformed "malformed" Error "bytes that are not ilo bytecode of this version";
     702 Unverified "unverified" Error "bytecode that breaks a rule of the verifier";
-    703 BadSnapshot "bad-snapshot" Error "bytes that are no snapshot of this program, or one that breaks a rule";
+    703 BadSnapshot "bad-snapshot" Error "not a valid snapshot of this program";
 
-    801 FaultToolFailed "tool-failed" Error "an unchecked failure reached the top of a function that is no result";
+    801 FaultToolFailed "tool-failed" Error
+        "an unhandled failure ended a function that does not return a result";
     802 FaultOverflow "overflow" Error "an integer beyond 64 bits";
     803 FaultDivisionByZero "division-by-zero" Error "DIV or MOD by zero";
     804 FaultNotFinite "not-finite" Error "arithmetic on doubles without a finite result";
-    805 FaultTypeMismatch "type-mismatch" Error "an operand of a type that the instruction does not take";
+    805 FaultTypeMismatch "type-mismatch" Error "an operand of a type that the instruction does not accept";
     806 FaultConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     807 FaultMissingField "missing-field" Error "a field that the record does not have";
     808 FaultIndexOutOfRange "index-out-of-range" Error "an index that the list does not have";
-    809 FaultNoCase "no-case" Error "a value that meets no case, without a default";
-    810 FaultFuel "fuel" Error "the run used its fuel";
-    811 FaultMemory "memory" Error "the run used its memory";
+    809 FaultNoCase "no-case" Error "a value that matches no case, without a default";
+    810 FaultFuel "fuel" Error "the run has no fuel left";
+    811 FaultMemory "memory" Error "the run has no memory left";
     812 FaultDepth "depth" Error "a value nested deeper than its limit";
-    813 FaultTooManyCalls "too-many-calls" Error "the run made all the tool calls that it may";
+    813 FaultTooManyCalls "too-many-calls" Error "the run has no tool calls left";
     814 FaultTooLarge "too-large" Error "a text, list or result larger than its limit";
-    815 FaultTimedOut "timed-out" Error "the run passed its time limit";
+    815 FaultTimedOut "timed-out" Error "the run exceeded its time limit";
 
     901 BadUsage "bad-usage" Error "an option or file that cannot be used as asked";
     902 BadToolsFile "bad-tools-file" Error "a tools file that breaks its form";
@@ -176,7 +197,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Where and why bytes are not a program.
+/// Why bytes are not a program, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// The byte at which reading stopped.
@@ -188,41 +209,41 @@ pub struct DecodeError {
 /// Why bytes are not a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeErrorKind {
-    /// The bytes do not begin with the magic.
+    /// The bytes do not begin with the magic bytes.
     Magic,
-    /// A format version that this build does not read.
+    /// A format version that this build cannot read.
     Version {
         /// The version found.
         found: u8,
     },
-    /// The bytes end inside something.
+    /// The bytes end too early.
     Truncated,
-    /// A variable-length integer that is too long or past its kind's range.
+    /// A variable-length integer that is too long or out of range.
     Varint,
     /// A section that is unknown, repeated or out of order.
     Section {
         /// Its number.
         found: u8,
     },
-    /// A section whose content ends before or after its length.
+    /// The content of a section is shorter or longer than its length.
     SectionLength,
-    /// A count larger than the bytes that are left could hold, or past the format's ceiling.
+    /// A count larger than the remaining bytes allow, or above a limit of the format.
     Count {
         /// What is counted.
         what: &'static str,
         /// The count found.
         found: u64,
-        /// The most that is possible here.
+        /// The maximum here.
         limit: u64,
     },
-    /// An instruction number that the table does not have.
+    /// An unknown instruction number.
     Instruction {
         /// The number found.
         found: u8,
     },
-    /// A tag byte that is none of those listed.
+    /// An unknown tag byte.
     Tag {
-        /// What the byte says.
+        /// What the byte stands for.
         what: &'static str,
         /// The byte found.
         found: u8,
@@ -231,7 +252,7 @@ pub enum DecodeErrorKind {
     Utf8,
     /// A double that is not finite.
     NotFinite,
-    /// Bytes after the last section.
+    /// There are bytes after the last section.
     Trailing,
 }
 
@@ -241,7 +262,7 @@ impl fmt::Display for DecodeError {
         match self.kind {
             DecodeErrorKind::Magic => f.write_str("expected the magic bytes of ilo bytecode"),
             DecodeErrorKind::Version { found } => {
-                write!(f, "expected format version {}, found {found}", crate::encode::VERSION)
+                write!(f, "expected format version {}, found {found}", crate::format::VERSION)
             }
             DecodeErrorKind::Truncated => f.write_str("the bytes end too early"),
             DecodeErrorKind::Varint => f.write_str("a number that is too long or out of range"),

@@ -1,38 +1,38 @@
-//! The one table of bytecode instructions.
+//! The table of bytecode instructions.
 //!
-//! A row gives the frozen number, the name, the mnemonic, the cost in fuel, the operands in packed order and one line
-//! of meaning. The in-memory [`Op`], packing, unpacking, listing, the verifier's view of the operands and the reference
-//! tables in the specification all derive from it. An [`Op`] is 8 bytes, so that a program is a flat array.
+//! A row gives the frozen number, the name, the mnemonic, the fuel, the operands in packed order and one line
+//! of meaning. The in-memory [`Op`], encoding, decoding, listing, the verifier's view of the operands and the
+//! tables in the specification are all derived from it. An [`Op`] has 8 bytes, so a program is a flat array.
 //!
-//! Numbers are append-only: a test freezes them.
+//! Numbers are only added; a test freezes them.
 
-use crate::encode::Sink;
+use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
     Back, CallId, ChoiceId, Count, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
-    OnFail, Operand, Out, Role, ShapeId, StringId, To,
+    OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
 };
 
-/// What a table row says beyond the operands; the specification's table is printed from these.
+/// The data of a table row; the specification's table is printed from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The frozen number, which is also the packed first byte.
+    /// The frozen number, which is the first packed byte.
     pub number: u8,
-    /// The word in listings.
+    /// The mnemonic in listings.
     pub mnemonic: &'static str,
     /// Operand names and kinds, in packed order.
     pub operands: &'static [(&'static str, &'static str)],
-    /// Fuel that one execution costs.
+    /// The fuel of one execution.
     pub cost: u8,
     /// What it does, in one line.
     pub meaning: &'static str,
 }
 
-/// What looks at instructions and their operands.
+/// Visits instructions and their operands.
 pub trait Visitor {
-    /// Looks at an instruction: what it costs, and whether the next one is never reached from it.
+    /// Visits an instruction: its fuel, and whether it never continues at the next one.
     fn instruction(&mut self, cost: u8, ends: bool);
-    /// Looks at one operand.
+    /// Visits one operand.
     fn operand(&mut self, role: Role);
 }
 
@@ -62,7 +62,7 @@ macro_rules! instructions {
                 match self { $(Op::$name { .. } => $number,)* }
             }
 
-            /// Fuel that one execution costs.
+            /// The fuel of one execution.
             #[inline]
             pub const fn cost(&self) -> u8 {
                 match self { $(Op::$name { .. } => $cost,)* }
@@ -84,14 +84,15 @@ macro_rules! instructions {
             }
 
             /// Writes the packed form: the number, then each operand.
-            pub fn encode(&self, sink: &mut Sink) {
+            pub fn encode(&self, sink: &mut ByteSink) {
                 match *self { $(Op::$name { $($field),* } => {
                     sink.byte($number);
                     $($field.encode(sink);)*
                 })* }
             }
 
-            /// An instruction at the beginning of `bytes` whose operands take a byte each, and how many it takes.
+            /// Decodes an instruction with one-byte operands from the beginning of `bytes`; returns it and
+            /// its length.
             #[inline(always)]
             pub(crate) fn short(bytes: [u8; 8]) -> Option<(Op, usize)> {
                 match bytes[0] {
@@ -107,16 +108,17 @@ macro_rules! instructions {
                 }
             }
 
-            /// Reads the packed form.
+            /// Decodes the packed form.
             #[inline(never)]
-            pub fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Op, DecodeError> {
+            pub fn decode(reader: &mut ByteReader<'_>) -> Result<Op, DecodeError> {
                 match reader.byte()? {
                     $($number => Ok(Op::$name { $($field: Operand::decode(reader)?),* }),)*
                     number => Err(reader.unknown_instruction(number)),
                 }
             }
 
-            /// Hands the instruction to a visitor, then every operand's role in packed order, without a call for each.
+            /// Calls the visitor with the instruction, then with the role of each operand in packed order;
+            /// inlined.
             #[inline(always)]
             pub fn visit(&self, visitor: &mut impl Visitor) {
                 match *self { $(Op::$name { $($field),* } => {
@@ -125,7 +127,7 @@ macro_rules! instructions {
                 })* }
             }
 
-            /// Hands every operand's role, with its name, to `each`, in packed order.
+            /// Calls `each` with the name and role of each operand, in packed order.
             #[inline]
             pub fn roles(&self, mut each: impl FnMut(&'static str, Role)) {
                 match *self { $(Op::$name { $($field),* } => {
@@ -148,7 +150,7 @@ instructions! {
     0x06 Move "move" 1 { dst: Out, src: In } "`dst` becomes the value of `src`";
 
     // Arithmetic on numbers.
-    0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`";
+    0x10 Add "add" 1 { dst: Out, a: In, b: In } "`a` + `b`; of two lists, the items of both";
     0x11 Sub "sub" 1 { dst: Out, a: In, b: In } "`a` - `b`";
     0x12 Mul "mul" 1 { dst: Out, a: In, b: In } "`a` * `b`";
     0x13 Div "div" 1 { dst: Out, a: In, b: In } "`a` / `b`; an integer where two integers divide";
@@ -166,68 +168,84 @@ instructions! {
     0x23 Le "le" 1 { dst: Out, a: In, b: In } "`a` <= `b`";
     0x24 Gt "gt" 1 { dst: Out, a: In, b: In } "`a` > `b`";
     0x25 Ge "ge" 1 { dst: Out, a: In, b: In } "`a` >= `b`";
-    0x26 Not "not" 1 { dst: Out, src: In } "true for false and nil, false for true; else fault condition-type";
-    0x27 Truth "truth" 1 { dst: Out, src: In } "false for false and nil, true for true; else fault condition-type";
+    0x26 Not "not" 1 { dst: Out, src: In }
+        "true for false and nil, false for true; any other value is fault condition-type";
+    0x27 Truth "truth" 1 { dst: Out, src: In }
+        "false for false and nil, true for true; any other value is fault condition-type";
 
     // Text, records and lists.
-    0x28 Concat "concat" 1 { dst: Out, first: First, count: Count } "the window rendered and joined to one text";
-    0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId } "a record of the window under the shape";
+    0x28 Concat "concat" 1 { dst: Out, first: First, count: Count }
+        "the values of the window, rendered and joined to one text";
+    0x29 ConcatTwo "concat.two" 1 { dst: Out, a: In, b: In }
+        "the items of two lists as one list; any two other values rendered and joined to one text";
+    0x30 Record "record" 1 { dst: Out, first: First, shape: ShapeId }
+        "a record of the window with the fields of the shape";
     0x31 Merge "merge" 1 { dst: Out, src: In, first: First, shape: ShapeId }
-        "the record `src` with the window's fields set: old fields keep their place, new ones follow";
+        "the record `src` with the window's fields set; existing fields keep their place, new ones are appended";
     0x32 Field "field" 1 { dst: Out, src: In, field: FieldId } "the field of the record `src`";
-    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId } "whether the record `src` has the field";
-    0x34 HasName "has.name" 1 { dst: Out, src: In, name: In } "whether the record `src` has the field named by a text";
+    0x33 Has "has" 1 { dst: Out, src: In, field: FieldId }
+        "whether the record `src` has the field; or the list or text `src` the name as an item or part";
+    0x34 HasName "has.name" 1 { dst: Out, src: In, name: In }
+        "whether a record has the field with that name, a list an equal item, or a text that part";
     0x38 List "list" 1 { dst: Out, first: First, count: Count } "a list of the window";
-    0x39 Append "append" 1 { dst: Out, list: In, item: In } "the list with one more item, in amortised constant time";
-    0x3a At "at" 1 { dst: Out, list: In, index: In } "the item at an index from 0";
+    0x39 Append "append" 1 { dst: Out, list: In, item: In }
+        "the list with one more item, in amortised constant time";
+    0x3a At "at" 1 { dst: Out, list: In, index: In }
+        "the item at an index, from 0 or negative from the end; of a record, the field that a text names";
     0x3b Len "len" 1 { dst: Out, src: In } "code points of a text, items of a list, fields of a record";
 
-    // Jumps. There are no jumps back but `next`, so code between loops runs once.
-    0x40 Jump "jump" 1 { to: To } "goes forward";
-    0x41 JumpIf "jump.if" 1 { src: In, to: To } "goes forward on true; neither bool nor nil is fault condition-type";
-    0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "goes forward on false and nil";
-    0x44 UnlessEq "unless.eq" 1 { a: In, b: In, to: To } "goes forward unless `a` equals `b`";
-    0x45 UnlessNe "unless.ne" 1 { a: In, b: In, to: To } "goes forward unless `a` differs from `b`";
-    0x46 UnlessLt "unless.lt" 1 { a: In, b: In, to: To } "goes forward unless `a` < `b`";
-    0x47 UnlessLe "unless.le" 1 { a: In, b: In, to: To } "goes forward unless `a` <= `b`";
-    0x48 UnlessGt "unless.gt" 1 { a: In, b: In, to: To } "goes forward unless `a` > `b`";
-    0x49 UnlessGe "unless.ge" 1 { a: In, b: In, to: To } "goes forward unless `a` >= `b`";
-    0x4a UnlessEqC "unless.eq.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` equals the constant";
-    0x4b UnlessNeC "unless.ne.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` differs from it";
-    0x4c UnlessLtC "unless.lt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` < constant";
-    0x4d UnlessLeC "unless.le.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` <= constant";
-    0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` > constant";
-    0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "goes forward unless `a` >= constant";
+    // Jumps. Only `next` jumps backward, so code outside loops runs once.
+    0x40 Jump "jump" 1 { to: To } "jumps";
+    0x41 JumpIf "jump.if" 1 { src: In, to: To }
+        "jumps on true; a value that is neither bool nor nil is fault condition-type";
+    0x42 JumpUnless "jump.unless" 1 { src: In, to: To } "jumps on false and nil";
+    0x44 UnlessEq "unless.eq" 1 { a: In, b: In, to: To } "jumps unless `a` equals `b`";
+    0x45 UnlessNe "unless.ne" 1 { a: In, b: In, to: To } "jumps unless `a` differs from `b`";
+    0x46 UnlessLt "unless.lt" 1 { a: In, b: In, to: To } "jumps unless `a` < `b`";
+    0x47 UnlessLe "unless.le" 1 { a: In, b: In, to: To } "jumps unless `a` <= `b`";
+    0x48 UnlessGt "unless.gt" 1 { a: In, b: In, to: To } "jumps unless `a` > `b`";
+    0x49 UnlessGe "unless.ge" 1 { a: In, b: In, to: To } "jumps unless `a` >= `b`";
+    0x4a UnlessEqC "unless.eq.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` equals the constant";
+    0x4b UnlessNeC "unless.ne.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` differs from it";
+    0x4c UnlessLtC "unless.lt.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` < constant";
+    0x4d UnlessLeC "unless.le.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` <= constant";
+    0x4e UnlessGtC "unless.gt.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` > constant";
+    0x4f UnlessGeC "unless.ge.c" 1 { a: In, number: NumberId, to: To } "jumps unless `a` >= constant";
     0x50 UnlessField "unless.field" 1 { src: In, field: FieldId, to: To }
-        "goes forward where the field of the record `src` is false or nil";
+        "jumps where the field of the record `src` is false or nil";
     0x51 IfField "if.field" 1 { src: In, field: FieldId, to: To }
-        "goes forward where the field of the record `src` is true";
+        "jumps where the field of the record `src` is true";
     0x52 Switch "switch" 1 { src: In, map: MapId }
-        "goes forward to the case of the map that equals `src`, else to its default, else fault no-case";
+        "jumps to the case of the map that equals `src`, else to the default; without one, fault no-case";
     0x53 Select "select" 1 { dst: Out, src: In, map: ChoiceId }
-        "`dst` becomes the number of the map's case that equals `src`, else of its default, else fault no-case";
+        "`dst` becomes the number of the case that equals `src`, else of the default; without one, fault no-case";
 
-    // Loops. Three registers from `base` hold the list, the index and what is collected; only these touch them.
-    0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects; goes forward to its `next`";
-    0x61 Each "each" 1 { base: LoopBase, list: In, to: To } "begins a loop that collects nothing";
+    // Loops. Three registers from `base` hold the list, the index and the collected items; no other code
+    // touches them.
+    0x60 For "for" 1 { base: LoopBase, list: In, to: To } "begins a collecting loop; jumps to its `next`";
+    0x61 Each "each" 1 { base: LoopBase, list: In, to: To }
+        "begins a loop that does not collect; jumps to its `next`";
     0x62 Next "next" 1 { base: LoopBase, item: Out, back: Back }
-        "takes the next item and goes back to the loop's body; falls through after the last";
-    0x63 Yield "yield" 1 { base: LoopBase, src: In } "adds `src` to what the loop collects";
+        "takes the next item and jumps back to the loop's body; falls through after the last item";
+    0x63 Yield "yield" 1 { base: LoopBase, src: In } "adds `src` to the collected items";
     0x64 YieldRecord "yield.record" 1 { base: LoopBase, first: First, shape: ShapeId }
-        "adds a record of the window to what the loop collects";
-    0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list that the loop collected";
+        "adds a record of the window to the collected items";
+    0x65 Collect "collect" 1 { dst: Out, base: LoopBase } "`dst` becomes the list of collected items";
     0x66 YieldTwo "yield.two" 1 { base: LoopBase, a: In, b: In, shape: FieldsId }
-        "adds a record of two registers to what the loop collects";
+        "adds a record of two registers to the collected items";
     0x67 YieldThree "yield.three" 1 { base: LoopBase, a: In, b: In, c: In, shape: FieldsId }
         "adds a record of three registers";
     0x68 YieldFour "yield.four" 1 { base: LoopBase, a: In, b: In, c: In, d: In, shape: FieldsId }
         "adds a record of four registers";
 
-    // Calls. The arguments are a window; a failure arrives in `dst` as well.
-    0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "hands a tool call to the host";
+    // Calls. The arguments are a window; a failure is stored in `dst` as well.
+    0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "calls a tool of the host";
     0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
         "calls a function of the program, which has a lower number than the caller";
     0x72 Note "note" 1 { src: In, tool: StringId } "records `src` as the failure of a compensation";
+
+    0x73 Apply "apply" 1 { dst: Out, first: First, count: Count, function: PureId, fail: OnFail }
+        "calls a pure function with the window; only one that can fail has a handler";
 
     // Ends of a function.
     0x78 Return "return" 1 { src: In } "ends the function with a value";
@@ -236,14 +254,14 @@ instructions! {
     0x7b ReturnAdd "return.add" 1 { a: In, b: In } "ends the function with `a` + `b`";
     0x7c ReturnText "return.text" 1 { text: StringId } "ends the function with a constant text";
 
-    // Fused pairs, each for a figure in the benches.
+    // Fused instructions, each justified by a benchmark.
     0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
-        "`dst` = `a` * constant, then goes forward unless `dst` >= constant";
+        "`dst` = `a` * constant, then jumps unless `dst` >= constant";
     0x81 MulUnlessGe "mul.unless.ge" 2 { dst: Out, a: In, by: Small, least: Small, to: To }
-        "`dst` = `a` * small integer, then goes forward unless `dst` >= small integer";
+        "`dst` = `a` * small integer, then jumps unless `dst` >= small integer";
 }
 
-/// A number constant among the first 256, for instructions that have no room for more.
+/// One of the first 256 number constants, for instructions without room for a larger index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NumberByte(pub u8);
 
@@ -255,11 +273,11 @@ impl Operand for NumberByte {
         NumberByte(byte)
     }
     #[inline]
-    fn encode(self, sink: &mut Sink) {
+    fn encode(self, sink: &mut ByteSink) {
         sink.byte(self.0);
     }
     #[inline]
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.byte().map(NumberByte)
     }
     #[inline]
@@ -268,7 +286,7 @@ impl Operand for NumberByte {
     }
 }
 
-/// An integer of one byte, for instructions that have no room for more.
+/// A one-byte integer, for instructions without room for a larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Small(pub i8);
 
@@ -280,11 +298,11 @@ impl Operand for Small {
         Small(byte.cast_signed())
     }
     #[inline]
-    fn encode(self, sink: &mut Sink) {
+    fn encode(self, sink: &mut ByteSink) {
         sink.byte(self.0.cast_unsigned());
     }
     #[inline]
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
         reader.byte().map(Self::short)
     }
     #[inline]
@@ -303,7 +321,7 @@ const _: () = {
 };
 
 impl Op {
-    /// Whether the next instruction is never reached from this one.
+    /// Whether it never continues at the next instruction.
     pub const fn ends(&self) -> bool {
         matches!(
             self,

@@ -1,22 +1,24 @@
-//! What the ilo language is, and nothing that runs it.
+//! The definition of the ilo language, without anything that runs it.
 //!
-//! Two tables carry the whole language: [`node`] lists the text instructions, [`isa`] the bytecode instructions.
-//! Everything else that names an instruction derives from them. Around the tables stand the [`program`] in memory, its
-//! packed form ([`encode`], [`decode`]), [`types`], [`number`]s, [`limits`] and the codes of every [`error`].
+//! Two tables define the language: [`node`] lists the text instructions, [`isa`] the bytecode instructions;
+//! everything else that names an instruction is derived from them. Around them are the [`program`] in memory,
+//! its packed form ([`encode`], [`decode`]), [`types`], [`number`]s, [`limits`] and all [`error`] codes.
 //!
-//! What is absent on purpose: input and output, an allocator choice, source positions finer than line and column, and
-//! any knowledge of assembling or running.
+//! The crate has no input or output, and knows nothing about assembling or running, on purpose.
 #![no_std]
 
 extern crate alloc;
 
+pub mod bytes;
 pub mod decode;
 pub mod encode;
 pub mod error;
+pub mod format;
 pub mod isa;
 pub mod limits;
 pub mod node;
 pub mod number;
 pub mod operand;
 pub mod program;
+pub mod pure;
 pub mod types;

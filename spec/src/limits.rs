@@ -1,7 +1,7 @@
-//! Every ceiling of the format and every default of a run, each a named constant with its reason.
+//! All limits of the format and all defaults of a run, each a named constant with its reason.
 //!
-//! A ceiling is part of the format: no setting raises it. A default protects a host that set nothing; each has a
-//! setting beside it where it is used.
+//! A limit of the format cannot be raised. A default protects hosts that set nothing; each has a setting
+//! where it is used.
 
 /// Registers in a frame: a register is one byte, so indexing a frame of this size needs no bounds check.
 pub const REGISTERS: usize = 256;
@@ -19,31 +19,32 @@ pub const CALLS: usize = 65_535;
 pub const SHAPES: usize = 65_535;
 /// Distinct number constants: a constant index is 16 bits wide.
 pub const NUMBERS: usize = 65_535;
-/// Strings in a program, names and texts together: a program with more is no program a person or model wrote.
+/// Strings in a program, names and texts together: no person or model writes more.
 pub const STRINGS: usize = 1 << 24;
 /// Switches in a program.
 pub const MAPS: usize = 1 << 24;
-/// Nesting a source may be allowed to have. Passes over the tree recurse, so this bounds their stack (tested).
+/// Nesting that a source may be allowed. Passes over the tree recurse, so this bounds their stack (tested).
 pub const NESTING: usize = 256;
-/// Nesting of lists in one type, which is the greatest depth of a value that has the type.
+/// Nesting of lists in a type, which is the greatest depth of a value of that type.
 pub const TYPE_LISTS: usize = 128;
 /// Source bytes in one file: a span is two 32-bit offsets.
 pub const SOURCE: usize = u32::MAX as usize - 1;
-/// Registers passed in one window when a long list, text or record is built piece by piece.
+/// Registers passed in one window when a long list, text or record is built in parts.
 pub const CHUNK: usize = 64;
-/// Diagnostics kept for one file; the rest are counted. A reader needs no more, and memory stays bounded.
+/// Diagnostics kept for one file; the rest are only counted, so that memory is bounded.
 pub const DIAGNOSTICS: usize = 1_000;
 
-/// The part of its memory, one in so many, that a run takes before its heap is first cleared: most runs never do it.
+/// The divisor of a run's memory limit at which its heap is first collected: most runs never reach it.
 pub const CLEARED_FIRST: u64 = 2;
-/// The part of its memory, one in so many, that clearing a full heap must leave: with less it would be cleared for ever.
+/// The divisor of the memory limit that collecting a full heap must free; with less, collection would never
+/// end.
 pub const CLEARED_LEAST: u64 = 16;
-/// Bytes of memory up to which a run is looked ahead of: that is copied, as far as it is in use, while a call is under way.
+/// Bytes of memory up to which a run is copied for look-ahead while a call is under way.
 pub const SCOUTED_MEMORY: u64 = 4 << 20;
-/// Fuel that looking ahead burns at most, which is not the run's: less than a millisecond.
+/// Fuel for look-ahead, separate from that of the run: less than a millisecond.
 pub const SCOUT_FUEL: u64 = 100_000;
 
-/// Source bytes read by default: a thousand times what a model writes at once.
+/// Source bytes by default: a thousand times what a model writes at once.
 pub const DEFAULT_SOURCE: usize = 1 << 20;
 /// Bytes in one line by default, so that a message can show the line.
 pub const DEFAULT_LINE: usize = 64 << 10;
@@ -51,9 +52,9 @@ pub const DEFAULT_LINE: usize = 64 << 10;
 pub const DEFAULT_BYTECODE: usize = 1 << 20;
 /// Nesting of a source by default.
 pub const DEFAULT_NESTING: usize = 128;
-/// Nesting of values by default: no run makes or takes a deeper one, so nothing that goes through one goes deeper.
+/// Nesting of values by default, for values made by the run and for those it is given.
 pub const DEFAULT_VALUE_DEPTH: usize = 128;
-/// Nesting of values that may be asked for.
+/// The highest nesting of values that can be set.
 pub const VALUE_DEPTH: usize = 1_024;
 /// Fuel of a run by default: some tenths of a second.
 pub const DEFAULT_FUEL: u64 = 10_000_000;
@@ -65,7 +66,7 @@ pub const DEFAULT_TEXT: usize = 8 << 20;
 pub const DEFAULT_ITEMS: usize = 1_000_000;
 /// Tool calls in one run by default.
 pub const DEFAULT_TOOL_CALLS: u64 = 1_000;
-/// Tool calls under way at once in a host by default.
+/// Concurrent tool calls of a host by default.
 pub const DEFAULT_CALLS_UNDER_WAY: usize = 16;
 /// Bytes of one tool result by default.
 pub const DEFAULT_RESULT: usize = 2 << 20;

@@ -1,8 +1,8 @@
-//! The one table of text instructions of the integer-ID notation.
+//! The table of text instructions in the integer-ID notation.
 //!
-//! A row gives the mnemonic, what follows it, whether it stands in the original language or was added, where it may
-//! stand, and one line of meaning. The lexer's keywords, the parser's choice of what to read, the formatter and the
-//! specification's table all derive from it.
+//! A row gives the mnemonic, its operands, whether it is from the original language or was added, where it
+//! may occur, and one line of meaning. The lexer's keywords, the parser's dispatch, the formatter and the
+//! specification's table are all derived from it.
 
 /// What follows a mnemonic, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Shape {
     Bound,
     /// A literal's kind and value.
     Literal,
-    /// A slot number, REF, FIELD or AT: what a field is read from.
+    /// A slot number, REF, FIELD or AT: the source of a field.
     Path,
     /// A field number.
     Field,
@@ -25,15 +25,15 @@ pub enum Shape {
     Tool,
     /// A count, then that many pairs of a field number and an expression.
     Pairs,
-    /// Pairs of a field number and an expression, as long as an integer follows.
+    /// Pairs of a field number and an expression, as long as integers follow.
     OpenPairs,
     /// A count, then that many expressions.
     Exprs,
     /// A count, then that many pairs of a key and an expression, or ELSE and an expression.
     Cases,
-    /// A count of statements, then these.
+    /// A count of statements, then that many statements.
     Block,
-    /// A count of arms, then these.
+    /// A count of arms, then that many arms.
     Arms,
     /// ELSE with a count and statements, or nothing.
     Otherwise,
@@ -41,12 +41,12 @@ pub enum Shape {
     Call,
 }
 
-/// Where a mnemonic may stand.
+/// Where a mnemonic may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// As a statement.
     Statement,
-    /// As an operand, and as a statement whose value is the block's.
+    /// As an operand, or as a statement that gives the block its value.
     Expression,
     /// As a statement, and bound by LET.
     Control,
@@ -54,12 +54,12 @@ pub enum Place {
     Part,
 }
 
-/// Where a mnemonic comes from.
+/// The origin of a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The original language.
     Seed,
-    /// Added in the same style.
+    /// Added later in the same style.
     Added,
 }
 
@@ -72,11 +72,11 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// What follows it.
     pub operands: &'static [Shape],
-    /// Where it may stand.
+    /// Where it may occur.
     pub place: Place,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// What it does, in one line.
+    /// Its meaning in one line.
     pub meaning: &'static str,
 }
 
@@ -98,7 +98,7 @@ macro_rules! words {
         }),*];
 
         impl Word {
-            /// The instruction with this mnemonic. The lexer asks for every word of a source.
+            /// The instruction with this mnemonic. The lexer calls it for every word of a source.
             #[inline]
             pub fn from_mnemonic(text: &str) -> Option<Word> {
                 let key = key(text)?;
@@ -121,16 +121,18 @@ macro_rules! words {
 
 words! {
     0 Let "LET" Statement Seed [Slot Bound] "binds a slot to a value";
-    1 Call "CALL" Expression Seed [Tool Pairs] "calls a tool, or a function of the file, with named arguments";
+    1 Call "CALL" Expression Seed [Tool Pairs]
+        "calls a tool, or a function of the file, with named arguments";
     2 Ret "RET" Statement Seed [Expr] "returns a plain value";
     3 RetOk "RET_OK" Statement Seed [Expr] "returns success from a result function";
     4 RetErr "RET_ERR" Statement Seed [Expr] "returns failure from a result function";
     5 If "IF" Control Seed [Expr Block Otherwise] "runs its block when the condition is true";
-    6 Match "MATCH" Control Seed [Slot Arms] "takes a call's result apart";
+    6 Match "MATCH" Control Seed [Slot Arms] "handles a call's result";
     7 Err "ERR" Part Seed [Slot Block] "the arm of MATCH for failure, bound to a slot";
     8 Ok "OK" Part Seed [Slot Block] "the arm of MATCH for success, bound to a slot";
     9 For "FOR" Control Seed [Slot Expr Block] "runs its block for each item and collects what it yields";
-    10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases] "the value of the case that equals the first operand";
+    10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases]
+        "the value of the case that equals the first operand";
     11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
     12 Merge "MERGE" Expression Seed [Expr OpenPairs] "a record with these fields set or added";
     13 Add "ADD" Expression Seed [Expr Expr] "the sum";
@@ -138,7 +140,7 @@ words! {
     15 Mul "MUL" Expression Seed [Expr Expr] "the product";
     16 Gte "GTE" Expression Seed [Expr Expr] "whether the first is at least the second";
     17 Not "NOT" Expression Seed [Expr] "true for false and nil, false for true";
-    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered as one text";
+    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered and joined to one text";
     19 Ref "REF" Expression Seed [Slot] "the value of a slot";
     20 Lit "LIT" Expression Seed [Literal] "a constant: 0 text, 1 number, 2 nil, 3 bool";
     21 Field "FIELD" Expression Seed [Path Field] "a field of a record";
@@ -149,20 +151,25 @@ words! {
     26 Gt "GT" Expression Added [Expr Expr] "whether the first is greater";
     27 Lt "LT" Expression Added [Expr Expr] "whether the first is less";
     28 Lte "LTE" Expression Added [Expr Expr] "whether the first is at most the second";
-    29 And "AND" Expression Added [Expr Expr] "whether both are true; the second is read only after a true first";
-    30 Or "OR" Expression Added [Expr Expr] "whether one is true; the second is read only after a false first";
+    29 And "AND" Expression Added [Expr Expr]
+        "whether both are true; the second is evaluated only if the first is true";
+    30 Or "OR" Expression Added [Expr Expr]
+        "whether one is true; the second is evaluated only if the first is false";
     31 List "LIST" Expression Added [Exprs] "a list of these items";
     32 Append "APPEND" Expression Added [Expr Expr] "the list with one more item";
-    33 At "AT" Expression Added [Expr Expr] "the item of a list at an index from 0";
+    33 At "AT" Expression Added [Expr Expr]
+        "the item of a list at an index, or the field of a record that a text names";
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
-    35 Has "HAS" Expression Added [Expr FieldOrName] "whether a record has a field";
+    35 Has "HAS" Expression Added [Expr FieldOrName]
+        "whether a record has a field, a list an item, or a text a part";
     36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
-    37 Undo "UNDO" Statement Added [Call] "a rollback: its own failure is recorded and the rest goes on";
+    37 Undo "UNDO" Statement Added [Call]
+        "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
 }
 
-/// The letters of a word side by side, after a one that tells how many there are; `None` for what is too long or not
-/// ASCII, and so no mnemonic.
+/// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a
+/// mnemonic.
 #[inline]
 const fn key(text: &str) -> Option<u64> {
     const BITS: u32 = 7;
@@ -180,8 +187,8 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The place of a key: one byte of it times a factor, so that there are many more places than mnemonics and a factor with
-/// which no two of them meet is soon found.
+/// The place of a key: one byte of its product with a factor. There are many more places than mnemonics, so a
+/// factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
     let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
@@ -190,7 +197,7 @@ const fn hash(key: u64, factor: u64) -> usize {
 
 const PLACES: usize = 1 << u8::BITS;
 
-/// The mnemonics, each in the place of its hash, and the factor with which no two hashes are equal.
+/// The mnemonics at the places of their hashes, and the factor that avoids collisions.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
     let mut factor = 0x9e37_79b9_7f4a_7c15_u64;
     'factors: loop {

@@ -1,8 +1,8 @@
-//! The one reader and the one writer of numbers (specification: numbers).
+//! The reader and the writer of numbers (specification: numbers).
 //!
-//! Reading keeps integers exact: a JSON number without point and exponent is a 64-bit integer or refused. Writing uses
-//! the shortest digits that read back to the same double, positional where `1e-5 <= |x| < 1e16`, else `d.ddde16`; a
-//! double always shows a point or an exponent, so that it reads back as a double.
+//! Reading keeps integers exact: a JSON number without point and exponent is a 64-bit integer or is refused.
+//! Writing uses the shortest digits that read back as the same double, positional if `1e-5 <= |x| < 1e16`,
+//! else `d.ddde16`. A double always has a point or an exponent, so that it reads back as a double.
 
 use crate::program::Number;
 use core::fmt::{self, Write};
@@ -10,20 +10,20 @@ use core::fmt::{self, Write};
 /// Why a text is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberError {
-    /// Not the form of a JSON number.
+    /// It does not have the form of a JSON number.
     Form,
     /// An integer outside -9223372036854775808 to 9223372036854775807.
     Beyond64Bits,
-    /// A double whose magnitude passes 1.7976931348623157e308.
+    /// A double with a magnitude above 1.7976931348623157e308.
     NotFinite,
 }
 
 /// Reads a JSON number.
 ///
-/// `-0` keeps its sign and so is the double -0.0; every other text without point and exponent is an integer.
+/// `-0` is the double -0.0, which keeps its sign; any other text without point and exponent is an integer.
 ///
 /// # Errors
-/// [`NumberError`] says whether the form or the magnitude is wrong.
+/// Whether the form or the magnitude is wrong.
 pub fn parse(text: &str) -> Result<Number, NumberError> {
     let integral = check_form(text.as_bytes())?;
     if text == "-0" {
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Number, NumberError> {
     if double.is_finite() { Ok(Number::Double(double)) } else { Err(NumberError::NotFinite) }
 }
 
-/// Whether the number is integral, given that it has the form of a JSON number.
+/// Checks the form; returns whether the number is an integer.
 fn check_form(text: &[u8]) -> Result<bool, NumberError> {
     let digits = |from: &[u8]| from.iter().take_while(|b| b.is_ascii_digit()).count();
     let mut rest = text.strip_prefix(b"-").unwrap_or(text);
@@ -67,7 +67,7 @@ fn check_form(text: &[u8]) -> Result<bool, NumberError> {
     if rest.is_empty() { Ok(integral) } else { Err(NumberError::Form) }
 }
 
-/// A buffer for the longest number: a sign, 17 digits, a point, an exponent, or 5 leading zeros.
+/// A buffer for the longest number: a sign, 17 digits, a point, and an exponent or 5 leading zeros.
 struct Digits {
     bytes: [u8; 32],
     len: usize,
@@ -82,7 +82,7 @@ impl Write for Digits {
     }
 }
 
-/// Writes a number as every outcome, text and listing shows it.
+/// Writes a number in the form used by outcomes, texts and listings.
 ///
 /// # Errors
 /// Those of the sink.
@@ -124,7 +124,7 @@ pub fn write(number: Number, out: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// Digits with the point moved `shift` places to the right.
+/// Writes digits with the point moved `shift` places to the right.
 fn positional(head: &str, tail: &str, shift: usize, out: &mut impl Write) -> fmt::Result {
     out.write_str(head)?;
     let (before, after) = tail.split_at_checked(shift).unwrap_or((tail, ""));

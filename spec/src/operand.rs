@@ -1,9 +1,10 @@
-//! The operands of bytecode instructions: one newtype a kind, so that an index of one table never reaches another.
+//! Operand types of bytecode instructions: one newtype for each kind, so that indexes of different tables
+//! cannot be mixed up.
 //!
-//! A kind says how it is packed ([`Operand::encode`], [`Operand::decode`]) and what the verifier must show of it
-//! ([`Operand::role`]). Instructions are built of these in [`crate::isa`].
+//! A kind defines its encoding ([`Operand::encode`], [`Operand::decode`]) and what the verifier must check
+//! ([`Operand::role`]). The instructions in [`crate::isa`] are built from these.
 
-use crate::encode::Sink;
+use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use core::fmt;
 
@@ -14,9 +15,9 @@ pub enum Role {
     Read(u8),
     /// A register that is written after every read of the instruction.
     Write(u8),
-    /// The first register of a window that is read; how long it is stands in another operand.
+    /// The first register of a window that is read; another operand gives its length.
     Window(u8),
-    /// How many registers the window has.
+    /// The length of the window.
     Count(u8),
     /// The first of the three registers of a loop's state.
     Loop(u8),
@@ -26,44 +27,46 @@ pub enum Role {
     Field(u16),
     /// A number constant.
     Number(u16),
-    /// A shape; the window is as long as the shape.
+    /// A shape, which also gives the length of the window.
     Shape(u16),
-    /// A shape of as many fields as the instruction names registers for.
+    /// A shape with as many fields as the instruction names registers.
     Fields(u16),
-    /// An entry of the call table; the window is as long as its shape.
+    /// An entry of the call table; its shape gives the length of the window.
     Call(u16),
-    /// A function; the window is as long as its parameters.
+    /// A function; its parameters give the length of the window.
     Function(u16),
+    /// A pure function; another operand gives the length of the window.
+    Pure(u8),
     /// An entry of the map table.
     Map(u32),
     /// An entry of the map table whose targets are number constants.
     Choice(u32),
-    /// Instructions to go forward, counted from the next one.
+    /// The distance of a forward jump, counted from the next instruction.
     Forward(u16),
-    /// Where a failed call goes on, counted forward from the next instruction; 0 passes the failure on.
+    /// The distance to the failure handler, counted from the next instruction; 0 passes the failure on.
     OnFail(u16),
-    /// Instructions to go back, counted from the next one.
+    /// The distance of a backward jump, counted from the next instruction.
     Back(u16),
-    /// A number that stands in the instruction.
+    /// A number inside the instruction.
     Immediate(i32),
 }
 
 /// A kind of operand.
 pub trait Operand: Copy + fmt::Debug + PartialEq {
-    /// The bits of the first byte that say that more follow.
+    /// The bits of the first byte that mean that more bytes follow.
     const LONG: u8;
 
-    /// The operand that is packed in one byte, none of [`Operand::LONG`] in it.
+    /// The operand packed in one byte, which has no bit of [`Operand::LONG`].
     fn short(byte: u8) -> Self;
     /// Writes the packed form.
-    fn encode(self, sink: &mut Sink);
+    fn encode(self, sink: &mut ByteSink);
     /// Reads the packed form.
-    fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError>;
-    /// What the verifier must show.
+    fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError>;
+    /// What the verifier must check.
     fn role(self) -> Role;
 }
 
-/// The bits of a first byte that say that more follow, and what a byte without them stands for.
+/// The bits of a first byte that mean that more bytes follow, and the value of a byte without them.
 macro_rules! short {
     (byte) => {
         0
@@ -93,11 +96,11 @@ macro_rules! operands {
                 $name(short!($write byte))
             }
             #[inline]
-            fn encode(self, sink: &mut Sink) {
+            fn encode(self, sink: &mut ByteSink) {
                 sink.$write(self.0.into());
             }
             #[inline]
-            fn decode(reader: &mut crate::decode::Reader<'_>) -> Result<Self, DecodeError> {
+            fn decode(reader: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
                 reader.$read().map($name)
             }
             #[inline]
@@ -121,25 +124,27 @@ operands! {
     LoopBase(u8) Loop by byte byte;
     /// A string of the string table.
     StringId(u32) Str by varint varint32;
-    /// A field name, which is one of the first strings.
+    /// A field name; field names are the first strings.
     FieldId(u16) Field by varint varint16;
     /// A number constant.
     NumberId(u16) Number by varint varint16;
     /// A shape of the shape table.
     ShapeId(u16) Shape by varint varint16;
-    /// A shape of the shape table, whose fields the instruction names one by one.
+    /// A shape whose fields come from single registers of the instruction.
     FieldsId(u16) Fields by varint varint16;
     /// A tool with its argument shape.
     CallId(u16) Call by varint varint16;
     /// A function of the program.
     FunctionId(u16) Function by varint varint16;
-    /// A switch's cases.
+    /// A pure function.
+    PureId(u8) Pure by byte byte;
+    /// The cases of a switch.
     MapId(u32) Map by varint varint32;
-    /// A choice: the cases of a map, whose targets are number constants.
+    /// The cases of a choice, whose targets are number constants.
     ChoiceId(u32) Choice by varint varint32;
     /// A jump forward.
     To(u16) Forward by varint varint16;
-    /// Where a failed call goes on; 0 passes the failure on.
+    /// The failure handler of a call; 0 passes the failure on.
     OnFail(u16) OnFail by varint varint16;
     /// A jump back.
     Back(u16) Back by varint varint16;
@@ -147,6 +152,6 @@ operands! {
     Imm(i32) Immediate by zigzag zigzag32;
 }
 
-/// A tool of the tool table. It appears in the call table, not in instructions.
+/// A tool of the tool table, which only the call table refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolId(pub u16);

@@ -1,7 +1,7 @@
-//! A program in memory: tables of names and constants, and functions of instructions.
+//! A program in memory: tables of names and constants, and functions made of instructions.
 //!
-//! This is what an assembler makes, the packed form carries and a verifier reads. It promises nothing: only a verifier
-//! says that the indexes fit. Functions stand in an order in which every call goes to a lower number, so no call is
+//! Assemblers create it, the packed form stores it and the verifier reads it. It guarantees nothing: only a
+//! verifier checks the indexes. A function only calls functions with lower numbers, so calls are never
 //! circular.
 
 use crate::isa::Op;
@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// A number constant: exact integer or finite double.
+/// A number constant: an exact integer or a finite double.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// An exact 64-bit integer.
@@ -21,7 +21,8 @@ pub enum Number {
 }
 
 impl PartialEq for Number {
-    /// Same kind and same bits: constants are told apart where programs could (`1` and `1.0`, `0.0` and `-0.0`).
+    /// Compares kind and bits: constants that programs could tell apart are different (`1` and `1.0`, `0.0`
+    /// and `-0.0`).
     fn eq(&self, other: &Number) -> bool {
         match (self, other) {
             (Number::Int(a), Number::Int(b)) => a == b,
@@ -31,7 +32,7 @@ impl PartialEq for Number {
     }
 }
 
-/// All strings of a program in one buffer: field names first, then every other name and text.
+/// All strings of a program in one buffer: field names first, then all other names and texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strings {
     bytes: String,
@@ -39,7 +40,8 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Adds a string; `None` where the buffer or the table is full.
+    /// Adds a string; `None` if the buffer or the table is full.
+    #[inline]
     pub fn push(&mut self, text: &str) -> Option<StringId> {
         let id = u32::try_from(self.ends.len()).ok()?;
         let end = u32::try_from(self.bytes.len().checked_add(text.len())?).ok()?;
@@ -48,7 +50,8 @@ impl Strings {
         Some(StringId(id))
     }
 
-    /// Takes a buffer and the end of each string in it; `None` unless the ends rise to the buffer's and meet characters.
+    /// Takes a buffer and the end of each string in it; `None` unless the ends ascend to the end of the
+    /// buffer and are on character boundaries.
     pub fn from_parts(bytes: String, ends: Vec<u32>) -> Option<Strings> {
         let mut last = 0;
         for &end in &ends {
@@ -60,14 +63,14 @@ impl Strings {
         (usize::try_from(last).ok()? == bytes.len()).then_some(Strings { bytes, ends })
     }
 
-    /// The string, or `None` where there is none of that number.
+    /// The string with this number, if there is one.
     #[inline]
     pub fn get(&self, id: StringId) -> Option<&str> {
         let (start, end) = self.range(id)?;
         self.bytes.get(start..end)
     }
 
-    /// Where the string lies in [`Strings::bytes`].
+    /// The range of the string in [`Strings::bytes`].
     #[inline]
     pub fn range(&self, id: StringId) -> Option<(usize, usize)> {
         let index = usize::try_from(id.0).ok()?;
@@ -80,21 +83,25 @@ impl Strings {
     }
 
     /// The whole buffer.
+    #[inline]
     pub fn bytes(&self) -> &str {
         &self.bytes
     }
 
-    /// How many strings there are.
+    /// The number of strings.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Every string in order.
+    /// All strings in order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -106,7 +113,7 @@ impl Strings {
     }
 }
 
-/// A tool with the names of its arguments, in the order of the window.
+/// A tool and the names of its arguments, in the order of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallShape {
     /// The tool.
@@ -115,25 +122,25 @@ pub struct CallShape {
     pub shape: ShapeId,
 }
 
-/// What a switch compares with.
+/// The key of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// nil.
+    /// Nil.
     Nil,
     /// A bool.
     Bool(bool),
-    /// A number constant; 1 and 1.0 are one key.
+    /// A number constant; 1 and 1.0 are the same key.
     Number(NumberId),
     /// A constant text.
     Text(StringId),
 }
 
-/// The cases of a switch. A target counts forward from the instruction after the switch.
+/// The cases of a switch. A target is a distance forward from the instruction after the switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
-    /// Keys, all different, each with its target.
+    /// Distinct keys with their targets.
     pub cases: Vec<(Key, u16)>,
-    /// Where any other value goes; without it, a fault.
+    /// The target for any other value; without it, a fault.
     pub default: Option<u16>,
 }
 
@@ -142,24 +149,25 @@ pub struct Map {
 pub struct Parameter {
     /// Its name.
     pub name: FieldId,
-    /// Its type, checked when a host starts the function.
+    /// Its type, which is checked when a host starts the function.
     pub ty: Type,
 }
 
-/// The parameters of a function; few stand in place, so that most functions need no allocation for them.
+/// The parameters of a function; a few are stored inline, so that most functions need no allocation.
 #[derive(Clone, Debug)]
 pub enum Parameters {
-    /// So many of these.
+    /// The number of parameters, and the parameters.
     Few(u8, [Parameter; Parameters::FEW]),
-    /// Any number.
+    /// More than fit inline.
     Many(Vec<Parameter>),
 }
 
 impl Parameters {
-    /// How many stand in place.
+    /// The number of parameters stored inline.
     pub const FEW: usize = 5;
 
-    /// Adds one.
+    /// Adds a parameter.
+    #[inline]
     pub fn push(&mut self, parameter: Parameter) {
         match self {
             Parameters::Few(count, few) => match few.get_mut(usize::from(*count)) {
@@ -179,6 +187,7 @@ impl Parameters {
 }
 
 impl Default for Parameters {
+    #[inline]
     fn default() -> Parameters {
         let none = Parameter { name: FieldId(0), ty: Type::ANY };
         Parameters::Few(0, [none; Parameters::FEW])
@@ -236,17 +245,17 @@ pub struct Function {
     pub name: StringId,
     /// The parameters, which fill the first registers in order.
     pub parameters: Parameters,
-    /// What it gives back.
+    /// The type of its result.
     pub output: Output,
     /// Registers in its frame, at most [`crate::limits::REGISTERS`].
     pub registers: u16,
-    /// The first of its instructions in the program's code.
+    /// The index of its first instruction in the program's code.
     pub start: u32,
     /// One past its last instruction.
     pub end: u32,
 }
 
-/// A place in a source, for faults.
+/// A source position, for faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The instruction, counted over the whole program.
@@ -257,13 +266,13 @@ pub struct Position {
     pub column: u32,
 }
 
-/// What a stripped program leaves out.
+/// Debug information, which stripping removes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debug {
-    /// Where instructions come from, in the order of `pc`. An instruction has the position of the last entry at or
-    /// before it.
+    /// The positions of instructions, ordered by `pc`. An instruction has the position of the last entry at
+    /// or before it.
     pub positions: Vec<Position>,
-    /// The syntax tree, as canonical integer-ID text, from which any notation can be printed again.
+    /// The syntax tree as canonical integer-ID text, from which any notation can be printed.
     pub source: String,
 }
 
@@ -272,28 +281,29 @@ pub struct Debug {
 pub struct Program {
     /// Names and texts; the first [`Program::fields`] of them are the field table.
     pub strings: Strings,
-    /// How many of the strings are field names.
+    /// The number of strings that are field names.
     pub fields: u16,
     /// Number constants.
     pub numbers: Vec<Number>,
-    /// Ordered field lists, without duplicates in one.
+    /// Ordered lists of distinct fields.
     pub shapes: Vec<Vec<FieldId>>,
     /// The names of the tools that the program may call.
     pub tools: Vec<StringId>,
     /// Tools with argument shapes.
     pub calls: Vec<CallShape>,
-    /// The cases of the switches, each of one switch, in the order of the code.
+    /// The cases of the switches in code order; each belongs to one switch.
     pub maps: Vec<Map>,
-    /// The functions; a call goes to a lower number.
+    /// The functions; each calls only functions with lower numbers.
     pub functions: Vec<Function>,
     /// The instructions of all functions, one after the other.
     pub code: Vec<Op>,
-    /// Positions and source, unless stripped.
+    /// Debug information, unless stripped.
     pub debug: Option<Debug>,
 }
 
 impl Program {
-    /// Where an instruction comes from, where the program still knows.
+    /// The source position of an instruction, if the program was not stripped.
+    #[inline]
     pub fn position(&self, pc: u32) -> Option<Position> {
         let positions = &self.debug.as_ref()?.positions;
         let after = positions.partition_point(|p| p.pc <= pc);

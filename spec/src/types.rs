@@ -1,15 +1,15 @@
-//! The types that a program declares: a base under any number of `list`.
+//! The types that a program declares: a base type inside any number of `list`s.
 //!
-//! A type is flat on purpose: `list list number` is a base and a count, so nothing that reads, compares or prints a
-//! type recurses. `result` is no type but a form of [`Output`].
+//! A type is flat on purpose: `list list number` is a base and a count, so reading, comparing and printing a
+//! type never recurses. `result` is not a type but a form of [`Output`].
 
 use core::fmt;
 
-/// What stands under the `list`s of a type.
+/// The innermost part of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Base {
-    /// Any value: a record type that nothing declares, or a type that is not known.
+    /// Any value: an undeclared record type, or an unknown type.
     Any = 0,
     /// An exact 64-bit integer or a finite double.
     Number = 1,
@@ -22,7 +22,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// Every base with its canonical name; the one list of type names.
+    /// All bases with their canonical names; the only list of type names.
     pub const ALL: [(Base, &'static str); 5] = [
         (Base::Any, "any"),
         (Base::Number, "number"),
@@ -31,7 +31,8 @@ impl Base {
         (Base::Nil, "nil"),
     ];
 
-    /// The base with this number, as the packed form writes it.
+    /// The base with this number in the packed form.
+    #[inline]
     pub fn from_number(number: u8) -> Option<Base> {
         Base::ALL.iter().map(|&(base, _)| base).find(|&base| base as u8 == number)
     }
@@ -45,9 +46,9 @@ impl Base {
 /// A type: `lists` times `list`, then a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// How many `list` stand before the base, at most [`crate::limits::TYPE_LISTS`].
+    /// The number of `list`s before the base; at most [`crate::limits::TYPE_LISTS`].
     pub lists: u8,
-    /// What stands under them.
+    /// The base.
     pub base: Base,
 }
 
@@ -64,17 +65,20 @@ impl Type {
     pub const NIL: Type = Type::plain(Base::Nil);
 
     /// A type without `list`.
+    #[inline]
     pub const fn plain(base: Base) -> Type {
         Type { lists: 0, base }
     }
 
-    /// `list` of this type; `None` past [`crate::limits::TYPE_LISTS`].
+    /// A list of this type; `None` above [`crate::limits::TYPE_LISTS`].
+    #[inline]
     pub fn list(self) -> Option<Type> {
         let lists = self.lists.checked_add(1).filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
         Some(Type { lists, base: self.base })
     }
 
-    /// The type of the items, where this is a list; `Any` for `Any`.
+    /// The type of the items of a list; `Any` for `Any`.
+    #[inline]
     pub fn item(self) -> Option<Type> {
         match (self.lists, self.base) {
             (0, Base::Any) => Some(Type::ANY),
@@ -83,7 +87,7 @@ impl Type {
         }
     }
 
-    /// Whether some value could have both types: `Any` meets everything, at whatever depth of lists it stands.
+    /// Whether some value has both types. `Any` matches everything, at any depth of lists.
     pub fn meets(self, other: Type) -> bool {
         let (shallow, deep) = if self.lists <= other.lists { (self, other) } else { (other, self) };
         shallow.base == Base::Any
@@ -100,17 +104,18 @@ impl fmt::Display for Type {
     }
 }
 
-/// What a function gives back: a plain value, or in a `result` function a value or a failure.
+/// The result of a function: a plain value, or in a `result` function a value or a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
     /// The type of the value.
     pub ok: Type,
-    /// The type of the failure, where the function's type is `result`.
+    /// The type of the failure, if the function's type is `result`.
     pub err: Option<Type>,
 }
 
 impl Output {
-    /// A plain value of this type.
+    /// A plain result of this type.
+    #[inline]
     pub const fn plain(ok: Type) -> Output {
         Output { ok, err: None }
     }

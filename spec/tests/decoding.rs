@@ -1,8 +1,10 @@
-//! The packed form of section 7: every way in which bytes can break it, with the place, and what is just allowed.
+//! The packed form (section 7): every way in which bytes can break it, with the position, and what is just
+//! valid.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ilo_spec::decode::{Reader, decode, instruction_offsets};
+use ilo_spec::bytes::ByteReader;
+use ilo_spec::decode::{decode, instruction_offsets};
 use ilo_spec::encode::{MAGIC, Section, VERSION};
 use ilo_spec::error::{DecodeError, DecodeErrorKind as Kind};
 use ilo_spec::isa::Op;
@@ -10,12 +12,13 @@ use ilo_spec::operand::{FieldId, Imm, In, NumberId, Out};
 use ilo_spec::program::{Key, Number, Program};
 use ilo_spec::types::{Base, Type};
 
-/// Where the content of the only section of [`file`] begins, where it is short: behind magic, version, number, length.
+/// Where the content of the only section of [`file`] begins, if it is short: after magic, version, number and
+/// length.
 const CONTENT: usize = 7;
 
-/// A file of one section.
+/// A file with one section.
 fn file(section: Section, content: &[u8]) -> Vec<u8> {
-    let mut sink = ilo_spec::encode::Sink::default();
+    let mut sink = ilo_spec::bytes::ByteSink::default();
     sink.size(content.len());
     [&MAGIC[..], &[VERSION, section as u8], &sink.into_bytes(), content].concat()
 }
@@ -24,7 +27,7 @@ fn read(section: Section, content: &[u8]) -> Result<Program, (usize, Kind)> {
     decode(&file(section, content)).map_err(|DecodeError { offset, kind }| (offset, kind))
 }
 
-/// What is wrong with the content of a section, and at which of its bytes.
+/// The error in the content of a section, and at which of its bytes.
 fn refused(section: Section, content: &[u8]) -> (usize, Kind) {
     let (offset, kind) = read(section, content).unwrap_err();
     (offset - CONTENT, kind)
@@ -55,13 +58,13 @@ fn sections_rise_and_fill_their_length() {
     let long = Kind::Count { what: "bytes", found: 2, limit: 1 };
     assert_eq!(sections(&[2, 2, 0]), Err((6, long)));
     assert_eq!(refused(Section::Numbers, &[0, 0]), (1, Kind::SectionLength), "a byte is left");
-    // A section does not read on into the next one.
+    // A section is not read into the next one.
     assert_eq!(sections(&[4, 2, 1, 0x80, 5, 1, 0]), Err((9, Kind::Truncated)));
 }
 
 #[test]
 fn numbers_are_as_short_as_can_be_and_in_range() {
-    let varint = |bytes: &[u8]| Reader::new(bytes).varint().map_err(|error| error.kind);
+    let varint = |bytes: &[u8]| ByteReader::new(bytes).varint().map_err(|error| error.kind);
     for (bytes, value) in [
         (&[0][..], 0),
         (&[0x7f], 127),
@@ -81,21 +84,21 @@ fn numbers_are_as_short_as_can_be_and_in_range() {
     ] {
         assert_eq!(varint(bytes), Err(Kind::Varint), "{bytes:?}");
     }
-    assert_eq!(Reader::new(&[0xff, 0xff, 3]).varint16().unwrap(), u16::MAX);
-    assert_eq!(Reader::new(&[0x80, 0x80, 4]).varint16().unwrap_err().kind, Kind::Varint);
-    assert_eq!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 15]).varint32().unwrap(), u32::MAX);
-    assert_eq!(Reader::new(&[0x80, 0x80, 0x80, 0x80, 16]).varint32().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 3]).varint16().unwrap(), u16::MAX);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 4]).varint16().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 15]).varint32().unwrap(), u32::MAX);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 0x80, 0x80, 16]).varint32().unwrap_err().kind, Kind::Varint);
     // Zigzag: 0, -1, 1, -2, and the ends of 32 bits.
     for (byte, value) in [(0, 0), (1, -1), (2, 1), (3, -2)] {
-        assert_eq!(Reader::new(&[byte]).zigzag64().unwrap(), value);
+        assert_eq!(ByteReader::new(&[byte]).zigzag64().unwrap(), value);
     }
-    assert_eq!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 15]).zigzag32().unwrap(), i32::MIN);
-    assert_eq!(Reader::new(&[0x80, 0x80, 0x80, 0x80, 16]).zigzag32().unwrap_err().kind, Kind::Varint);
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 15]).zigzag32().unwrap(), i32::MIN);
+    assert_eq!(ByteReader::new(&[0x80, 0x80, 0x80, 0x80, 16]).zigzag32().unwrap_err().kind, Kind::Varint);
 }
 
 #[test]
 fn a_reader_tells_where_it_is() {
-    let mut reader = Reader::new(&[1, 0x80, 1, 9]);
+    let mut reader = ByteReader::new(&[1, 0x80, 1, 9]);
     assert_eq!((reader.offset(), reader.left()), (0, 4));
     assert_eq!(reader.byte().unwrap(), 1);
     assert_eq!((reader.offset(), reader.left()), (1, 3));
@@ -110,13 +113,13 @@ fn strings_fill_their_bytes_and_are_text_each() {
     assert_eq!(strings(&[0, 0]), Ok(0));
     let fields = Kind::Count { what: "field names", found: 2, limit: 1 };
     assert_eq!(refused(Section::Strings, &[2, 1, 1, b'a']), (1, fields));
-    // Less text than is said, more text, and lengths that pass 32 bits together.
+    // Less text than declared, more text, and lengths that exceed 32 bits together.
     assert_eq!(refused(Section::Strings, &[0, 1, 2, b'a']).1, Kind::SectionLength);
     assert_eq!(refused(Section::Strings, &[0, 1, 1, b'a', b'b']).1, Kind::SectionLength);
     let wide = [0, 2, 0xff, 0xff, 0xff, 0xff, 15, 1, b'a'];
     assert_eq!(refused(Section::Strings, &wide).1, Kind::Varint);
     assert_eq!(refused(Section::Strings, &[0, 1, 1, 0xff]), (3, Kind::Utf8));
-    // Text as a whole, but its strings are not.
+    // The whole text is valid, but its strings are not.
     assert_eq!(refused(Section::Strings, &[0, 2, 1, 1, 0xc3, 0xa9]), (4, Kind::Utf8));
 }
 
@@ -166,7 +169,8 @@ fn maps_have_keys_of_five_kinds_and_a_default_or_none() {
 #[test]
 fn functions_have_types_and_follow_each_other() {
     let functions = |content: &[u8]| read(Section::Functions, content).map(|program| program.functions);
-    // Two of one and of two instructions; the first has a parameter that is a list of texts and fails with a bool.
+    // Two functions of one and two instructions; the first has a parameter of type list of text and fails
+    // with a bool.
     let two = [2, 3, 1, 7, 0xa, 1, 1, 3, 9, 1, 4, 0, 0, 0, 2, 2];
     let found = functions(&two).unwrap();
     let parameter = found[0].parameters[0];
@@ -177,7 +181,7 @@ fn functions_have_types_and_follow_each_other() {
     assert_eq!((found[1].output.err, found[1].start, found[1].end), (None, 1, 3));
     let output = Kind::Tag { what: "kind of output", found: 2 };
     assert_eq!(refused(Section::Functions, &[1, 0, 0, 2, 0, 0, 0]), (3, output));
-    // There are five bases, and no more than 128 lists around one.
+    // There are five bases, and at most 128 lists around one.
     assert_eq!(functions(&[1, 0, 0, 0, 4, 1, 1]).unwrap()[0].output.ok, Type::NIL);
     let base = Kind::Tag { what: "type", found: 5 };
     assert_eq!(refused(Section::Functions, &[1, 0, 0, 0, 5, 1, 1]), (4, base));
@@ -193,7 +197,7 @@ fn code_is_read_alike_the_short_way_and_the_long() {
     let int = |dst, value| Op::Int { dst: Out(dst), value: Imm(value) };
     let ret = Op::Return { src: In(0) };
     assert_eq!(code(&[3, 0, 2, 0x78, 0]).unwrap(), [int(0, 1), ret]);
-    // An operand of two bytes; and the same instructions where more bytes follow than a word has.
+    // An operand of two bytes; and the same instructions if more bytes follow than a word has.
     assert_eq!(code(&[3, 0, 0x80, 1, 0x78, 0]).unwrap(), [int(0, 64), ret]);
     let long = [[3, 1, 1].repeat(9), [3, 2, 0xff, 1, 0x78, 0].to_vec()].concat();
     let expected = [vec![int(1, -1); 9], vec![int(2, -128), ret]].concat();
@@ -232,7 +236,7 @@ fn positions_go_on_from_each_other() {
     };
     assert_eq!(positions(&[2, 1, 6, 5, 2, 1, 4]), Ok(vec![(1, 3, 5), (3, 2, 4)]));
     assert_eq!(refused(Section::Positions, &[1, 0, 1, 0]).1, Kind::Varint, "a line before the first");
-    // As many as there can be instructions in a program, not in a function.
+    // As many as a program can have instructions, not a function.
     let many = [&[0xc0, 0x9a, 0x0c][..], &[1, 2, 0].repeat(200_000)].concat();
     assert_eq!(positions(&many).unwrap().len(), 200_000);
     let far = [2, 0xff, 0xff, 0xff, 0xff, 15, 0, 0, 1, 0, 0];
@@ -248,7 +252,7 @@ fn the_source_is_text() {
     assert_eq!(refused(Section::Source, &[b';', 0xff]).1, Kind::Utf8);
 }
 
-/// Nothing is reserved that the bytes do not pay for.
+/// No memory is reserved beyond what the bytes justify.
 #[test]
 fn a_count_is_not_believed() {
     for (section, what, least) in [

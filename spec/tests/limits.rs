@@ -1,5 +1,5 @@
-//! The ceilings of the format where bytes are read: a count of n is read on, n + 1 is refused for that; and every limit is
-//! named by some test.
+//! The limits of the format where bytes are read: a count of n is accepted, n + 1 is refused; and every limit
+//! is named by some test.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,8 +20,8 @@ fn varint(mut value: usize) -> Vec<u8> {
     bytes
 }
 
-/// A file of one section: what stands before the count, the count, and bytes for as many things of the least size, which
-/// are none of them.
+/// A file with one section: the bytes before the count, the count, and bytes for that many items of the least
+/// size, none of which is valid.
 fn file(section: Section, before: &[u8], count: usize, least: usize) -> Vec<u8> {
     let mut content = [before, &varint(count)].concat();
     content.resize(content.len() + count * least, 0xff);
@@ -57,7 +57,8 @@ fn every_count_holds_at_n_and_not_at_n_plus_1() {
 #[test]
 fn lists_in_a_type_hold_at_n_and_not_at_n_plus_1() {
     let typed = |lists: usize| {
-        // No field names, one string `f`; one function of that name, without parameters, of one register and instruction.
+        // No field names, one string `f`; one function with that name, no parameters, one register and one
+        // instruction.
         let functions = [&[1, 0, 0, 0][..], &varint(lists << 3), &[1, 1]].concat();
         let strings = [&[1, 4, 0, 1, 1, b'f'][..], &[7], &varint(functions.len())].concat();
         decode(&[&MAGIC[..], &[VERSION], &strings, &functions, &[8, 1, 0x79]].concat())
@@ -79,7 +80,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A limit that is used and that no test names is not held.
+/// A limit that is used but that no test names is not tested.
 #[test]
 fn every_limit_is_named_by_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -93,7 +94,7 @@ fn every_limit_is_named_by_a_test() {
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
         let is_test = path.components().any(|part| part.as_os_str().to_string_lossy().starts_with("tests"));
-        // Of other files the tests in them.
+        // In other files, only the tests.
         let begin = if is_test { Some(0) } else { text.find("#[cfg(test)]") };
         let (source, test) = text.split_at(begin.unwrap_or(text.len()));
         rest += source;

@@ -1,16 +1,17 @@
 //! The tables in the specification are printed from the tables in the code, and are current.
 //!
-//! `UPDATE=1 cargo test -p ilo-spec --test tables` writes them anew.
+//! `UPDATE=1 cargo test -p ilo-spec --test tables` rewrites them.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test may panic")]
 
 use ilo_spec::node::{Origin, Shape};
-use ilo_spec::{isa, limits, node};
+use ilo_spec::pure::Omitted;
+use ilo_spec::{isa, limits, node, pure};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Puts `table` between the markers of that name in a page, or says that it is not there as it should be.
+/// Puts `table` between the markers of that name in a page, or fails if it is not there.
 fn hold(page: &str, name: &str, table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("doc").join(page);
     let text = fs::read_to_string(&path).unwrap();
@@ -94,4 +95,32 @@ fn ceilings_and_defaults() {
     }
     assert!(table.contains("| `REGISTERS` | `256` |") && limits::REGISTERS == 256);
     hold("limits.md", "limits", &table);
+}
+
+#[test]
+fn pure_functions() {
+    let mut table = String::from(
+        "| number | function | operands | result | fails | fuel | meaning |\n|---|---|---|---|---|---|---|\n",
+    );
+    for row in pure::TABLE {
+        let operand = |operand: &pure::Operand| match operand.omitted {
+            Omitted::Never => format!("{}: {}", operand.name, operand.kinds),
+            Omitted::Nil => format!("[{}: {}, else nil]", operand.name, operand.kinds),
+            Omitted::Zero => format!("[{}: {}, else 0]", operand.name, operand.kinds),
+        };
+        let operands: Vec<String> = row.operands.iter().map(operand).collect();
+        let fails = if row.fails { "yes" } else { "" };
+        writeln!(
+            table,
+            "| {} | `{}` | {} | {} | {fails} | {} | {} |",
+            row.function as u8,
+            row.name,
+            operands.join(", "),
+            row.result,
+            row.fuel,
+            row.meaning
+        )
+        .unwrap();
+    }
+    hold("functions.md", "functions", &table);
 }

@@ -1,7 +1,7 @@
-//! What a run may use, and the one place where it is charged.
+//! The limits of a run and what is left of them: the only place where a run is charged.
 //!
-//! Memory is charged before it is taken and by capacity. What is charged follows from the program, its inputs and its
-//! answers alone: room that a reused run still has from before is charged as if it were new.
+//! Memory is charged before it is allocated, by capacity. The charge depends only on the program, its inputs
+//! and its answers: memory that a reused run still owns is charged as if it were new.
 
 use crate::fault::Trap;
 use ilo_spec::error::Code;
@@ -10,27 +10,30 @@ use ilo_spec::limits;
 /// The limits of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions, roughly; bulk work costs by its size. Rollbacks take from the same, so leave room for them: a run that
-    /// has used all of it ends there and undoes nothing more.
+    /// Roughly, instructions executed; work on whole texts, lists and records costs by size. Rollbacks burn
+    /// the same fuel: a run that has none left ends without undoing anything more.
     pub fuel: u64,
-    /// Bytes of values, text, registers and names. The registers take at least 4,128 of them before anything runs.
+    /// Bytes of values, text, registers and names. Registers take at least 4,128 of them before anything
+    /// runs.
     pub memory: u64,
-    /// Bytes of one text.
+    /// Bytes in one text.
     pub text: usize,
-    /// Items of one list, fields of one record.
+    /// Items in one list, or fields in one record.
     pub items: usize,
-    /// Nesting of one value, at most [`ilo_spec::limits::VALUE_DEPTH`].
+    /// Nesting of one value; at most [`ilo_spec::limits::VALUE_DEPTH`].
     pub value_depth: usize,
-    /// Tool calls in the run, those of rollbacks among them. A run that has made them all ends at the next, also where that
-    /// would undo something: set it above what a run makes that fails at its last call and rolls everything back.
+    /// Tool calls in the run, including those of rollbacks. A run that has made them all ends at the next
+    /// one, even at a rollback: set the limit above what a run needs that fails at its last call and rolls
+    /// everything back.
     pub tool_calls: u64,
-    /// Bytes of one tool result: its texts and field names.
+    /// Bytes in one tool result: its texts and field names.
     pub result_bytes: usize,
     /// Values in one tool result.
     pub result_nodes: usize,
 }
 
 impl Default for Limits {
+    #[inline]
     fn default() -> Limits {
         Limits {
             fuel: limits::DEFAULT_FUEL,
@@ -48,24 +51,24 @@ impl Default for Limits {
 /// Offsets and lengths are 32 bits wide.
 const WIDEST: usize = u32::MAX as usize;
 
-/// Bytes that a map needs for 16 items of an arena: a bit for each, and 32 bits for each 64.
+/// Bytes of mark bits for 16 items of an arena: one bit for each, and 32 bits for each 64.
 const MAPPED: u64 = 3;
 
-/// Bytes of so many items of an arena, and of the map that clearing it needs.
-pub(crate) const fn room(items: usize, size: usize) -> u64 {
+/// Bytes of an arena of `items` items, including the mark bits that compaction needs.
+pub(crate) const fn arena_bytes(items: usize, size: usize) -> u64 {
     let items = items as u64;
     items.saturating_mul(size as u64).saturating_add(items.div_ceil(16).saturating_mul(MAPPED))
 }
 
-/// Items that there is room for in so many bytes.
-fn most(bytes: u64, size: usize) -> usize {
+/// The number of items that fit in `bytes`.
+fn arena_capacity(bytes: u64, size: usize) -> usize {
     let bytes = u128::from(bytes.saturating_sub(MAPPED));
     usize::try_from(bytes * 16 / (16 * size as u128 + u128::from(MAPPED))).unwrap_or(usize::MAX)
 }
 
-/// What was left at some time.
+/// What was left at a point in time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct Remaining {
     fuel: u64,
     memory: u64,
     held: u64,
@@ -77,14 +80,15 @@ pub(crate) struct Left {
 pub(crate) struct Budget {
     pub(crate) limits: Limits,
     pub(crate) fuel: u64,
-    /// What may be taken before what is garbage is looked for.
+    /// Memory that may be taken before the next garbage collection.
     pub(crate) memory: u64,
-    /// What may be taken after that.
+    /// Memory held back until that collection.
     held: u64,
     pub(crate) calls: u64,
 }
 
 impl Budget {
+    #[inline]
     pub(crate) fn new(mut limits: Limits) -> Budget {
         limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
         limits.text = limits.text.min(WIDEST);
@@ -94,7 +98,8 @@ impl Budget {
         budget
     }
 
-    /// Everything is left again.
+    /// Resets everything to the limits.
+    #[inline]
     pub(crate) fn reset(&mut self) {
         self.fuel = self.limits.fuel;
         self.memory = self.limits.memory;
@@ -103,13 +108,14 @@ impl Budget {
     }
 
     /// What is left now.
-    pub(crate) fn mark(&self) -> Left {
-        Left { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
+    #[inline]
+    pub(crate) fn mark(&self) -> Remaining {
+        Remaining { fuel: self.fuel, memory: self.memory, held: self.held, calls: self.calls }
     }
 
-    /// As much is left as was then.
+    /// Goes back to what was left then.
     #[inline]
-    pub(crate) fn rewind(&mut self, left: Left) {
+    pub(crate) fn rewind(&mut self, left: Remaining) {
         self.fuel = left.fuel;
         self.memory = left.memory;
         self.held = left.held;
@@ -119,7 +125,7 @@ impl Budget {
     /// Takes fuel.
     #[inline(always)]
     pub(crate) fn burn(&mut self, fuel: u64) -> Result<(), Trap> {
-        // Taken in place: where there was too little, nothing is left anyway.
+        // Subtract in place: if there was too little, nothing is left anyway.
         let (left, none) = self.fuel.overflowing_sub(fuel);
         self.fuel = left;
         if none { Err(self.no_fuel()) } else { Ok(()) }
@@ -132,34 +138,39 @@ impl Budget {
         Trap::new(Code::FaultFuel, format_args!("the run used all of its {} units of fuel", self.limits.fuel))
     }
 
-    /// Takes the fuel of touching so many values and bytes.
+    /// Takes the fuel for touching that many values and bytes.
+    #[inline]
     pub(crate) fn burn_bulk(&mut self, values: usize, bytes: usize) -> Result<(), Trap> {
         self.burn((values / 4 + bytes / 64) as u64)
     }
 
-    /// Fuel and calls that were used.
+    /// Fuel and calls used so far.
+    #[inline]
     pub(crate) fn used(&self) -> (u64, u64) {
         (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
     }
 
-    /// Takes what was used before, as far as there is so much.
+    /// Takes what was used before a snapshot, as far as the limits allow.
     pub(crate) fn use_up(&mut self, fuel: u64, calls: u64) {
         self.fuel = self.limits.fuel.saturating_sub(fuel);
         self.calls = self.limits.tool_calls.saturating_sub(calls);
     }
 
-    /// Gives back memory that was charged.
+    /// Returns memory that was charged.
     pub(crate) fn give_back(&mut self, bytes: u64) {
         self.memory += bytes;
     }
 
-    /// Memory that is left in all.
+    /// All memory that is left.
+    #[inline]
     pub(crate) fn left(&self) -> u64 {
         self.memory + self.held
     }
 
-    /// Holds memory back: the heap is cleared when twice what it has now is taken, at least a part of the limit.
-    pub(crate) fn hold(&mut self) {
+    /// Holds memory back, so that the next collection happens when usage doubles, but not below a fixed part
+    /// of the limit.
+    #[inline]
+    pub(crate) fn hold_back(&mut self) {
         let left = self.left();
         let limit = self.limits.memory;
         let used = limit - left;
@@ -168,23 +179,24 @@ impl Budget {
         self.memory = left - self.held;
     }
 
-    /// Holds nothing back.
+    /// Releases what is held back.
     pub(crate) fn release(&mut self) {
         self.memory = self.left();
         self.held = 0;
     }
 
-    /// Whether anything is held back.
-    pub(crate) fn holds(&self) -> bool {
+    /// Whether memory is held back.
+    pub(crate) fn is_holding_back(&self) -> bool {
         self.held > 0
     }
 
-    /// Gives back what an arena was charged for going from one capacity to another.
+    /// Returns the difference when an arena shrinks from one capacity to another.
     pub(crate) fn shrink(&mut self, granted: usize, next: usize, size: usize) {
-        self.memory += room(granted, size) - room(next, size);
+        self.memory += arena_bytes(granted, size) - arena_bytes(next, size);
     }
 
     /// Takes memory.
+    #[inline]
     pub(crate) fn charge(&mut self, bytes: u64) -> Result<(), Trap> {
         match self.memory.checked_sub(bytes) {
             Some(left) => {
@@ -207,8 +219,8 @@ impl Budget {
         )
     }
 
-    /// The next capacity for a need, both counted in items of `size` bytes: twice what was granted, at least `least`,
-    /// less where the limit is near. Charges the difference.
+    /// The next capacity, where `need` and the result count items of `size` bytes: twice what was granted, at
+    /// least `least`, less if the limit is near. Charges the difference.
     pub(crate) fn grow(
         &mut self,
         granted: usize,
@@ -217,7 +229,7 @@ impl Budget {
         size: usize,
     ) -> Result<usize, Trap> {
         let next = granted.saturating_mul(2).max(least).max(need);
-        match self.memory.checked_sub(room(next, size) - room(granted, size)) {
+        match self.memory.checked_sub(arena_bytes(next, size) - arena_bytes(granted, size)) {
             Some(left) => {
                 self.memory = left;
                 Ok(next)
@@ -226,21 +238,21 @@ impl Budget {
         }
     }
 
-    /// As much as there still is, where that is enough.
+    /// Grows to whatever the limit still allows, if that is enough.
     #[cold]
     #[inline(never)]
     fn grow_less(&mut self, granted: usize, need: usize, size: usize) -> Result<usize, Trap> {
-        let most = granted.saturating_add(most(self.memory, size));
+        let most = granted.saturating_add(arena_capacity(self.memory, size));
         if need > most {
-            return Err(self.no_memory(room(need, size) - room(granted, size)));
+            return Err(self.no_memory(arena_bytes(need, size) - arena_bytes(granted, size)));
         }
-        self.charge(room(most, size) - room(granted, size))?;
+        self.charge(arena_bytes(most, size) - arena_bytes(granted, size))?;
         Ok(most)
     }
 
     /// Takes one tool call.
     #[inline(always)]
-    pub(crate) fn call(&mut self) -> Result<(), Trap> {
+    pub(crate) fn take_call(&mut self) -> Result<(), Trap> {
         match self.calls.checked_sub(1) {
             Some(left) => {
                 self.calls = left;
@@ -255,7 +267,7 @@ impl Budget {
     fn no_calls(&self) -> Trap {
         Trap::new(
             Code::FaultTooManyCalls,
-            format_args!("the run may make {} tool calls and has made them", self.limits.tool_calls),
+            format_args!("the run has made all of its {} tool calls", self.limits.tool_calls),
         )
     }
 
@@ -306,5 +318,48 @@ impl Budget {
             Code::FaultDepth,
             format_args!("a value nested deeper than the limit of {}", self.limits.value_depth),
         )
+    }
+}
+
+/// Counts an incoming value against the limits on its size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meter {
+    pub(crate) bytes: usize,
+    pub(crate) nodes: usize,
+    limits: (usize, usize),
+    /// What the value is, for messages.
+    what: &'static str,
+}
+
+impl Meter {
+    pub(crate) const UNLIMITED: Meter = Meter::new("an argument", usize::MAX, usize::MAX);
+
+    pub(crate) const fn new(what: &'static str, bytes: usize, nodes: usize) -> Meter {
+        Meter { bytes, nodes, limits: (bytes, nodes), what }
+    }
+
+    /// Values and bytes counted so far.
+    pub(crate) fn used(&self) -> (usize, usize) {
+        (self.limits.1 - self.nodes, self.limits.0 - self.bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn take(&mut self, nodes: usize, bytes: usize) -> Result<(), Trap> {
+        match (self.nodes.checked_sub(nodes), self.bytes.checked_sub(bytes)) {
+            (Some(nodes), Some(bytes)) => {
+                self.nodes = nodes;
+                self.bytes = bytes;
+                Ok(())
+            }
+            (left, _) => Err(self.exceeded(left.is_none())),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn exceeded(&self, in_values: bool) -> Trap {
+        let (bytes, nodes) = self.limits;
+        let (limit, unit) = if in_values { (nodes, "values") } else { (bytes, "bytes") };
+        Trap::new(Code::FaultTooLarge, format_args!("{} passes the limit of {limit} {unit}", self.what))
     }
 }

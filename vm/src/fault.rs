@@ -1,14 +1,16 @@
-//! How a run or its start goes wrong.
+//! Faults of a run, and errors of its start.
 //!
-//! Faults are built in cold code: a [`Trap`] carries code and message up to the loop, which adds the place.
+//! Faults are built in cold code: a [`Trap`] carries the code and message to the run, which adds the
+//! position.
 
+use crate::value::Tag;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use core::fmt;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
-/// A fault on its way to the loop.
+/// A fault without its position.
 #[derive(Debug)]
 pub(crate) struct Trap(Box<(Code, String)>);
 
@@ -28,16 +30,23 @@ impl Trap {
     }
 }
 
-/// The end of a run that the program cannot catch.
+/// The fault for an operand of the wrong type.
+#[cold]
+#[inline(never)]
+pub(crate) fn mismatch(expected: &str, found: Tag) -> Trap {
+    Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {}", found.name()))
+}
+
+/// A fault: it ends the run, and the program cannot catch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Its stable code.
     pub code: Code,
-    /// What was there, in lower case.
+    /// What went wrong, in lower case.
     pub message: String,
     /// The function in which it happened.
     pub function: String,
-    /// Line and column of the source, where the program still has them.
+    /// Line and column in the source, if the program was not stripped.
     pub position: Option<(u32, u32)>,
     /// The instruction, counted over the whole program.
     pub pc: u32,
@@ -61,24 +70,24 @@ impl core::error::Error for Fault {}
 pub enum StartError {
     /// The program has no such function.
     UnknownFunction,
-    /// A parameter without an argument.
+    /// A parameter has no argument.
     MissingInput {
         /// The parameter.
         parameter: String,
     },
-    /// An argument for no parameter.
+    /// An argument has no parameter.
     UnknownInput {
-        /// The argument's name, or its place from 1 where it has none.
+        /// The argument's name, or its position from 1 if it has none.
         argument: String,
         /// The names of the parameters.
         parameters: String,
     },
-    /// A name given twice.
+    /// A name is given twice.
     DuplicateInput {
         /// The name.
         argument: String,
     },
-    /// An argument of another type.
+    /// An argument has the wrong type.
     InputType {
         /// The parameter.
         parameter: String,
@@ -89,21 +98,21 @@ pub enum StartError {
     },
     /// The arguments are not one record.
     NotARecord {
-        /// What they are.
+        /// What they are instead.
         found: &'static str,
     },
-    /// A number that is not finite.
+    /// A number is not finite.
     NotFinite,
-    /// The memory of a run is less than its registers take, whatever its arguments.
+    /// The memory limit is less than the registers take, whatever the arguments.
     Registers {
-        /// What they take and the limit.
+        /// What they take, and the limit.
         message: String,
     },
-    /// The arguments pass a limit of the run.
+    /// The arguments exceed a limit of the run.
     Limit {
         /// The limit's code.
         code: Code,
-        /// What was given and the limit.
+        /// What was given, and the limit.
         message: String,
     },
 }

@@ -1,7 +1,7 @@
-//! Frames: windows of one stack of registers that overlap where arguments are passed.
+//! Frames: windows over one stack of registers, which overlap where arguments are passed.
 //!
-//! A window is always as long as registers can be numbered, so that a register, one byte, needs no bounds check. How far
-//! a program's windows reach is known from verification; the stack is made that long before it runs.
+//! A window always spans all registers that a byte can name, so indexing needs no bounds check. Verification
+//! computes how far the windows of a program reach; the stack has that length before the program runs.
 
 use crate::budget::Budget;
 use crate::fault::Trap;
@@ -11,16 +11,17 @@ use core::hint::cold_path;
 use ilo_spec::limits::REGISTERS;
 use ilo_spec::operand::Out;
 
-/// Registers of a window: two behind the last that has a number, so that the second and third of a loop need no check.
+/// Registers in a window: two more than a byte can name, so that a loop's second and third register need no
+/// check.
 const WIDTH: usize = REGISTERS + 2;
 
-/// Registers that are cleared at once.
+/// Registers cleared at once.
 const PIECE: usize = 64;
 
-/// The registers of a frame, and what lies behind them.
+/// The registers of a frame, and those behind them.
 pub(crate) type Window = [Value; WIDTH];
 
-/// Where a caller goes on: past its `invoke`, in its window, of which a register takes what the function returns.
+/// Where a caller continues: the instruction after its `invoke`, its window, and the register for the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) pc: usize,
@@ -28,22 +29,23 @@ pub(crate) struct Frame {
     pub(crate) dst: Out,
 }
 
-/// Charges the registers, the arguments as they were given and the calls that may be under way at once, and makes room
-/// for all; says where the arguments begin.
+/// Charges the registers, a copy of the arguments and the deepest stack of frames, and allocates all of them.
+/// Returns where the copy of the arguments begins.
+#[inline]
 pub(crate) fn prepare(
     stack: &mut Vec<Value>,
     frames: &mut Vec<Frame>,
     budget: &mut Budget,
     (extent, depth, parameters): (usize, usize, usize),
 ) -> Result<usize, Trap> {
-    // The last window reaches past the registers that it needs.
+    // The last window reaches past the registers that it uses.
     let behind = extent + WIDTH;
     let need = behind + parameters;
     budget.charge((need * size_of::<Value>() + depth * size_of::<Frame>()) as u64)?;
     if stack.len() < need {
         stack.clear();
         stack.reserve_exact(need);
-        // In pieces: what clears more at once takes longer to begin than these take in all.
+        // In small blocks: the setup of a larger fill takes longer than all of these.
         while stack.len() < need {
             stack.resize(need.min(stack.len() + PIECE), Value::CLEAR);
         }

@@ -1,19 +1,22 @@
-//! The heap of a run: one arena of values, one of text bytes, each with its own top.
+//! The heap of a run: one arena of values and one of text bytes, each with its own top.
 //!
-//! Nothing in it is freed one by one: what nothing refers to any more goes when room is needed (`compact`), everything
-//! else at the next start. A text's offset counts the program's strings first, then the arena, so constants are never
-//! copied. Records are their fields and nothing else. A list that APPEND made has a header before its items: how many
-//! places are used, and how many there are.
+//! Nothing is freed on its own. Garbage is collected when memory is needed (`gc`, `compact`), and everything
+//! goes at the next start. The program's strings come before the text arena in the numbering of text offsets,
+//! so constants are never copied. A record is its fields and nothing else. A list that APPEND made has a
+//! header before its items: how many places are used, and how many there are.
 
-use crate::budget::{Budget, Left, Limits, room};
-use crate::compact::Maps;
+mod compact;
+mod marks;
+
+use crate::budget::{Budget, Limits, Remaining, arena_bytes};
 use crate::fault::Trap;
-use crate::program::Inner;
-use crate::shapes::Shapes;
-use crate::small::SmallStack;
+use crate::program::ProgramData;
+use crate::shape_table::ShapeTable;
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use alloc::vec::Vec;
+use marks::HeapMarks;
 
 /// Values and bytes that an arena takes at first.
 pub(crate) const FIRST_VALUES: usize = 64;
@@ -24,41 +27,42 @@ pub(crate) const FIRST_BYTES: usize = 256;
 pub(crate) struct Heap {
     pub(crate) values: Vec<Value>,
     pub(crate) top: usize,
-    /// Values that are charged; at least as many are there.
+    /// Values that are charged; at least that many are allocated.
     pub(crate) granted: usize,
     pub(crate) text: String,
     pub(crate) granted_text: usize,
-    /// Bytes of the program's strings, where the arena's offsets begin.
+    /// Bytes of the program's strings, after which the arena's offsets begin.
     pub(crate) base: usize,
-    /// Values and bytes that a rewind goes back to; they stay where they are.
-    pub(crate) kept: (usize, usize),
-    /// What was granted when the arguments were there.
-    pub(crate) least: (usize, usize),
-    pub(crate) maps: Maps,
+    /// Values and bytes that a rewind goes back to; they never move.
+    pub(crate) pinned: (usize, usize),
+    /// What was granted when the run started.
+    pub(crate) least_granted: (usize, usize),
+    marks: HeapMarks,
     pub(crate) budget: Budget,
-    pub(crate) shapes: Shapes,
-    /// Whether a container that stood in a register was put into another: then values may share parts, and written
-    /// out be larger than the heap.
+    pub(crate) shapes: ShapeTable,
+    /// Whether a container from a register was put into another. Values may then share parts, and be larger
+    /// than the heap when written out.
     pub(crate) nested: bool,
-    /// The longest text that there may be, for the same bound.
+    /// An upper bound on the length of any text, for the same purpose.
     pub(crate) longest: usize,
 }
 
-/// How full a heap is.
+/// The fill level of a heap.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     top: usize,
     granted: usize,
     text: usize,
     granted_text: usize,
-    left: Left,
+    left: Remaining,
     nested: bool,
     longest: usize,
     shapes: (usize, usize),
 }
 
 impl Heap {
-    pub(crate) fn new(program: &Inner, limits: Limits) -> Heap {
+    #[inline]
+    pub(crate) fn new(program: &ProgramData, limits: Limits) -> Heap {
         Heap {
             values: Vec::new(),
             top: 0,
@@ -66,41 +70,43 @@ impl Heap {
             text: String::new(),
             granted_text: 0,
             base: program.text_len(),
-            kept: (0, 0),
-            least: (0, 0),
-            maps: Maps::default(),
+            pinned: (0, 0),
+            least_granted: (0, 0),
+            marks: HeapMarks::default(),
             budget: Budget::new(limits),
-            shapes: Shapes::new(program),
+            shapes: ShapeTable::new(program),
             nested: false,
             longest: program.longest,
         }
     }
 
-    pub(crate) fn adopt_program(&mut self, program: &Inner) {
+    pub(crate) fn adopt_program(&mut self, program: &ProgramData) {
         self.base = program.text_len();
         self.shapes.adopt_program(program);
-        self.begin(program);
+        self.reset(program);
     }
 
-    /// Empties it for a start.
-    pub(crate) fn begin(&mut self, program: &Inner) {
+    /// Empties the heap for a start.
+    #[inline]
+    pub(crate) fn reset(&mut self, program: &ProgramData) {
         self.top = 0;
         self.granted = 0;
         self.text.clear();
         self.granted_text = 0;
-        self.kept = (0, 0);
-        self.least = (0, 0);
+        self.pinned = (0, 0);
+        self.least_granted = (0, 0);
         self.budget.reset();
         self.shapes.begin();
         self.nested = false;
         self.longest = program.longest;
     }
 
-    /// The arguments are there.
-    pub(crate) fn begun(&mut self) -> Mark {
-        self.kept = (self.top, self.text.len());
-        self.least = (self.granted, self.granted_text);
-        self.budget.hold();
+    /// Marks the state after the arguments were copied.
+    #[inline]
+    pub(crate) fn mark_start(&mut self) -> Mark {
+        self.pinned = (self.top, self.text.len());
+        self.least_granted = (self.granted, self.granted_text);
+        self.budget.hold_back();
         Mark {
             top: self.top,
             granted: self.granted,
@@ -109,7 +115,7 @@ impl Heap {
             left: self.budget.mark(),
             nested: self.nested,
             longest: self.longest,
-            shapes: self.shapes.begun(),
+            shapes: self.shapes.mark_start(),
         }
     }
 
@@ -128,7 +134,7 @@ impl Heap {
         self.shapes.rewind(mark.shapes);
     }
 
-    /// Room for `count` values; their content is whatever was there.
+    /// Reserves `count` values; their content is undefined.
     #[inline(always)]
     pub(crate) fn take(&mut self, count: usize) -> Result<usize, Trap> {
         let start = self.top;
@@ -144,8 +150,8 @@ impl Heap {
     #[inline(never)]
     fn grow(&mut self, need: usize) -> Result<(), Trap> {
         if self.granted == 0 && need <= FIRST_VALUES && self.values.len() >= FIRST_VALUES {
-            // As below, worked out beforehand: most runs that are used again need no more.
-            if self.budget.charge(const { room(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
+            // The common case, with a charge computed at compile time: most reused runs need no more.
+            if self.budget.charge(const { arena_bytes(FIRST_VALUES, size_of::<Value>()) }).is_ok() {
                 self.granted = FIRST_VALUES;
                 return Ok(());
             }
@@ -161,7 +167,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Makes sure that so many bytes of text can follow.
+    /// Makes sure that `bytes` more bytes of text fit.
     #[inline(always)]
     pub(crate) fn reserve_text(&mut self, bytes: usize) -> Result<(), Trap> {
         let need = self.text.len() + bytes;
@@ -179,7 +185,8 @@ impl Heap {
         Ok(())
     }
 
-    /// A copy of a text from outside.
+    /// Copies a text from outside.
+    #[inline]
     pub(crate) fn add_text(&mut self, text: &str) -> Result<Value, Trap> {
         self.budget.check_text(text.len())?;
         self.reserve_text(text.len())?;
@@ -188,22 +195,24 @@ impl Heap {
         Ok(self.text_since(start))
     }
 
-    /// The value of the text that was written from `start` to the end of the arena.
+    /// The value of the text written from `start` to the end of the arena.
+    #[inline]
     pub(crate) fn text_since(&mut self, start: usize) -> Value {
         let len = self.text.len() - start;
         self.longest = self.longest.max(len);
         Value::text(narrow(self.base + start), narrow(len))
     }
 
-    /// The place of a text in the arena, where it is no string of the program.
+    /// The place of a text in the arena, unless it is a string of the program.
+    #[inline]
     pub(crate) fn arena_range(&self, value: Value) -> Option<core::ops::Range<usize>> {
         let start = at(value.low()).checked_sub(self.base)?;
         Some(start..start + at(value.high()))
     }
 
-    /// The text that a value is.
+    /// The content of a text.
     #[inline]
-    pub(crate) fn text_of<'a>(&'a self, program: &'a Inner, value: Value) -> &'a str {
+    pub(crate) fn text_of<'a>(&'a self, program: &'a ProgramData, value: Value) -> &'a str {
         debug_assert_eq!(value.tag, Tag::Text, "only a text has one");
         match self.arena_range(value) {
             Some(range) => &self.text[range],
@@ -211,20 +220,21 @@ impl Heap {
         }
     }
 
-    /// The item of a list, or field of a record, at an offset of the arena.
+    /// The list item or record field at an offset of the arena.
     #[inline(always)]
     pub(crate) fn value(&self, offset: usize) -> Value {
         self.values[offset]
     }
 
-    /// As [`Heap::value`], in place: what is only looked at is not copied.
+    /// Like [`Heap::value`], by reference, for values that are only inspected.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> &Value {
         &self.values[offset]
     }
 
-    /// How many items or fields a container has.
-    pub(crate) fn len(&self, program: &Inner, value: Value) -> usize {
+    /// The number of items or fields of a container.
+    #[inline]
+    pub(crate) fn len(&self, program: &ProgramData, value: Value) -> usize {
         match value.tag {
             Tag::List => at(value.aux),
             Tag::Record => self.shapes.fields(program, value.aux).len(),
@@ -232,13 +242,14 @@ impl Heap {
         }
     }
 
-    /// The items of a list, or the values of a record's fields.
-    pub(crate) fn items(&self, program: &Inner, value: Value) -> &[Value] {
+    /// The items of a list, or the field values of a record.
+    #[inline]
+    pub(crate) fn items(&self, program: &ProgramData, value: Value) -> &[Value] {
         let start = at(value.low());
         &self.values[start..start + self.len(program, value)]
     }
 
-    /// Copies a window of registers into the arena; gives its place and the depth of a container of it.
+    /// Copies a window of registers into the arena; returns its place, and the depth of a container of it.
     #[inline(always)]
     pub(crate) fn put(&mut self, window: &[Value]) -> Result<(u32, u32), Trap> {
         let start = self.take(window.len())?;
@@ -261,7 +272,7 @@ impl Heap {
         Ok(depth)
     }
 
-    /// As [`Heap::nest`], of values that are in the arena; 1 where none is a container.
+    /// Like [`Heap::nest`], for values in the arena; 1 if none is a container.
     pub(crate) fn nest_at(&mut self, items: core::ops::Range<usize>) -> Result<u32, Trap> {
         let items = &self.values[items];
         self.nested |= items.iter().any(|item| item.is_container());
@@ -270,14 +281,15 @@ impl Heap {
         Ok(depth)
     }
 
-    /// A copy of new values, to which nothing else refers; gives its place and the depth of a container of it.
+    /// Copies new values, to which nothing else refers; returns their place, and the depth of a container of
+    /// them.
     pub(crate) fn put_new(&mut self, items: &[Value]) -> Result<(u32, u32), Trap> {
         let start = self.take(items.len())?;
         self.values[start..start + items.len()].copy_from_slice(items);
         Ok((narrow(start), 1 + items.iter().map(|item| item.depth()).max().unwrap_or(0)))
     }
 
-    /// The list with one more item; in place where no other list goes on from there.
+    /// The list with one more item: in place, unless another list already continues there.
     pub(crate) fn append(&mut self, list: Value, item: Value) -> Result<Value, Trap> {
         let len = at(list.aux);
         self.budget.check_items(len + 1)?;
@@ -295,12 +307,27 @@ impl Heap {
         self.append_moved(list, item, depth)
     }
 
-    /// Copies the list to a place with room for as many again.
+    /// The items of two lists as one list.
+    pub(crate) fn join_lists(&mut self, a: Value, b: Value) -> Result<Value, Trap> {
+        let (first, second) = (at(a.aux), at(b.aux));
+        let count = first + second;
+        self.budget.check_items(count)?;
+        // Reserve first: without room, the instruction is executed again.
+        let start = self.take(count)?;
+        self.budget.burn_bulk(count, 0)?;
+        self.values.copy_within(at(a.low())..at(a.low()) + first, start);
+        self.values.copy_within(at(b.low())..at(b.low()) + second, start + first);
+        let depth = self.nest_at(start..start + count)?;
+        Ok(Value::list(narrow(start), narrow(count), depth))
+    }
+
+    /// Copies the list to a place with room to double.
     #[cold]
     fn append_moved(&mut self, list: Value, item: Value, depth: u32) -> Result<Value, Trap> {
         let (start, len) = (at(list.low()), at(list.aux));
         let room = (2 * len).max(4);
-        // Room first: an instruction that finds none burns nothing, since it is carried out again.
+        // Reserve first: if there is no room the instruction is executed again, and must not have burnt any
+        // fuel.
         let header = self.take(room + 1)?;
         self.budget.burn_bulk(len, 0)?;
         let new = header + 1;
@@ -310,25 +337,25 @@ impl Heap {
         Ok(Value::growable(narrow(new), list.aux + 1, depth))
     }
 
-    /// Checks that values which leave the run are no larger, written out, than a run's memory: parts may be shared, so
-    /// a small heap can hold what would fill a disk.
+    /// Checks that values which leave the run are, written out, no larger than its memory limit. Parts may be
+    /// shared, so a small heap could fill a disk.
     #[inline]
-    pub(crate) fn check_leaving(&mut self, program: &Inner, values: &[Value]) -> Result<(), Trap> {
+    pub(crate) fn check_output_size(&mut self, program: &ProgramData, values: &[Value]) -> Result<(), Trap> {
         if !values.iter().any(|value| value.is_container()) {
             return Ok(());
         }
-        // Where nothing is shared, every value but text is in the heap once.
+        // If nothing is shared, every value except text is in the heap once.
         let bound =
             self.top.saturating_mul(self.longest.saturating_add(WRITTEN)).saturating_mul(values.len());
         if !self.nested && bound as u64 <= self.budget.limits.memory {
             return Ok(());
         }
-        values.iter().try_for_each(|&value| self.measure(program, value))
+        values.iter().try_for_each(|&value| self.measure_output(program, value))
     }
 
     #[cold]
     #[inline(never)]
-    fn measure(&mut self, program: &Inner, value: Value) -> Result<(), Trap> {
+    fn measure_output(&mut self, program: &ProgramData, value: Value) -> Result<(), Trap> {
         let mut left = self.budget.limits.memory;
         let mut open = SmallStack::new((value, 0));
         if value.is_container() {
@@ -364,10 +391,72 @@ impl Heap {
     }
 }
 
-/// Bytes of a value that is written out, beside its text: brackets, commas, the longest number.
+/// The state before an instruction that may have to be carried out again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checkpoint {
+    fuel: u64,
+    top: usize,
+    text: usize,
+}
+
+/// What the pure functions need: texts from parts, and going back.
+impl Heap {
+    /// Remembers the fuel and the ends of the arenas.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { fuel: self.budget.fuel, top: self.top, text: self.text.len() }
+    }
+
+    /// Drops what was written since; nothing may refer to it.
+    pub(crate) fn undo(&mut self, before: &Checkpoint) {
+        self.top = before.top;
+        self.text.truncate(before.text);
+    }
+
+    /// Like [`Heap::undo`], and takes back the fuel.
+    pub(crate) fn undo_with_fuel(&mut self, before: &Checkpoint) {
+        self.undo(before);
+        self.budget.fuel = before.fuel;
+    }
+
+    /// Copies a part of a text to the end of the arena, where room is reserved for it.
+    pub(crate) fn push_part(&mut self, program: &ProgramData, text: Value, part: core::ops::Range<usize>) {
+        match self.arena_range(text) {
+            Some(range) => self.text.extend_from_within(range.start + part.start..range.start + part.end),
+            None => {
+                let whole = program.text_at(at(text.low()), at(text.high()));
+                self.text.push_str(whole.get(part).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The name of a field as a text value; burns the fuel of copying it.
+    pub(crate) fn add_name(&mut self, program: &ProgramData, name: u32) -> Result<Value, Trap> {
+        let bytes = self.shapes.name(program, name).len();
+        self.budget.check_text(bytes)?;
+        self.budget.burn_bulk(0, bytes)?;
+        self.reserve_text(bytes)?;
+        let start = self.text.len();
+        self.text.push_str(self.shapes.name(program, name));
+        Ok(self.text_since(start))
+    }
+
+    /// The number of the name that a text is, new or existing.
+    pub(crate) fn intern_text(&mut self, program: &ProgramData, text: Value) -> Result<u32, Trap> {
+        self.longest = self.longest.max(at(text.high()));
+        let range = self.arena_range(text);
+        let Heap { shapes, budget, text: arena, .. } = self;
+        let name = match range {
+            Some(range) => &arena[range],
+            None => program.text_at(at(text.low()), at(text.high())),
+        };
+        shapes.intern_name(program, budget, name)
+    }
+}
+
+/// Bytes of a value when written out, without its text: brackets, commas, the longest number.
 const WRITTEN: usize = 32;
 
-/// An offset that growth has checked to be 32 bits wide.
+/// Converts an offset; growing the arena has checked that it fits in 32 bits.
 #[inline(always)]
 pub(crate) fn narrow(offset: usize) -> u32 {
     debug_assert!(u32::try_from(offset).is_ok(), "an arena is at most 4 G");

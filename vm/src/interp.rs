@@ -1,72 +1,43 @@
-//! The loop: one match over the instructions, whose arms are one call.
+//! The interpreter loop: one match over the instructions; each arm is one call.
 //!
-//! It runs verified programs only. It stops at a tool call, at the end of the function that was started, or at a fault,
-//! and leaves behind where it was.
+//! It runs verified programs only. It stops at a tool call, at the end of the function that was started, or
+//! at a fault, and stores where it stopped.
 
 use crate::fault::Trap;
 use crate::frame::{Frame, window};
-use crate::heap::Heap;
+use crate::machine::{Machine, PendingCall, Stop, note};
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
-use crate::ops::{arith, compare, get, list, loops, record, set, span, text, truth};
+use crate::ops::{arith, compare, get, list, loops, pure, record, set, span, text, truth};
 use crate::program::Program;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, First, NumberId, Out, StringId};
+use ilo_spec::operand::NumberId;
 
-/// What a run consists of while it runs.
-#[derive(Debug)]
-pub(crate) struct Machine {
-    pub(crate) program: Program,
-    pub(crate) heap: Heap,
-    pub(crate) stack: Vec<Value>,
-    pub(crate) frames: Vec<Frame>,
-    pub(crate) notes: Vec<(StringId, Value)>,
-    /// The instruction that is next; where the machine stopped, the one after that at which it did.
-    pub(crate) pc: usize,
-    pub(crate) base: u32,
-    /// The call at which it stopped last.
-    pub(crate) waiting: Waiting,
-    /// What the function that was started returned or failed with.
-    pub(crate) result: Value,
-}
-
-/// A tool call: where its arguments are, and where its value goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) call: CallId,
-    pub(crate) first: First,
-    pub(crate) dst: Out,
-}
-
-/// Why the machine stopped, where it was no fault.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop {
-    /// At a tool call with arguments that may leave as they are.
-    Call,
-    /// At a tool call with lists or records, which are measured before they leave.
-    LargeCall,
-    /// The function that was started returned.
-    Returned,
-    /// The function that was started failed.
-    Failed,
-}
-
-/// Runs until something stops it. A function of its own, so that its registers do not depend on who calls it; what it
-/// gives back is in two registers as well.
+/// Runs until something stops it. It is never inlined, so that its register allocation does not depend on the
+/// caller; the result fits in two registers as well.
 #[inline(never)]
 pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
-    let Machine { program: Program(program), heap, stack, frames, notes, pc: kept_pc, base, waiting, result } =
-        machine;
-    // Lent with the machine, so that what is read of it is read where it is used: kept ready from the start, a dozen
-    // tables would be fetched and spilled whenever the loop is entered.
+    let Machine {
+        program: Program(program),
+        heap,
+        stack,
+        frames,
+        notes,
+        pc: kept_pc,
+        base,
+        pending_call,
+        result,
+    } = machine;
+    // Borrowed from the machine, so that each table is read where it is used: otherwise a dozen tables would
+    // be loaded and spilled whenever the loop is entered.
     let program = &mut *program;
     let code = &program.spec.code[..];
     let mut pc = *kept_pc;
     let stop = 'run: {
-        // The window of a frame; one that verification measured lies within the stack.
+        // The window of a frame. Verification has shown that it lies within the stack.
         macro_rules! enter {
             () => {
                 match window(stack, *base) {
@@ -93,7 +64,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 let value = $value;
                 leave!(in place value);
             }};
-            // A value that is not in the window is fetched where it goes.
+            // A value that is not in the window is read only where it is stored.
             (in place $value:expr) => {{
                 let Some(frame) = frames.pop() else {
                     *result = $value;
@@ -105,7 +76,8 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 set(w, frame.dst, $value);
             }};
         }
-        // A jump must stay a jump: as a conditional move, fetching the next instruction would wait for the data.
+        // This must stay a jump: as a conditional move, fetching the next instruction would wait for the
+        // data.
         macro_rules! go_if {
             ($condition:expr, $to:expr) => {
                 if $condition {
@@ -128,7 +100,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 )
             }};
         }
-        // Takes the next item where a loop ends here: what comes before it saves finding it.
+        // Takes the next item if the loop ends here, which saves one dispatch.
         macro_rules! then_next {
             () => {
                 if let Some(&Op::Next { base, item, .. }) = code.get(pc) {
@@ -146,7 +118,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
         }
         let number = |id: NumberId| program.number(id);
         loop {
-            // In place: each arm reads the operands that it has.
+            // Matched by reference: each arm reads only its own operands.
             let Some(op) = code.get(pc) else {
                 cold_path();
                 break (Stop::Returned, None);
@@ -161,7 +133,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Text { dst, text } => set(w, dst, program.texts[at(text.0)]),
                 Op::Move { dst, src } => set(w, dst, get(w, src).in_halves()),
 
-                Op::Add { dst, a, b } => fallible!(arith::registers::<Add>(w, op, (dst, a, b))),
+                Op::Add { dst, a, b } => fallible!(arith::add(heap, w, op, (dst, a, b))),
                 Op::Sub { dst, a, b } => fallible!(arith::registers::<Sub>(w, op, (dst, a, b))),
                 Op::Mul { dst, a, b } => fallible!(arith::registers::<Mul>(w, op, (dst, a, b))),
                 Op::Div { dst, a, b } => {
@@ -196,6 +168,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Concat { dst, first, count } => {
                     fallible!(text::concat(heap, program, w, dst, (first, count)));
                 }
+                Op::ConcatTwo { dst, a, b } => {
+                    fallible!(text::concat_two(heap, program, w, dst, (a, b)));
+                }
                 Op::Record { dst, first, shape } => {
                     fallible!(record::make(heap, program, w, dst, (first, shape)));
                 }
@@ -211,7 +186,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::List { dst, first, count } => fallible!(list::make(heap, w, dst, (first, count))),
                 Op::Append { dst, list, item } => fallible!(list::append(heap, w, dst, (list, item))),
-                Op::At { dst, list, index } => fallible!(list::item(heap, w, dst, (list, index))),
+                Op::At { dst, list, index } => fallible!(list::item(heap, program, w, dst, (list, index))),
                 Op::Len { dst, src } => fallible!(list::length(heap, program, w, dst, src)),
 
                 Op::Jump { to } => pc += usize::from(to.0),
@@ -269,9 +244,9 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
 
                 Op::Tool { dst, first, call, .. } => {
-                    fallible!(heap.budget.call());
+                    fallible!(heap.budget.take_call());
                     fallible!(heap.budget.burn(1));
-                    *waiting = Waiting { call, first, dst };
+                    *pending_call = PendingCall { call, first, dst };
                     let arguments = span(w, first, at(program.call(call).arguments));
                     if arguments.iter().any(|value| value.is_container()) {
                         cold_path();
@@ -282,7 +257,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::Invoke { dst, first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
                     fallible!(heap.budget.burn(entry.cost.into()));
-                    // There is room, which was made for as many as can be under way.
+                    // The capacity covers the deepest nesting of calls.
                     if frames.len() == frames.capacity() {
                         cold_path();
                         debug_assert!(false, "the calls under way at once are counted before");
@@ -294,6 +269,23 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     w = enter!();
                 }
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
+
+                Op::Apply { dst, fail: handler, .. } => {
+                    if !fallible!(pure::apply(heap, program, w, op)) {
+                        cold_path();
+                        if handler.0 == 0 {
+                            let value = w[usize::from(dst.0)].in_halves();
+                            let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
+                            (pc, *base) = place;
+                            if !handled {
+                                break 'run (Stop::Failed, None);
+                            }
+                            w = enter!();
+                        } else {
+                            pc += usize::from(handler.0);
+                        }
+                    }
+                }
 
                 Op::Return { src } => {
                     leave!(get(w, src).in_halves());
@@ -312,7 +304,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::ReturnAdd { a, b } => match arith::quick::<Add>(get(w, a), get(w, b)) {
                     Some(sum) => leave!(Value::double(sum)),
-                    None => leave!(fallible!(arith::mixed::<Add>(get(w, a), get(w, b)))),
+                    None => leave!(fallible!(arith::sum(heap, *get(w, a), *get(w, b)))),
                 },
 
                 Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),
@@ -321,7 +313,8 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     if let Op::MulUnlessGe { dst, a, by, least, .. } = *op
                         && let Some(product) = arith::product(get(w, a), by)
                     {
-                        // Nearly always finite, so that is asked on the way that it goes anyway.
+                        // The product is nearly always finite, so that check comes after the branch that is
+                        // needed anyway.
                         if product >= arith::small(least) {
                             if product <= f64::MAX {
                                 set(w, dst, Value::double(product));
@@ -348,24 +341,11 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     stop
 }
 
-/// Records the failure of a compensation.
-#[cold]
-#[inline(never)]
-pub(crate) fn note(
-    heap: &mut Heap,
-    notes: &mut Vec<(StringId, Value)>,
-    tool: StringId,
-    value: Value,
-) -> Result<(), Trap> {
-    // Twice its size: the list of notes doubles as it grows.
-    heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
-    notes.push((tool, value));
-    Ok(())
-}
-
-/// Gives a failure to the nearest caller that handles it; says whether one does, and where that goes on.
+/// Passes a failure to the nearest caller that handles it. Returns whether one does, and where execution
+/// continues.
 ///
-/// The frames that passed it on are gone; where none handled it, the place is that in the function that was started.
+/// The frames that did not handle it are popped. If none handles it, the place is in the function that was
+/// started.
 #[cold]
 #[inline(never)]
 fn fail(
@@ -389,8 +369,8 @@ fn fail(
     (false, place)
 }
 
-/// Gives an answer, or a failure that is handled there, to the tool call at which the machine stopped; false where the
-/// failure is not handled anywhere.
+/// Gives the pending tool call its answer, or a failure that it handles. Returns false if no function handles
+/// the failure.
 #[inline]
 pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool {
     let Machine { program, stack, frames, pc, base, result, .. } = machine;

@@ -1,11 +1,11 @@
 //! Verifies and runs ilo bytecode.
 //!
-//! [`Program::load`] decodes and verifies once; the result is shared between threads. A [`Run`] is started with
-//! arguments and driven by [`Run::step`]: each step ends with the [`Outcome`] or hands over a [`Call`] that the host
-//! answers now or later.
+//! [`Program::load`] decodes and verifies once; the result is shared between threads. A [`Run`] is started
+//! with arguments and driven by [`Run::step`]: each step ends with the [`Outcome`], or yields a [`Call`] that
+//! the host answers at once or later.
 //!
-//! What is absent on purpose: input and output, a clock, threads, randomness, the environment. The same program,
-//! arguments and answers give the same outcome, calls and fuel everywhere.
+//! The crate has no input or output, no clock, no threads, no randomness and no access to the environment, on
+//! purpose. The same program, arguments and answers give the same outcome, calls and fuel everywhere.
 #![no_std]
 #![allow(
     clippy::inline_always,
@@ -15,43 +15,44 @@
 extern crate alloc;
 
 mod budget;
-mod build;
-mod call;
-mod compact;
-mod datum;
+mod civil;
+mod copy_in;
+mod decimal;
+mod facts;
 mod fault;
+mod field_matrix;
 mod frame;
+mod gc;
+mod hash_index;
 mod heap;
-mod index;
+mod host_value;
 mod interp;
-mod live;
+mod json;
+mod liveness;
+mod machine;
+mod number;
 mod ops;
 mod program;
+mod register_set;
 mod render;
-mod restore;
 mod run;
 mod scout;
-mod set;
-mod shape;
-mod shapes;
-mod small;
+mod shape_table;
+mod small_stack;
 mod snapshot;
 mod value;
 mod verify;
 mod view;
 
 pub use budget::Limits;
-pub use build::{BuildError, Builder, Misuse};
-pub use call::{Call, Outcome, Status};
-pub use datum::Datum;
 pub use fault::{Fault, StartError};
+pub use host_value::{Datum, Shape, Shaped};
 pub use ilo_spec::operand::FunctionId;
 pub use ilo_spec::program::Number;
+pub use json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
 pub use program::{LoadError, Program};
-pub use restore::RestoreError;
-pub use run::{Run, Step};
+pub use run::{BuildError, Builder, Call, Misuse, NotWaiting, Outcome, Run, Status, Step};
 pub use scout::{Ahead, Scout};
-pub use shape::{Shape, Shaped};
-pub use snapshot::{NotWaiting, seal};
+pub use snapshot::{RestoreError, seal};
 pub use verify::{Rule, VerifyError};
 pub use view::{Kind, View};

@@ -1,11 +1,14 @@
-//! A verified program with the tables that running needs.
+//! A verified program with the tables that running it needs.
 //!
-//! [`Program`] has no public constructor but those that verify, so the loop may rely on what the verifier shows.
+//! Every public constructor of [`Program`] verifies, so the interpreter relies on what the verifier has
+//! shown.
 
-use crate::live::Live;
-use crate::shapes::push_row;
+use crate::facts::{FEW_CASES, Facts};
+use crate::field_matrix::push_row;
+use crate::liveness::Liveness;
+use crate::number;
 use crate::value::{Value, at};
-use crate::verify::{self, Facts, VerifyError};
+use crate::verify::{self, VerifyError};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -19,22 +22,17 @@ use ilo_spec::types::{Output, Type};
 use once_cell::race::OnceBox;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A program that was verified. Cloning is cheap, and clones may go to other threads.
+/// A verified program. Cloning is cheap, and clones can be sent to other threads.
 #[derive(Clone, Debug)]
-pub struct Program(pub(crate) Arc<Inner>);
+pub struct Program(pub(crate) Arc<ProgramData>);
 
-/// Switches of at most this many cases are searched from the front.
-pub(crate) const FEW_CASES: usize = 8;
-
-/// A key of a switch in an order in which equal keys are neighbours.
-pub(crate) type Rank = (u8, u64);
-
-/// A number constant. Programs write `2` where the other operand is a double, so its nearest double is kept beside it.
+/// A number constant. Programs write `2` even if the other operand is a double, so the nearest double is
+/// precomputed.
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub(crate) value: Value,
     pub(crate) double: f64,
-    /// Whether the double is the number itself, so that comparing with it is exact.
+    /// Whether the double equals the number, so that comparing with it is exact.
     pub(crate) exact: bool,
 }
 
@@ -42,8 +40,8 @@ impl Constant {
     fn new(number: Number) -> Constant {
         let (double, exact) = match number {
             Number::Int(int) => {
-                let double = crate::ops::arith::nearest(int);
-                (double, crate::ops::arith::compare_exactly(int, double).is_eq())
+                let double = number::nearest(int);
+                (double, number::compare_exactly(int, double).is_eq())
             }
             Number::Double(double) => (double, true),
         };
@@ -54,43 +52,43 @@ impl Constant {
 /// A text key of a map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextCase {
-    /// The bits of its value.
+    /// The payload bits of its value.
     pub(crate) key: u64,
-    /// Where the case goes.
+    /// The target of the case.
     pub(crate) to: u16,
-    /// The number that it is in a map of choices.
+    /// The number that the target selects, if it is a map of choices.
     pub(crate) number: Value,
 }
 
-/// A tool as an instruction calls it.
+/// A tool call as an instruction makes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallFact {
-    /// Where its name begins and ends in the program's strings.
+    /// The range of its name in the program's strings.
     name: (u32, u32),
-    /// How many arguments there are.
+    /// The number of arguments.
     pub(crate) arguments: u32,
-    /// The place of the tool in the program's list.
+    /// The index of the tool in the program's list.
     pub(crate) tool: u32,
 }
 
 /// The program and its tables.
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct ProgramData {
     pub(crate) spec: Spec,
-    /// Number constants, ready for use.
+    /// Number constants as values.
     pub(crate) numbers: Vec<Constant>,
     /// Strings as values.
     pub(crate) texts: Vec<Value>,
-    /// One row a shape: where it has the fields that are read.
+    /// The field matrix of the program's shapes.
     pub(crate) matrix: Vec<u8>,
-    /// Bytes of a row.
+    /// Bytes in a row of the matrix.
     pub(crate) stride: usize,
-    /// The longest string.
+    /// The length of the longest string.
     pub(crate) longest: usize,
     pub(crate) facts: Facts,
-    /// The text keys of maps of few cases, one map after the other.
+    /// The text keys of all maps with few cases, map after map.
     text_cases: Vec<TextCase>,
-    /// Where those of each map begin and end.
+    /// The range of each map in that list.
     text_case_ranges: Vec<(u32, u32)>,
     pub(crate) calls: Vec<CallFact>,
     shape_fields: Vec<u32>,
@@ -98,27 +96,27 @@ pub(crate) struct Inner {
     lazy: OnceBox<Lazy>,
 }
 
-/// What is found out about a program once a run is suspended or outgrows its memory.
+/// What is computed when a run of the program is first suspended or collected.
 #[derive(Debug)]
 pub(crate) struct Lazy {
-    pub(crate) live: Live,
-    /// A hash of the packed program without what stripping leaves out.
+    pub(crate) live: Liveness,
+    /// A hash of the stripped program in packed form.
     pub(crate) id: u64,
 }
 
-impl Inner {
-    fn new(spec: Spec) -> Result<Inner, VerifyError> {
+impl ProgramData {
+    fn new(spec: Spec) -> Result<ProgramData, VerifyError> {
         let facts = verify::verify(&spec)?;
         let mut texts = Vec::with_capacity(spec.strings.len());
         let (mut start, mut longest) = (0_u32, 0);
         for text in spec.strings.iter() {
-            // The buffer's ends are 32 bits wide.
+            // Offsets into the string buffer are 32 bits wide.
             let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
             texts.push(Value::text(start, len));
             start = start.saturating_add(len);
             longest = text.len().max(longest);
         }
-        let mut inner = Inner {
+        let mut inner = ProgramData {
             numbers: spec.numbers.iter().copied().map(Constant::new).collect(),
             texts,
             matrix: Vec::new(),
@@ -149,7 +147,7 @@ impl Inner {
         }
         for call in &inner.spec.calls {
             let name = inner.texts[at(inner.spec.tools[usize::from(call.tool.0)].0)];
-            // A shape has no more fields than 16 bits count.
+            // A shape has at most 65,535 fields.
             let arguments =
                 u32::try_from(inner.spec.shapes[usize::from(call.shape.0)].len()).unwrap_or(u32::MAX);
             let name = (name.low(), name.low() + name.high());
@@ -168,15 +166,17 @@ impl Inner {
         self.lazy.get_or_init(|| {
             let bare = Spec { debug: None, ..self.spec.clone() };
             let id = xxh3_64(&ilo_spec::encode::encode(&bare));
-            Box::new(Lazy { live: Live::new(&self.spec), id })
+            Box::new(Lazy { live: Liveness::new(&self.spec), id })
         })
     }
 
+    #[inline]
     pub(crate) fn shape_count(&self) -> u32 {
-        // The verifier refuses more than the format holds.
+        // The verifier refuses more than the format allows.
         u32::try_from(self.shape_ends.len()).unwrap_or(u32::MAX)
     }
 
+    #[inline]
     pub(crate) fn string_count(&self) -> u32 {
         u32::try_from(self.texts.len()).unwrap_or(u32::MAX)
     }
@@ -191,20 +191,22 @@ impl Inner {
         self.spec.shapes[usize::from(shape.0)].len()
     }
 
+    #[inline]
     pub(crate) fn string(&self, id: u32) -> &str {
         self.spec.strings.get(StringId(id)).unwrap_or_default()
     }
 
-    /// The number of the string that a value is, which is a text of the program.
+    /// The number of the string that a value refers to; the value must be a text of the program.
     pub(crate) fn string_id(&self, text: Value) -> u32 {
         let first = self.texts.partition_point(|known| known.low() < text.low());
-        // An empty string begins where the next one does.
+        // An empty string has the same offset as the next one.
         let same = |known: &Value| known.payload.to_bits() == text.payload.to_bits();
         let after = self.texts[first..].iter().position(same).unwrap_or(0);
         u32::try_from(first + after).unwrap_or(u32::MAX)
     }
 
-    /// The string of that number, where there is one.
+    /// The string with that number, if there is one.
+    #[inline]
     pub(crate) fn own_string(&self, id: u32) -> Option<&str> {
         self.spec.strings.get(StringId(id))
     }
@@ -214,13 +216,13 @@ impl Inner {
         names.find(names.hash_text(text), |id| self.string(id) == text)
     }
 
-    /// What is known of a call.
+    /// The facts about a call.
     #[inline(always)]
     pub(crate) fn call(&self, id: CallId) -> &CallFact {
         &self.calls[usize::from(id.0)]
     }
 
-    /// The name of the tool that is called.
+    /// The name of the tool of a call.
     #[inline(always)]
     pub(crate) fn tool_name(&self, id: CallId) -> &str {
         let (start, end) = self.call(id).name;
@@ -228,10 +230,12 @@ impl Inner {
     }
 
     /// Bytes of all strings.
+    #[inline]
     pub(crate) fn text_len(&self) -> usize {
         self.spec.strings.bytes().len()
     }
 
+    #[inline]
     pub(crate) fn text_at(&self, start: usize, len: usize) -> &str {
         self.spec.strings.bytes().get(start..start + len).unwrap_or_default()
     }
@@ -246,30 +250,18 @@ impl Inner {
         &self.numbers[usize::from(id.0)]
     }
 
+    #[inline]
     pub(crate) fn function(&self, id: FunctionId) -> Option<&Function> {
         self.spec.functions.get(usize::from(id.0))
     }
 
-    /// The function that an instruction belongs to.
+    /// The function that contains an instruction.
     pub(crate) fn function_at(&self, pc: u32) -> Option<&Function> {
         let after = self.spec.functions.partition_point(|function| function.start <= pc);
         self.spec.functions.get(after.checked_sub(1)?)
     }
 
-    /// The order of a key.
-    pub(crate) fn rank(spec: &Spec, key: Key) -> Rank {
-        match key {
-            Key::Nil => (0, 0),
-            Key::Bool(value) => (1, value.into()),
-            Key::Number(id) => match spec.numbers.get(usize::from(id.0)) {
-                Some(&number) => number_rank(number),
-                None => (0, 0),
-            },
-            Key::Text(id) => (4, id.0.into()),
-        }
-    }
-
-    /// The text keys of a map of few cases.
+    /// The text keys of a map with few cases.
     #[inline(always)]
     pub(crate) fn text_cases(&self, map: MapId) -> &[TextCase] {
         let (start, end) = self.text_case_ranges[at(map.0)];
@@ -282,61 +274,53 @@ impl Inner {
     }
 }
 
-/// The order of a number, the same for equal ones: an integral double goes with its integer.
-pub(crate) fn number_rank(number: Number) -> Rank {
-    match number {
-        Number::Int(int) => (2, int.cast_unsigned()),
-        Number::Double(double) => match crate::ops::arith::integral(double) {
-            Some(int) => (2, int.cast_unsigned()),
-            None => (3, double.to_bits()),
-        },
-    }
-}
-
 impl Program {
-    /// Decodes and verifies; linear in the bytes.
+    /// Decodes and verifies a program; linear in the size.
     ///
     /// # Errors
-    /// The first thing that is wrong, always the same one for the same bytes.
+    /// The first error found; always the same one for the same bytes.
     pub fn load(bytes: &[u8]) -> Result<Program, LoadError> {
         let spec = ilo_spec::decode::decode(bytes).map_err(LoadError::Decode)?;
         Program::new(spec).map_err(LoadError::Verify)
     }
 
-    /// Verifies a program that is in memory.
+    /// Verifies a program in memory.
     ///
     /// # Errors
     /// The first rule that it breaks.
     pub fn new(program: Spec) -> Result<Program, VerifyError> {
-        Inner::new(program).map(|inner| Program(Arc::new(inner)))
+        ProgramData::new(program).map(|inner| Program(Arc::new(inner)))
     }
 
     #[inline(always)]
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &ProgramData {
         &self.0
     }
 
-    /// The program packed, as [`Program::load`] takes it: what a host keeps beside the snapshots of its runs.
+    /// The program in packed form, as [`Program::load`] accepts it: hosts store it with the snapshots of its
+    /// runs.
     pub fn to_bytes(&self) -> Vec<u8> {
         ilo_spec::encode::encode(&self.0.spec)
     }
 
-    /// The program as it was given.
+    /// The program that was verified.
+    #[inline]
     pub fn spec(&self) -> &Spec {
         &self.0.spec
     }
 
-    /// The function of that name.
+    /// The function with that name.
+    #[inline]
     pub fn function(&self, name: &str) -> Option<FunctionId> {
         let id = self.0.find_string(name)?;
         let position = self.0.spec.functions.iter().position(|function| function.name.0 == id)?;
         u16::try_from(position).ok().map(FunctionId)
     }
 
-    /// The only function that no other calls.
+    /// The only function that no other function calls.
     ///
     /// # Errors
-    /// All such functions, where there is not exactly one.
+    /// All such functions, if there is not exactly one.
     pub fn entry(&self) -> Result<FunctionId, Vec<FunctionId>> {
         let called = &self.0.facts.called;
         let free: Vec<FunctionId> = called
@@ -351,23 +335,25 @@ impl Program {
         }
     }
 
-    /// The name of a function; empty where there is no such function.
+    /// The name of a function; empty if there is no such function.
+    #[inline]
     pub fn function_name(&self, function: FunctionId) -> &str {
         self.0.function(function).map_or("", |function| self.0.string(function.name.0))
     }
 
-    /// Names and types of a function's parameters, in order.
+    /// The names and types of a function's parameters, in order.
     pub fn parameters(&self, function: FunctionId) -> impl Iterator<Item = (&str, Type)> {
         let parameters = self.0.function(function).map_or(&[][..], |function| &function.parameters);
         parameters.iter().map(|parameter| (self.0.string(parameter.name.0.into()), parameter.ty))
     }
 
-    /// What a function gives back; any value where there is no such function.
+    /// The result type of a function; any value if there is no such function.
     pub fn output(&self, function: FunctionId) -> Output {
         self.0.function(function).map_or(Output::plain(Type::ANY), |function| function.output)
     }
 
     /// The tools that the program may call, in the order of [`Call::tool_index`](crate::Call::tool_index).
+    #[inline]
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.0.spec.tools.iter().map(|tool| self.0.string(tool.0))
     }
@@ -385,12 +371,12 @@ impl Program {
     }
 }
 
-/// Why bytes are not a program that may run.
+/// Why bytes are not a valid program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// They are not of the form.
+    /// They do not follow the format.
     Decode(DecodeError),
-    /// They break a rule.
+    /// They break a verification rule.
     Verify(VerifyError),
 }
 

@@ -1,38 +1,37 @@
-//! Values as text: compact JSON, and the plain form that CONCAT and failure messages use (specification: values).
+//! Values as text: compact JSON, and the plain form that CONCAT and failure messages use (specification:
+//! values).
 //!
-//! Iterative: values are at most as deep as the run's limit, and so is the stack. How much is written is the sink's to
-//! bound.
+//! Iterative: the stack is as deep as the value, which the run limits. The sink limits how much is written.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
-use crate::ops::mismatch;
-use crate::program::Inner;
-use crate::small::SmallStack;
+use crate::program::ProgramData;
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::fmt::{self, Write};
 use ilo_spec::number;
 use ilo_spec::program::Number;
 
-/// Where rendering writes, and the heap that it reads.
+/// Where rendered text goes, and the heap that the value lives in.
 pub(crate) trait Sink {
     type Error;
     fn heap(&self) -> &Heap;
-    fn program(&self) -> &Inner;
-    /// Text as it is.
+    fn program(&self) -> &ProgramData;
+    /// Raw text.
     fn raw(&mut self, text: &str) -> Result<(), Self::Error>;
     fn number(&mut self, number: Number) -> Result<(), Self::Error>;
-    /// A text value as it is.
+    /// A text value, without quotes.
     fn text(&mut self, value: Value) -> Result<(), Self::Error>;
     /// A text value as a JSON string.
     fn quoted(&mut self, value: Value) -> Result<(), Self::Error>;
-    /// The name of a field as a JSON string.
+    /// A field name as a JSON string.
     fn name(&mut self, name: u32) -> Result<(), Self::Error>;
-    /// What a scout does not know.
+    /// A value that look-ahead does not know.
     fn unknown(&mut self) -> Result<(), Self::Error>;
 }
 
-/// As CONCAT renders: text as it is, nil as `nil`, everything else as JSON.
+/// Renders as CONCAT does: text without quotes, nil as `nil`, everything else as JSON.
 pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
     match value.tag {
         Tag::Text => sink.text(value),
@@ -41,7 +40,7 @@ pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error>
     }
 }
 
-/// A container and how much of it was written.
+/// A container and how many of its items are written.
 #[derive(Clone, Copy)]
 struct Open {
     value: Value,
@@ -49,7 +48,7 @@ struct Open {
     len: usize,
 }
 
-/// As compact JSON.
+/// Renders as compact JSON.
 pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
     let mut open = SmallStack::new(Open { value, next: 0, len: 0 });
     begin(sink, value, &mut open)?;
@@ -76,7 +75,7 @@ pub(crate) fn json<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> 
     Ok(())
 }
 
-/// Writes what is no container, and opens what is one.
+/// Writes a scalar, or opens a container.
 fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut SmallStack<Open>) -> Result<(), S::Error> {
     match value.tag {
         Tag::Nil => sink.raw("null"),
@@ -94,7 +93,7 @@ fn begin<S: Sink>(sink: &mut S, value: Value, open: &mut SmallStack<Open>) -> Re
     }
 }
 
-/// How much of a text needs no escape, and the escape of the character after it.
+/// The length of the prefix that needs no escape, and the escape of the character after it.
 fn until_escape(bytes: &[u8]) -> (usize, Option<Escape>) {
     match bytes.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
         None => (bytes.len(), None),
@@ -102,7 +101,7 @@ fn until_escape(bytes: &[u8]) -> (usize, Option<Escape>) {
     }
 }
 
-/// An escape of JSON: its characters and how many of them count.
+/// A JSON escape: its characters and how many of them are used.
 struct Escape([u8; 6], usize);
 
 impl Escape {
@@ -141,10 +140,10 @@ pub(crate) fn quote(text: &str, mut raw: impl FnMut(&str) -> fmt::Result) -> fmt
     raw("\"")
 }
 
-/// Into what a host gave.
+/// Renders into the host's writer.
 pub(crate) struct Host<'a, W> {
     pub(crate) heap: &'a Heap,
-    pub(crate) program: &'a Inner,
+    pub(crate) program: &'a ProgramData,
     pub(crate) out: &'a mut W,
 }
 
@@ -155,7 +154,7 @@ impl<W: Write> Sink for Host<'_, W> {
         self.heap
     }
 
-    fn program(&self) -> &Inner {
+    fn program(&self) -> &ProgramData {
         self.program
     }
 
@@ -179,26 +178,26 @@ impl<W: Write> Sink for Host<'_, W> {
         quote(self.heap.shapes.name(self.program, name), |text| self.out.write_str(text))
     }
 
-    /// In a message of a scout, which nobody sees.
+    /// Only in messages of a look-ahead run, which nobody sees.
     fn unknown(&mut self) -> fmt::Result {
         self.out.write_str("…")
     }
 }
 
-/// Into the run's own text, of which it reads as well.
+/// Renders into the run's own text arena, from which it may read at the same time.
 pub(crate) struct Arena<'a> {
     heap: &'a mut Heap,
-    program: &'a Inner,
+    program: &'a ProgramData,
     start: usize,
 }
 
 impl<'a> Arena<'a> {
     /// A sink for a text that begins at `start` of the arena.
-    pub(crate) fn new(heap: &'a mut Heap, program: &'a Inner, start: usize) -> Arena<'a> {
+    pub(crate) fn new(heap: &'a mut Heap, program: &'a ProgramData, start: usize) -> Arena<'a> {
         Arena { heap, program, start }
     }
 
-    /// Bytes of text that there are.
+    /// Bytes in the arena.
     pub(crate) fn len(&self) -> usize {
         self.heap.text.len()
     }
@@ -209,14 +208,14 @@ impl<'a> Arena<'a> {
         self.heap.reserve_text(bytes)
     }
 
-    /// A copy of what the arena has at a place.
+    /// Copies a range of the arena to its end.
     fn again(&mut self, range: core::ops::Range<usize>) -> Result<(), Trap> {
         self.reserve(range.len())?;
         self.heap.text.extend_from_within(range);
         Ok(())
     }
 
-    /// A JSON string of what the arena has at a place.
+    /// Appends a range of the arena as a JSON string.
     fn quote_again(&mut self, mut range: core::ops::Range<usize>) -> Result<(), Trap> {
         self.raw("\"")?;
         loop {
@@ -229,7 +228,7 @@ impl<'a> Arena<'a> {
         self.raw("\"")
     }
 
-    /// A JSON string of what is not in the arena.
+    /// Appends a text from outside the arena as a JSON string.
     fn quote_foreign(&mut self, text: &str) -> Result<(), Trap> {
         let mut trap = None;
         let written = quote(text, |part| {
@@ -252,7 +251,7 @@ impl Sink for Arena<'_> {
         self.heap
     }
 
-    fn program(&self) -> &Inner {
+    fn program(&self) -> &ProgramData {
         self.program
     }
 
@@ -265,7 +264,7 @@ impl Sink for Arena<'_> {
 
     fn number(&mut self, number: Number) -> Result<(), Trap> {
         let mut digits = Digits { bytes: [0; 32], len: 0 };
-        // The longest number takes fewer bytes than there are.
+        // The buffer is larger than the longest number.
         let _ = number::write(number, &mut digits);
         self.raw(digits.as_str())
     }
@@ -298,7 +297,7 @@ impl Sink for Arena<'_> {
     }
 }
 
-/// Room for the longest number.
+/// A buffer for the longest number.
 struct Digits {
     bytes: [u8; 32],
     len: usize,
@@ -319,7 +318,7 @@ impl Write for Digits {
     }
 }
 
-/// A string of which only so much is kept.
+/// A string that is cut at a length limit.
 pub(crate) struct Capped<'a> {
     pub(crate) out: &'a mut String,
     pub(crate) left: usize,
@@ -343,23 +342,23 @@ impl Write for Capped<'_> {
     }
 }
 
-/// Bytes of a value that a message shows.
+/// Bytes of a value shown in a message.
 const EXCERPT: usize = 60;
 
-/// The beginning of a value as JSON, for a message.
-pub(crate) fn excerpt(heap: &Heap, program: &Inner, value: Value, out: &mut String) {
+/// Appends the beginning of a value as JSON to a message.
+pub(crate) fn excerpt(heap: &Heap, program: &ProgramData, value: Value, out: &mut String) {
     let mut capped = Capped { out, left: EXCERPT };
-    // The error says that there is more, and so does the ellipsis.
+    // An error means that the value was cut, which the ellipsis shows.
     let _ = json(&mut Host { heap, program, out: &mut capped }, value);
 }
 
-/// The beginning of a name, for a message.
+/// Appends the beginning of a name to a message.
 pub(crate) fn clip(text: &str, out: &mut String) {
     let _ = Capped { out, left: EXCERPT }.write_str(text);
 }
 
-/// A failure as a message, at most `limit` bytes of it.
-pub(crate) fn message(heap: &Heap, program: &Inner, value: Value, limit: usize) -> String {
+/// A failure as a message of at most `limit` bytes.
+pub(crate) fn message(heap: &Heap, program: &ProgramData, value: Value, limit: usize) -> String {
     let mut out = String::new();
     let mut capped = Capped { out: &mut out, left: limit };
     let _ = plain(&mut Host { heap, program, out: &mut capped }, value);

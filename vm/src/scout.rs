@@ -1,24 +1,25 @@
-//! A copy of a run that goes ahead of it while a call is under way, to find the calls that will follow.
+//! Look-ahead: a copy of a run that continues while a call is under way, to find the calls that will follow.
 //!
-//! It answers calls with what the host has learnt already, else with a value that is not known, which is moved, kept in lists and records, and passed on by what only
-//! computes; where the way itself depends on it (a condition, a switch, a loop over it) the scout ends. So whatever it
-//! finds the run will come to, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and
-//! the run does everything itself.
+//! A call is answered with what the host already knows, else with an unknown value. Unknown values can be
+//! moved, stored in lists and records, and computed with (the result is unknown); where control flow depends
+//! on one (a condition, a switch, a loop), the scout stops. So the run will make every call that the scout
+//! finds, unless a call fails or the run ends before. The scout has no outcome: it is dropped, and the run
+//! executes everything itself.
 //!
-//! It is restored from a snapshot, so that the loop and the heap know nothing of it, and what it costs follows what the
-//! run can still read.
+//! It is restored from a snapshot, so the interpreter and the heap do not know about it, and its cost depends
+//! on what the run can still read.
 
 use crate::budget::Limits;
-use crate::call::Call;
-use crate::datum::Datum;
 use crate::fault::Trap;
 use crate::frame::window;
 use crate::heap::Heap;
-use crate::interp::{self, Stop, Waiting};
+use crate::host_value::Datum;
+use crate::interp;
+use crate::machine::{PendingCall, Stop};
 use crate::ops::set;
-use crate::program::{Inner, Program};
-use crate::run::Run;
-use crate::small::SmallStack;
+use crate::program::{Program, ProgramData};
+use crate::run::{Call, Run};
+use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
 use crate::view::View;
 use alloc::vec::Vec;
@@ -28,16 +29,16 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::Out;
 
-/// What goes ahead of runs of one program; reusable.
+/// A look-ahead run; reusable for runs of one program.
 #[derive(Debug)]
 pub struct Scout {
     run: Run,
     snapshot: Vec<u8>,
-    /// Whether it can still go on.
+    /// Whether it can continue.
     going: bool,
 }
 
-/// A call that the run will come to, as far as the scout can see.
+/// A call that the run will make, as far as the scout knows.
 #[derive(Debug)]
 pub struct Ahead<'s> {
     call: Call<'s>,
@@ -45,13 +46,13 @@ pub struct Ahead<'s> {
 }
 
 impl Scout {
-    /// A scout that stands nowhere yet.
+    /// A scout that follows no run yet.
     pub fn new(program: &Program) -> Scout {
         Scout { run: Run::new(program, Limits::default()), snapshot: Vec::new(), going: false }
     }
 
-    /// Goes to where a run of the same program waits for an answer; says whether it could. It does not where the run's
-    /// memory is larger than [`limits::SCOUTED_MEMORY`], since that is copied as far as it is still in use.
+    /// Copies a run of the same program that waits for an answer; returns whether it could. It refuses runs
+    /// that use more memory than [`limits::SCOUTED_MEMORY`], because live memory is copied.
     pub fn follow(&mut self, run: &Run) -> bool {
         self.going = run.memory_used() <= limits::SCOUTED_MEMORY
             && run.snapshot(&mut self.snapshot).is_ok()
@@ -70,20 +71,21 @@ impl Scout {
         true
     }
 
-    /// Answers the call at which it stands, where the answer is known before the run has it: a value or a failure.
+    /// Answers the current call, if the host knows its answer already: a value or a failure.
     pub fn answer(&mut self, answer: Result<Datum<'_>, Datum<'_>>) {
         let Some(call) = self.run.pending() else { return };
-        // One that passes a limit has ended this run, as it will end the other.
+        // An answer that exceeds a limit ends this run, as it will end the other.
         drop(match answer {
             Ok(value) => call.answer(value),
             Err(failure) => call.fail_with(failure),
         });
     }
 
-    /// Goes on to the next call, the one before answered by what is not known unless it was answered. Nothing where the way
-    /// depends on that, at the end, and past a limit; then the scout is at its end.
+    /// Continues to the next call; the current one gets an unknown value unless it was answered. Returns
+    /// `None` if control flow depends on an unknown value, at the end of the program, and at a limit. The
+    /// scout is finished then.
     pub fn ahead(&mut self) -> Option<Ahead<'_>> {
-        self.going = self.going && self.run.go_blindly();
+        self.going = self.going && self.run.resume_with_unknown();
         if !self.going {
             return None;
         }
@@ -98,28 +100,29 @@ impl Ahead<'_> {
         self.call.tool()
     }
 
-    /// Whether everything in the arguments is known; else there is only the tool to look at.
+    /// Whether all arguments are known; if not, only the tool is.
     pub fn is_known(&self) -> bool {
         self.known
     }
 
-    /// Names and values of the arguments, in the order of the program; none where they are not known.
+    /// Names and values of the arguments, in the order of the program; none if they are not known.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, View<'_>)> {
         self.call.arguments().filter(|_| self.known)
     }
 
-    /// Writes the arguments as [`Call::write_json`] does.
+    /// Writes the arguments like [`Call::write_json`].
     ///
     /// # Errors
-    /// Those of the sink, and arguments that are not known.
+    /// Those of the sink, and an error if the arguments are not known.
     pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
         if self.known { self.call.write_json(out) } else { Err(fmt::Error) }
     }
 }
 
 impl Run {
-    /// Answers the call that waits with what is not known, and goes on to the next; says whether there is one.
-    fn go_blindly(&mut self) -> bool {
+    /// Answers the pending call with an unknown value and continues to the next call; returns whether there
+    /// is one.
+    fn resume_with_unknown(&mut self) -> bool {
         let goes_on = if self.pending().is_some() {
             interp::resume(&mut self.machine, Value::UNKNOWN, false)
         } else {
@@ -131,37 +134,38 @@ impl Run {
         loop {
             match interp::execute(&mut self.machine) {
                 (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
-                (_, Some(trap)) if self.passes_on(&trap) => {}
+                (_, Some(trap)) if self.propagate_unknown(&trap) => {}
                 _ => return false,
             }
         }
     }
 
-    /// Whether an instruction that found something it cannot work with only computes; then its value is not known.
+    /// Whether an instruction that trapped on an operand is pure; its result becomes unknown then.
     ///
-    /// Where it was no unknown operand but a wrong one, the run faults there, and nothing that is found behind it is used.
-    fn passes_on(&mut self, trap: &Trap) -> bool {
+    /// If the operand was not unknown but of a wrong type, the run itself will fault there, and nothing found
+    /// after it is used.
+    fn propagate_unknown(&mut self, trap: &Trap) -> bool {
         let machine = &mut self.machine;
         let mistyped = matches!(trap.code(), Code::FaultTypeMismatch | Code::FaultConditionType);
         let op = machine.pc.checked_sub(1).and_then(|pc| machine.program.inner().spec.code.get(pc));
-        let dst = op.filter(|_| mistyped).and_then(computed);
+        let dst = op.filter(|_| mistyped).and_then(pure_destination);
         let (Some(dst), Some(w)) = (dst, window(&mut machine.stack, machine.base)) else { return false };
         set(w, dst, Value::UNKNOWN);
         true
     }
 
-    /// Whether the arguments of the call that waits hold nothing unknown.
+    /// Whether the arguments of the pending call contain no unknown value.
     fn call_is_known(&self) -> bool {
         let machine = &self.machine;
-        let Waiting { call, first, .. } = machine.waiting;
+        let PendingCall { call, first, .. } = machine.pending_call;
         let program = machine.program.inner();
         let count = program.shape_len(program.spec.calls[usize::from(call.0)].shape);
         self.window(first, count).iter().all(|&value| is_known(&machine.heap, program, value))
     }
 }
 
-/// The register that an instruction sets which does nothing else.
-fn computed(op: &Op) -> Option<Out> {
+/// The destination of an instruction that has no other effect.
+fn pure_destination(op: &Op) -> Option<Out> {
     match *op {
         Op::Add { dst, .. }
         | Op::Sub { dst, .. }
@@ -182,6 +186,8 @@ fn computed(op: &Op) -> Option<Out> {
         | Op::Not { dst, .. }
         | Op::Truth { dst, .. }
         | Op::Concat { dst, .. }
+        | Op::ConcatTwo { dst, .. }
+        | Op::Apply { dst, .. }
         | Op::Merge { dst, .. }
         | Op::Field { dst, .. }
         | Op::Has { dst, .. }
@@ -194,8 +200,8 @@ fn computed(op: &Op) -> Option<Out> {
     }
 }
 
-/// Whether nothing in a value is unknown. What leaves a run was measured, so this is bounded as well.
-fn is_known(heap: &Heap, program: &Inner, value: Value) -> bool {
+/// Whether a value contains nothing unknown. What leaves a run has a bounded size, so this is bounded too.
+fn is_known(heap: &Heap, program: &ProgramData, value: Value) -> bool {
     let mut open = SmallStack::new((Value::NIL, 0));
     open.push((value, 0));
     let mut known = value.tag != Tag::Unknown;

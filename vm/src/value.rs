@@ -1,13 +1,14 @@
-//! A value: 16 bytes, copied freely, without a destructor.
+//! A value: 16 bytes, `Copy`, without a destructor.
 //!
-//! Numbers and bools stand in the value; text, lists and records are offsets into the arenas of the run (`heap`). A
-//! container carries how deep it is nested, so that depth is checked where it grows and nowhere else.
+//! Numbers and bools are stored in the value; texts, lists and records are offsets into the arenas of the run
+//! (`heap`). A container knows how deeply it is nested, so the depth is checked only where containers are
+//! built.
 
 use core::hint::cold_path;
 use ilo_spec::program::Number;
 
-/// What a value is. Containers have the bit 8. The sum of two tags tells whether both are doubles, and whether both are
-/// integers: no other two come to the same.
+/// The kind of a value. Containers have bit 8. The sum of two tags shows whether both are doubles or both are
+/// integers: no other pair has the same sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Tag {
@@ -16,7 +17,7 @@ pub(crate) enum Tag {
     False = 3,
     True = 4,
     Text = 5,
-    /// The answer to a call that a scout did not wait for; no run has one.
+    /// In a look-ahead run, the answer to a call that it did not wait for.
     Unknown = 6,
     List = 8,
     Record = 9,
@@ -38,31 +39,31 @@ impl Tag {
     }
 }
 
-/// What numbers two values are.
+/// Which kinds of number a pair of values is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pair {
     Doubles,
     Ints,
-    /// One of each, or no numbers.
+    /// One of each, or not two numbers.
     Others,
 }
 
 const DOUBLES: u32 = 2 * Tag::Double as u32;
 const INTS: u32 = 2 * Tag::Int as u32;
 
-/// Set in the upper half of a list's payload where a header with its capacity stands before its items.
+/// Set in the upper half of a list's payload if a header with its capacity precedes the items.
 const GROWABLE: u32 = 1 << 31;
 
 /// A value.
 ///
-/// The payload is a double so that doubles never pass through a general register; everything else is kept in its bits.
-/// The tag stands before the auxiliary word, so that both are stored as one small constant where that is 0.
+/// The payload is a double so that doubles never pass through a general register; other kinds use its bits.
+/// The tag precedes the auxiliary word, so that both are stored as one small constant if that is 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Value {
     pub(crate) payload: f64,
     pub(crate) tag: Tag,
-    /// Items of a list, shape of a record.
+    /// The length of a list, or the shape of a record.
     pub(crate) aux: u32,
 }
 
@@ -70,7 +71,7 @@ impl Value {
     pub(crate) const NIL: Value = Value::plain(Tag::Nil);
     pub(crate) const UNKNOWN: Value = Value::plain(Tag::Unknown);
 
-    /// What places hold before anything is put there; nothing reads it. All bits 0, which are the fastest to write.
+    /// The content of unused places, which is never read. All bits are 0, which is the fastest to write.
     pub(crate) const CLEAR: Value = Value::double(0.0);
 
     const fn plain(tag: Tag) -> Value {
@@ -92,6 +93,7 @@ impl Value {
         Value { tag: Tag::Double, aux: 0, payload: value }
     }
 
+    #[inline]
     pub(crate) const fn number(number: Number) -> Value {
         match number {
             Number::Int(int) => Value::int(int),
@@ -119,26 +121,26 @@ impl Value {
         Value { tag: Tag::Record, aux: shape, payload: pack(offset, depth) }
     }
 
-    /// What a loop keeps in a register that no program reads: the fuel of a pass, the index of the next item, and where
-    /// its body begins.
+    /// The state of a loop, in a register that programs cannot read: the fuel of a pass, the index of the
+    /// next item, and the first instruction of the body.
     #[inline(always)]
     pub(crate) const fn state(cost: u32, index: u32, body: u32) -> Value {
         Value { tag: Tag::Nil, aux: cost, payload: pack(index, body) }
     }
 
-    /// The payload of a loop's state with the next index; there is one, so the other half stays.
+    /// The payload of a loop's state with the next index. The index cannot overflow into the upper half.
     #[inline(always)]
     pub(crate) const fn advanced(self) -> f64 {
         f64::from_bits(self.payload.to_bits().wrapping_add(1))
     }
 
-    /// What stands before the items of a list that grows: how many places are used, and how many there are.
+    /// The header of a growable list: how many places are used, and how many there are.
     #[inline(always)]
     pub(crate) const fn header(used: u32, places: u32) -> Value {
         Value { tag: Tag::Nil, aux: used, payload: pack(places, 0) }
     }
 
-    /// A copy in halves, for a value that may just have been stored in halves.
+    /// A copy made in two halves, for a value that may have just been stored in halves.
     #[inline(always)]
     pub(crate) const fn in_halves(&self) -> Value {
         Value { tag: self.tag, aux: self.aux, payload: f64::from_bits(self.payload.to_bits()) }
@@ -149,7 +151,7 @@ impl Value {
         self.payload.to_bits().cast_signed()
     }
 
-    /// The offset of a text, list or record; the index of a loop's state.
+    /// The offset of a text, list or record, or the index of a loop.
     #[inline(always)]
     pub(crate) const fn low(self) -> u32 {
         (self.payload.to_bits() & 0xffff_ffff) as u32
@@ -162,11 +164,12 @@ impl Value {
     }
 
     /// Whether a list has a header.
+    #[inline]
     pub(crate) const fn is_growable(self) -> bool {
         self.high() & GROWABLE != 0
     }
 
-    /// What numbers both are, in one look.
+    /// Which kinds of number both values are, with one comparison.
     #[inline(always)]
     pub(crate) const fn pair(&self, other: &Value) -> Pair {
         let sum = self.tag as u32 + other.tag as u32;
@@ -189,7 +192,7 @@ impl Value {
         self.tag as u32 & 8 != 0
     }
 
-    /// Whether it is the header of a list: no other value in an arena looks like one.
+    /// Whether it is the header of a list; no other value in an arena looks like one.
     pub(crate) fn is_header(self) -> bool {
         self.tag == Tag::Nil && self.aux != 0
     }
@@ -204,12 +207,14 @@ impl Value {
         Value { payload: pack(self.low(), depth | self.high() & GROWABLE), ..self }
     }
 
-    /// How deep it is nested: 0 for what is no container, 1 for a container of such.
+    /// The nesting depth: 0 for a scalar, 1 for a container of scalars.
+    #[inline]
     pub(crate) const fn depth(self) -> u32 {
         if self.is_container() { self.high() & !GROWABLE } else { 0 }
     }
 
-    /// The number that it is.
+    /// The number, if it is one.
+    #[inline]
     pub(crate) const fn as_number(self) -> Option<Number> {
         match self.tag {
             Tag::Int => Some(Number::Int(self.as_int())),
@@ -224,7 +229,7 @@ const fn pack(low: u32, high: u32) -> f64 {
     f64::from_bits((high as u64) << 32 | low as u64)
 }
 
-/// A 32-bit index as a place in a slice; every target that is supported has at least 32 bits.
+/// A 32-bit index as a `usize`; all supported targets have at least 32 bits.
 #[inline(always)]
 pub(crate) const fn at(index: u32) -> usize {
     index as usize

@@ -1,69 +1,39 @@
-//! Whether a program may run: every rule in one pass over tables and code, linear in both.
+//! Verification: checks every rule in one pass over tables and code, linear in both.
 //!
-//! What it shows, and the loop relies on:
-//! - every index meets its table, every window and loop lies within the registers of its function
-//! - functions cover the code without gap, every path through one ends in it, and every instruction is reached
-//! - jumps go forward, the only way back is a loop's `next`, and no jump enters a loop from before it
-//! - a register is set on every path to where it is read; a loop's registers are its own until it ends
-//! - a call goes to a function of a lower number, whose frame lies at the caller's window and may overwrite from there on
-//! - strings are all different, as are the fields of a shape, the parameters of a function and the keys of a map
+//! What it proves, and the interpreter relies on:
+//! - every index is within its table; every window and loop is within the registers of its function
+//! - functions cover the code without gaps, every path through a function ends in it, every instruction is
+//!   reachable
+//! - jumps go forward, the only backward jump is a loop's `next`, and no jump enters a loop from before it
+//! - a register is set on every path to a read; the registers of a loop are not touched by others until it
+//!   ends
+//! - a call goes to a function with a lower number; its frame begins at the caller's window and may overwrite
+//!   the rest
+//! - strings are distinct, and so are the fields of a shape, the parameters of a function and the keys of a
+//!   map
 //!
-//! It also adds up what running costs ([`Facts`]). The first rule broken is reported, always the same one.
+//! It also computes what running costs ([`Facts`]). The first broken rule is reported, always the same one.
 
 mod flow;
-mod look;
+mod operands;
 mod rules;
 
 pub use rules::{Rule, VerifyError};
 
-use crate::index::Index;
-use crate::program::{FEW_CASES, Inner, Rank};
+use rules::{Result, index};
+
+use crate::facts::{COLUMNS, FEW_CASES, Facts, Rank, rank};
+use crate::hash_index::HashIndex;
 use crate::value::at;
 use alloc::vec::Vec;
 use ilo_spec::limits;
 use ilo_spec::operand::{FieldId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Parameter, Program};
 
-/// Fields whose place in a shape the matrix can keep; a field of a higher number is searched.
-const COLUMNS: usize = 128;
-/// Parameters that are compared each with each.
+/// Up to this many parameters are compared pairwise.
 const FEW_PARAMETERS: usize = 8;
 
-/// What verifying finds out for running.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    /// The number of a string.
-    pub(crate) strings: Index,
-    /// One past the highest field that is read, at most [`COLUMNS`].
-    pub(crate) stride: usize,
-    /// Fuel of one pass through a loop, at the instruction that begins it.
-    pub(crate) loops: Vec<u32>,
-    /// What a call of each function needs.
-    pub(crate) entries: Vec<Entry>,
-    /// Whether each function leaves its parameters as they were.
-    pub(crate) keeps: Vec<bool>,
-    /// Whether another function calls it.
-    pub(crate) called: Vec<bool>,
-    /// For each map of many cases, its keys in order with their targets.
-    pub(crate) orders: Vec<Vec<(Rank, u16)>>,
-}
-
-/// What a call of a function needs to know of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Entry {
-    /// Its first instruction.
-    pub(crate) start: u32,
-    /// Fuel of one pass through it without its loops.
-    pub(crate) cost: u32,
-    /// Registers that it and all that it calls take.
-    pub(crate) extent: u32,
-    /// Calls that are under way at once below it.
-    pub(crate) depth: u32,
-}
-
-type Result<T> = core::result::Result<T, VerifyError>;
-
-/// Checks everything.
+/// Verifies a program.
 pub(crate) fn verify(program: &Program) -> Result<Facts> {
     let mut facts = Facts::default();
     tables(program, &mut facts)?;
@@ -87,7 +57,7 @@ pub(crate) fn verify(program: &Program) -> Result<Facts> {
     Ok(facts)
 }
 
-/// Everything but functions and code.
+/// Checks everything except functions and code.
 fn tables(program: &Program, facts: &mut Facts) -> Result<()> {
     let error = |rule| Err(VerifyError::table(rule));
     let sizes = [
@@ -125,14 +95,10 @@ fn tables(program: &Program, facts: &mut Facts) -> Result<()> {
     Ok(())
 }
 
-fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
-    if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
-}
-
-/// All strings are different, so that a text has one number.
-fn strings(program: &Program, table: &mut Index) -> Result<()> {
+/// Checks that strings are distinct, so that a text has one number.
+fn strings(program: &Program, table: &mut HashIndex) -> Result<()> {
     let get = |id| program.strings.get(StringId(id)).unwrap_or_default();
-    *table = Index::with_room(program.strings.len());
+    *table = HashIndex::with_room(program.strings.len());
     let all_new = (0..).zip(program.strings.iter()).all(|(id, text)| {
         table.insert_new(id, |other| get(other) == text, |table, id| table.hash_text(get(id)))
     });
@@ -152,7 +118,7 @@ fn shapes(program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Keys meet their tables and are all different; the order is kept for maps of many cases.
+/// Checks that keys are within their tables and distinct; returns the sorted keys of a map with many cases.
 fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, Rule> {
     for &(key, _) in &map.cases {
         match key {
@@ -161,10 +127,10 @@ fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, 
             Key::Nil | Key::Bool(_) => {}
         }
     }
-    let ranked = map.cases.iter().map(|&(key, target)| (Inner::rank(program, key), target));
+    let ranked = map.cases.iter().map(|&(key, target)| (rank(program, key), target));
     let mut order = Vec::new();
     let twice = if map.cases.len() <= FEW_CASES {
-        // Few are compared in place.
+        // A few are compared pairwise.
         let mut few = [(0, 0); FEW_CASES];
         ranked.enumerate().any(|(place, (rank, _))| {
             few[place] = rank;
@@ -178,7 +144,7 @@ fn keys(program: &Program, map: &Map) -> core::result::Result<Vec<(Rank, u16)>, 
     if twice { Err(Rule::Duplicate { what: "key of a map" }) } else { Ok(order) }
 }
 
-/// `Err` where the function's code does not follow the last one's, else what is wrong with it.
+/// `Err` if the function's code does not follow that of the previous one, else the rule that it breaks.
 fn signature(program: &Program, function: &Function, start: u32) -> core::result::Result<Option<Rule>, ()> {
     if function.start != start || function.end <= start || at(function.end) > program.code.len() {
         return Err(());
@@ -199,7 +165,7 @@ fn parameters(program: &Program, function: &Function) -> core::result::Result<()
     if function.parameters.len() > registers {
         return Err(Rule::Count { what: "parameters", found: function.parameters.len(), limit: registers });
     }
-    // Few are compared in place.
+    // A few are compared pairwise.
     let few = function.parameters.len() <= FEW_PARAMETERS;
     let twice = |(place, parameter): (usize, &Parameter)| {
         function.parameters[..place].iter().any(|other| other.name == parameter.name)

@@ -1,16 +1,16 @@
 //! Values as a host reads them: borrowed, without copying.
 
 use crate::heap::Heap;
-use crate::program::Inner;
+use crate::program::ProgramData;
 use crate::render;
 use crate::value::{Tag, Value, at};
 use core::fmt;
 use ilo_spec::program::Number;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// nil.
+    /// Nil.
     Nil,
     /// A bool.
     Bool,
@@ -26,23 +26,25 @@ pub enum Kind {
     Record,
 }
 
-/// A value of a run, borrowed.
+/// A borrowed value of a run.
 #[derive(Clone, Copy)]
 pub struct View<'v> {
     pub(crate) heap: &'v Heap,
-    pub(crate) program: &'v Inner,
+    pub(crate) program: &'v ProgramData,
     pub(crate) value: &'v Value,
 }
 
 impl<'v> View<'v> {
+    #[inline]
     fn other(&self, value: &'v Value) -> View<'v> {
         View { heap: self.heap, program: self.program, value }
     }
 
-    /// What it is.
+    /// Its kind.
+    #[inline]
     pub fn kind(&self) -> Kind {
         match self.value.tag {
-            // No scout shows what it does not know.
+            // Look-ahead does not show unknown values.
             Tag::Nil | Tag::Unknown => Kind::Nil,
             Tag::False | Tag::True => Kind::Bool,
             Tag::Int => Kind::Int,
@@ -54,11 +56,13 @@ impl<'v> View<'v> {
     }
 
     /// Whether it is nil.
+    #[inline]
     pub fn is_nil(&self) -> bool {
         self.value.tag == Tag::Nil
     }
 
-    /// The bool that it is.
+    /// The bool, if it is one.
+    #[inline]
     pub fn as_bool(&self) -> Option<bool> {
         match self.value.tag {
             Tag::True => Some(true),
@@ -67,41 +71,48 @@ impl<'v> View<'v> {
         }
     }
 
-    /// The integer that it is; a double is none, even a whole one.
+    /// The integer, if it is one; a double is not, even if it is whole.
+    #[inline]
     pub fn as_i64(&self) -> Option<i64> {
         (self.value.tag == Tag::Int).then(|| self.value.as_int())
     }
 
-    /// The number that it is, as a double: an integer beyond 2^53 is rounded.
+    /// The number as a double, if it is one; an integer beyond 2^53 is rounded.
+    #[inline]
     pub fn as_f64(&self) -> Option<f64> {
         match self.as_number()? {
-            #[allow(clippy::cast_precision_loss, reason = "as is said")]
+            #[allow(clippy::cast_precision_loss, reason = "documented")]
             Number::Int(value) => Some(value as f64),
             Number::Double(value) => Some(value),
         }
     }
 
-    /// The number that it is, exactly, of either kind.
+    /// The exact number, if it is one.
+    #[inline]
     pub fn as_number(&self) -> Option<Number> {
         self.value.as_number()
     }
 
-    /// The text that it is.
+    /// The text, if it is one.
+    #[inline]
     pub fn as_text(&self) -> Option<&'v str> {
         (self.value.tag == Tag::Text).then(|| self.heap.text_of(self.program, *self.value))
     }
 
-    /// Items of a list or fields of a record; 0 for anything else.
+    /// The number of items or fields; 0 for other kinds.
+    #[inline]
     pub fn len(&self) -> usize {
         self.heap.len(self.program, *self.value)
     }
 
     /// Whether it has no items or fields.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The items of a list; none of anything else.
+    /// The items of a list; none for other kinds.
+    #[inline]
     pub fn items(&self) -> impl ExactSizeIterator<Item = View<'v>> + use<'v> {
         let items =
             if self.value.tag == Tag::List { self.heap.items(self.program, *self.value) } else { &[] };
@@ -109,7 +120,8 @@ impl<'v> View<'v> {
         items.iter().map(move |value| view.other(value))
     }
 
-    /// Names and values of a record's fields, in order; none of anything else.
+    /// The names and values of a record's fields, in order; none for other kinds.
+    #[inline]
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'v str, View<'v>)> + use<'v> {
         let (names, values) = if self.value.tag == Tag::Record {
             (
@@ -126,7 +138,8 @@ impl<'v> View<'v> {
             .map(move |(&name, value)| (view.heap.shapes.name(view.program, name), view.other(value)))
     }
 
-    /// The field of that name, where it is a record that has it.
+    /// The field with that name, if it is a record that has it.
+    #[inline]
     pub fn field(&self, name: &str) -> Option<View<'v>> {
         if self.value.tag != Tag::Record {
             return None;
@@ -136,7 +149,8 @@ impl<'v> View<'v> {
         Some(self.other(self.heap.at(at(self.value.low()) + place)))
     }
 
-    /// Writes it as compact JSON. Does not recurse; a value that left a run is bounded by its memory limit.
+    /// Writes it as compact JSON. It does not recurse; the size of a value that left a run is bounded by the
+    /// memory limit.
     ///
     /// # Errors
     /// Those of the sink.

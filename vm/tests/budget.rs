@@ -1,4 +1,4 @@
-//! What is charged for room, to the byte, and when a heap is cleared (10.5, 10.10), by what the host can see of a run.
+//! Memory charges, to the byte, and when the heap is collected (10.5, 10.10), as a host can observe them.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -13,7 +13,7 @@ fn limits(memory: u64) -> Limits {
     Limits { memory, fuel: 1 << 40, ..Limits::default() }
 }
 
-/// What so many bytes of text are charged: three bytes for each sixteen go to the map that clearing needs.
+/// The charge for that many bytes of text: the mark bits take three bytes for every sixteen.
 fn room(bytes: u64) -> u64 {
     bytes + bytes.div_ceil(16) * 3
 }
@@ -24,7 +24,7 @@ fn started(program: &Program, argument: &str, memory: u64) -> Run {
     run
 }
 
-/// Room for text is twice what there was; where the limit is nearer than that, all that is left, and no more.
+/// Room for text doubles; if the limit is nearer than that, it takes all that is left, and no more.
 #[test]
 fn near_its_limit_an_arena_takes_what_is_left() {
     let mut asm = Asm::new(&["long"]);
@@ -43,12 +43,12 @@ fn near_its_limit_an_arena_takes_what_is_left() {
     drive(&mut ample, NO_TOOLS);
     assert_eq!(ample.memory_used(), before + room(20_000) - room(10_000), "room for as much again");
     let need = room(15_000) - room(10_000);
-    // The map's three bytes for the last sixteen are kept back.
+    // The three bytes of mark bits for the last sixteen are kept back.
     for spare in [2, 3, 4, 64, 1_000] {
         let limit = before + need + spare;
         let mut run = started(&program, &long, limit);
         assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":5000}"#, "{spare}");
-        // A byte more is charged four at most.
+        // One more byte is charged at most four.
         assert!(limit - run.memory_used() < 3 + 4, "{} of {limit}", run.memory_used());
     }
     let limit = before + need - 1;
@@ -61,7 +61,7 @@ fn near_its_limit_an_arena_takes_what_is_left() {
     assert!(outcome.contains(&message), "{outcome}");
 }
 
-/// The same of values, which are sixteen bytes each.
+/// The same for values, which are sixteen bytes each.
 #[test]
 fn near_its_limit_there_is_room_for_values() {
     let mut asm = Asm::new(&["list"]);
@@ -85,12 +85,13 @@ fn near_its_limit_there_is_room_for_values() {
         let limit = start(MIB).memory_used() + need + spare;
         let mut run = start(limit);
         assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":200}"#, "{spare}");
-        // A value more is charged nineteen at most.
+        // One more value is charged at most nineteen.
         assert!(limit - run.memory_used() < 3 + 19, "{} of {limit}", run.memory_used());
     }
 }
 
-/// What a run has when it starts, and at each of its calls, where each pass of its loop forgets a text of a thousand bytes.
+/// The memory of a run at its start and at each call; each pass of its loop makes a thousand bytes of garbage
+/// text.
 fn forgetting(kept: &str) -> Vec<u64> {
     let mut asm = Asm::new(&["kept", "items"]);
     let call = asm.call("tool", &[]);
@@ -117,7 +118,8 @@ fn forgetting(kept: &str) -> Vec<u64> {
     used
 }
 
-/// A heap is cleared when half of the memory is taken, then when twice of what was left is, and never more than all.
+/// The heap is collected when half of the memory is taken, then whenever usage has doubled, and before memory
+/// runs out.
 #[test]
 fn a_heap_is_cleared_when_twice_what_was_left_is_taken() {
     for (kept, marks) in [(10, 2), (150_000, 2), (300_000, 1)] {
@@ -125,7 +127,7 @@ fn a_heap_is_cleared_when_twice_what_was_left_is_taken() {
         let mut mark = (2 * used[0]).clamp(MIB / 2, MIB);
         let mut found = 0;
         for pair in used.windows(2).filter(|pair| pair[1] < pair[0]) {
-            // An arena takes what is left before the mark, but for a byte and the map of sixteen.
+            // An arena takes what is left before the threshold, except one byte and its mark bits.
             assert!(mark - pair[0] < 3 + 4, "{kept}: {} of {mark}", pair[0]);
             mark = (2 * pair[1]).clamp(MIB / 2, MIB);
             found += 1;
@@ -135,7 +137,7 @@ fn a_heap_is_cleared_when_twice_what_was_left_is_taken() {
     }
 }
 
-/// Where clearing makes no room before its mark, the rest of the memory is there all the same.
+/// If a collection frees nothing before its threshold, the rest of the memory can still be used.
 #[test]
 fn one_text_may_take_more_than_half() {
     let mut asm = Asm::new(&["small"]);
@@ -154,7 +156,7 @@ fn one_text_may_take_more_than_half() {
     assert_eq!(drive(&mut run, NO_TOOLS), r#"{"status":"ok","value":600000}"#);
 }
 
-/// What is too large is told in its own unit.
+/// A size error names the unit.
 #[test]
 fn what_is_too_large_is_told_in_its_unit() {
     let mut asm = Asm::new(&["a"]);
@@ -177,7 +179,7 @@ fn what_is_too_large_is_told_in_its_unit() {
     assert!(refused.contains("a text of at least 3 bytes passes the limit of 2"), "{refused}");
 }
 
-/// Calls that were made stay made: of four, the third restored has one left.
+/// Calls made before a snapshot count: of four, the third restored one has one left.
 #[test]
 fn calls_stay_counted_in_a_snapshot() {
     let mut asm = Asm::new(&["a"]);
@@ -201,7 +203,7 @@ fn calls_stay_counted_in_a_snapshot() {
     }
 }
 
-/// What restoring itself takes is given back: the same values are charged what they were.
+/// Memory taken by restoring is returned: the same values have the same charge.
 #[test]
 fn a_restored_run_is_charged_for_its_values_alone() {
     let mut asm = Asm::new(&["list"]);

@@ -1,4 +1,4 @@
-//! Every instruction with every kind of operand, as data: what it comes to, or which fault.
+//! Every instruction with every kind of operand, as data: its result or its fault.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -30,7 +30,7 @@ fn number(datum: Datum<'_>) -> Option<Number> {
     }
 }
 
-/// The same rows for the form with two registers and, where `b` is a number, the form with a constant.
+/// The same rows for the form with two registers, and if `b` is a number, for the form with a constant.
 fn check_with_constant(name: &str, op: Op, constant: Op, rows: Rows<'_>) {
     check(name, op, rows);
     for (a, b, expected) in rows {
@@ -134,7 +134,7 @@ fn arithmetic() {
     );
 }
 
-/// Pairs with their order: `<`, `=`, `>`, or `x` where there is none, and whether they are equal.
+/// Pairs with their order (`<`, `=`, `>`, or `x` if there is none) and whether they are equal.
 const ORDERED: Rows<'static> = &[
     (i(1), i(2), "<"),
     (i(2), i(2), "="),
@@ -151,7 +151,7 @@ const ORDERED: Rows<'static> = &[
     (t("a"), t("b"), "<"),
     (t("a"), t("a"), "="),
     (t("a"), t(""), ">"),
-    // Code points order these the other way than UTF-16 does.
+    // By code point the order is the opposite of that in UTF-16.
     (t("\u{ffff}"), t("\u{10000}"), "<"),
     (t("1"), i(1), "x"),
     (NIL, NIL, "x="),
@@ -186,7 +186,7 @@ fn stays(op: Op, a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> Strin
 #[test]
 fn comparison() {
     let (dst, a, b, number_id, to) = (Out(2), In(0), In(1), NumberId(0), To(2));
-    // The instruction, its jump, its jump with a constant, and for which orders it holds.
+    // The instruction, its jump, its jump with a constant, and the orders for which it holds.
     let relations: [(Op, Op, Op, &str); 6] = [
         (Op::Lt { dst, a, b }, Op::UnlessLt { a, b, to }, Op::UnlessLtC { a, number: number_id, to }, "<"),
         (Op::Le { dst, a, b }, Op::UnlessLe { a, b, to }, Op::UnlessLeC { a, number: number_id, to }, "<="),
@@ -292,14 +292,23 @@ fn lists() {
             (l(&[i(7), t("x")]), i(0), "7"),
             (l(&[i(7), t("x")]), d(1.0), "\"x\""),
             (l(&[i(7)]), i(1), "index-out-of-range"),
-            (l(&[i(7)]), i(-1), "index-out-of-range"),
+            (l(&[i(7), t("x")]), i(-1), "\"x\""),
+            (l(&[i(7), t("x")]), d(-2.0), "7"),
+            (l(&[i(7)]), i(-2), "index-out-of-range"),
+            (l(&[i(7)]), MIN, "index-out-of-range"),
+            (l(&[i(7)]), MAX, "index-out-of-range"),
             (l(&[i(7)]), d(0.5), "index-out-of-range"),
             (l(&[i(7)]), d(1e300), "index-out-of-range"),
             (l(&[]), i(0), "index-out-of-range"),
             (l(&[i(7)]), t("0"), MISMATCH),
             (t("abc"), i(0), MISMATCH),
             (r(&[("a", i(1))]), i(0), MISMATCH),
+            (r(&[("a", i(1))]), t("a"), "1"),
+            (r(&[("own", NIL)]), t("own"), "null"),
+            (r(&[("a", i(1))]), t("own"), "missing-field"),
+            (r(&[]), t(""), "missing-field"),
             (NIL, i(0), MISMATCH),
+            (NIL, t("a"), MISMATCH),
         ],
     );
     check(
@@ -331,6 +340,22 @@ fn lists() {
         Op::List { dst, first: First(0), count: Count(2) },
         &[(i(1), t("x"), "[1,\"x\"]"), (l(&[l(&[])]), r(&[]), "[[[]],{}]")],
     );
+    // The items of two lists; else as before.
+    let (a, b) = (In(0), In(1));
+    for op in [Op::Add { dst, a, b }, Op::ConcatTwo { dst, a, b }] {
+        check(
+            "two lists",
+            op,
+            &[(l(&[i(1)]), l(&[t("x"), l(&[NIL])]), "[1,\"x\",[null]]"), (l(&[]), l(&[]), "[]")],
+        );
+    }
+    assert_eq!(short(&run(&[Op::ReturnAdd { a, b }], l(&[i(1)]), l(&[i(2)]), |_| {})), "[1,2]");
+    check("a list and none", Op::Add { dst, a, b }, &[(l(&[]), i(1), MISMATCH), (i(1), l(&[]), MISMATCH)]);
+    check(
+        "concat.two",
+        Op::ConcatTwo { dst, a, b },
+        &[(l(&[i(1)]), t("x"), r#""[1]x""#), (NIL, d(1.5), r#""nil1.5""#), (t(""), t(""), r#""""#)],
+    );
     check("no items", Op::List { dst, first: First(0), count: Count(0) }, &[(NIL, NIL, "[]")]);
 }
 
@@ -361,8 +386,12 @@ fn records() {
             (r(&[("a", NIL)]), NIL, "true"),
             (r(&wide), NIL, "true"),
             (r(&[("z", NIL)]), NIL, "false"),
-            (l(&[]), NIL, MISMATCH),
+            (l(&[]), NIL, "false"),
+            (l(&[i(1), t("a")]), NIL, "true"),
+            (t("cab"), NIL, "true"),
+            (t("bc"), NIL, "false"),
             (i(1), NIL, MISMATCH),
+            (NIL, NIL, MISMATCH),
         ],
     );
     check(
@@ -375,7 +404,16 @@ fn records() {
             (r(&[("other", NIL)]), t("never seen"), "false"),
             (r(&wide), t("f299"), "true"),
             (r(&[]), i(1), MISMATCH),
-            (l(&[]), t("a"), MISMATCH),
+            (l(&[]), t("a"), "false"),
+            (l(&[NIL, d(1.0)]), i(1), "true"),
+            (l(&[l(&[i(1)])]), l(&[i(1)]), "true"),
+            (l(&[t("ab")]), t("a"), "false"),
+            (t("añb"), t("ñ"), "true"),
+            (t("abc"), t(""), "true"),
+            (t("abc"), t("abcd"), "false"),
+            (t("1"), i(1), MISMATCH),
+            (NIL, t("a"), MISMATCH),
+            (i(1), i(1), MISMATCH),
         ],
     );
     let shape = ilo_spec::operand::ShapeId(0);
@@ -424,7 +462,7 @@ fn switches() {
         Key::Number(NumberId(0)),
         Key::Text(ilo_spec::operand::StringId(3)),
     ];
-    // Few cases, then so many that they are looked up.
+    // Few cases, then enough for a binary search.
     for more in [0, 20] {
         for (value, expected) in [
             (NIL, "0"),

@@ -19,7 +19,7 @@ fn code_of(outcome: &str) -> &str {
     }
 }
 
-/// Runs f(a, b) of eight registers under limits.
+/// Runs f(a, b) with eight registers under limits.
 fn run(code: &[Op], arguments: &[Datum<'_>; 2], limits: Limits, answer: Datum<'static>) -> String {
     let mut asm = Asm::new(&["a", "b"]);
     asm.call("tool", &[]);
@@ -88,7 +88,7 @@ fn depth() {
 
 #[test]
 fn registers_are_taken_before_anything_runs() {
-    // 258 and eight of the function, two arguments: each 16 bytes.
+    // 258 registers and eight of the function, two arguments: 16 bytes each.
     const TAKEN: u64 = (258 + 8 + 2) * 16;
     let mut asm = Asm::new(&["a", "b"]);
     asm.function("f", &["a", "b"], PLAIN, 8, &[RETURN]);
@@ -121,12 +121,12 @@ fn what_ends_a_run_in_a_rollback_says_so() {
     invoked[0] = invoke;
     asm.function("invokes", &[], PLAIN, 8, &invoked);
     let program = asm.build();
-    for (function, said) in [(0, false), (1, true), (2, true)] {
+    for (function, unfinished) in [(0, false), (1, true), (2, true)] {
         let mut run = Run::new(&program, Limits { tool_calls: 0, ..Limits::default() });
         run.start(FunctionId(function), &[]).unwrap();
         let outcome = drive(&mut run, NO_TOOLS);
-        let end = "has made them; a rollback was not finished";
-        assert_eq!((code_of(&outcome), outcome.contains(end)), ("too-many-calls", said), "{outcome}");
+        let end = "tool calls; a rollback was not finished";
+        assert_eq!((code_of(&outcome), outcome.contains(end)), ("too-many-calls", unfinished), "{outcome}");
     }
 }
 
@@ -176,8 +176,8 @@ fn exactly(asm: impl Fn() -> Asm, arguments: &[Datum<'_>], tools: Tool<'_>) {
     assert_eq!(within(Limits { fuel, ..Limits::default() }), expected);
     assert_eq!(code_of(&within(Limits { fuel: fuel - 1, ..Limits::default() })), "fuel");
     assert_eq!(within(Limits { memory, ..Limits::default() }), expected);
-    // Growing takes what is left where it is less than double, so a run may need less than it was charged; but never
-    // more, and with nothing it does not start.
+    // Growth takes what is left if that is less than double, so a run may need less than it was charged, but
+    // never more; and with no memory it does not start.
     assert_eq!(within(Limits { memory: 0, ..Limits::default() }), "memory");
     let mut lower = memory;
     while within(Limits { memory: lower, ..Limits::default() }) == expected {
@@ -218,7 +218,7 @@ fn fuel_and_memory() {
 #[test]
 #[cfg_attr(miri, ignore = "takes hours")]
 fn a_value_that_would_fill_a_disk_does_not_leave() {
-    // Forty lists of two, each holding the last one twice: a million million values in a hundred places.
+    // Forty lists of two, each holding the previous one twice: a million million values in a hundred places.
     let mut code = vec![Op::Move { dst: Out(2), src: In(0) }, Op::Move { dst: Out(3), src: In(0) }];
     for _ in 0..40 {
         code.push(Op::List { dst: Out(2), first: First(2), count: Count(2) });
@@ -301,7 +301,7 @@ fn a_builder_takes_events_in_order_only() {
         builder.double(0.5).unwrap();
         builder.end().unwrap();
         builder.finish().unwrap();
-        // Every misuse leaves the call waiting.
+        // After every misuse the call still waits.
         let misuses: [(&[u8], Misuse); 6] = [
             (b"rn", Misuse::ValueWithoutKey),
             (b"lk", Misuse::KeyOutOfPlace),

@@ -1,4 +1,4 @@
-//! Snapshots: what they hold, how small they are, and everything that is refused.
+//! Snapshots: their content, their size, and everything that is refused.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod common;
@@ -10,7 +10,7 @@ use ilo_vm::{Datum, FunctionId, Limits, NotWaiting, Program, RestoreError, Run, 
 
 const USER: &[(&str, Datum<'static>)] = &[("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true))];
 
-/// notify, started with a user-id of two bytes and a message of five, at its first call.
+/// The notify program with a user-id of two bytes and a message of five, at its first call.
 fn waiting(program: &Program) -> Run {
     let mut run = Run::new(program, Limits::default());
     run.start(FunctionId(0), &[Datum::Text("u1"), Datum::Text("hello")]).unwrap();
@@ -113,7 +113,7 @@ fn what_was_used_stays_used_and_there_is_nothing_to_rewind_to() {
     assert_eq!(error.code().as_str(), "too-large");
 }
 
-/// f(a): calls a tool, with `a` or without, then returns `a`.
+/// f(a): calls a tool, with or without `a`, then returns `a`.
 fn echo(with: bool) -> Program {
     let mut asm = Asm::new(&["a"]);
     asm.call("tool", if with { &["a"] } else { &[] });
@@ -131,7 +131,7 @@ fn forged(program: &Program, value: &[u8]) -> Vec<u8> {
     run.start(FunctionId(0), &[Datum::Nil]).unwrap();
     assert!(matches!(run.step(), Step::Call(_)));
     let plain = snapshot(&run);
-    // Before the value: magic, version, program, and six numbers; after it: no notes, and the sum.
+    // Before the value: magic, version, program, and six numbers; after it: no notes, and the checksum.
     assert_eq!((plain.len(), plain[19]), (29, 0));
     let mut bytes = [&plain[..19], value, &[0; 9]].concat();
     seal(&mut bytes);
@@ -150,7 +150,8 @@ fn values_are_what_their_bytes_say() {
         (&[7, 1], r#""tool""#),
         (&[8, 2, 5, 1, b'x', 6, 0], r#"["x","x"]"#),
         (&[8, 0], "[]"),
-        // A list of two, of which another list has the first item only; the second item is a list with that one.
+        // A list of two; another list has only its first item; the second item is a list that contains the
+        // other list.
         (&[9, 1, 2, 4, 0, 8, 1, 12, 0, 1], "[null]"),
         (&[9, 2, 2, 2, 0, 8, 1, 12, 0, 1], "[null,[[null]]]"),
         (&[8, 2, 11, 0, 1, 1, 1, b'x', 0, 11, 0, 2], r#"[{"x":null},{"x":true}]"#),
@@ -180,7 +181,7 @@ fn values_that_break_a_rule_are_refused() {
         (&[7, 3], "the number of a string"),
         (&[8, 9, 0], "at most 2 items, found 9"),
         (&[8, 2, 0], "at byte 23: the bytes end too early"),
-        // A list in itself, and one that has more than is there.
+        // A list in itself, and one that has more items than exist.
         (&[8, 1, 12, 0], "a list or record that is whole"),
         (&[9, 1, 1, 4, 12, 0, 1], "a length of what is there of the list"),
         (&[9, 2, 1, 4, 0], "a length of the list within its items"),
@@ -224,7 +225,7 @@ fn depth_and_size_keep_to_the_limits() {
     assert_eq!(error.code().as_str(), "too-large");
 }
 
-/// Builds a list of all beginnings of a list, in a loop, then calls a tool and returns all of it.
+/// Builds a list of all prefixes of a list in a loop, then calls a tool and returns everything.
 fn beginnings() -> Asm {
     let mut asm = Asm::new(&["items"]);
     asm.call("tool", &[]);

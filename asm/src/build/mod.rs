@@ -72,7 +72,7 @@ fn open<'a>(
             diagnostics.push(
                 Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
                     .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
-                    .help("`--from` says which notation it is"),
+                    .help("pass the notation with `--from`"),
             );
             nothing
         }
@@ -93,7 +93,7 @@ fn documents<'a>(
     let mark = diagnostics.mark();
     let mut reading =
         steps::read((documents, &[]), habits::lint, source, notation, arena, limits, diagnostics);
-    if reading.inexact || diagnostics.has_since(mark) {
+    if reading.inexact || diagnostics.mark() != mark {
         let mut reported = Diagnostics::default();
         if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
             diagnostics.rewind(mark);

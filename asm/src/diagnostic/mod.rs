@@ -7,8 +7,6 @@
 pub mod fix;
 pub mod json;
 pub(crate) mod source;
-#[cfg(feature = "cli")]
-pub mod terminal;
 
 use crate::span::Span;
 use core::fmt;
@@ -208,11 +206,6 @@ impl Diagnostics {
         self.dropped = mark.dropped;
     }
 
-    /// Whether any was added since the mark.
-    pub fn has_since(&self, mark: Mark) -> bool {
-        self.list.len() > mark.kept
-    }
-
     /// Whether an error was added since the mark.
     pub fn has_errors_since(&self, mark: Mark) -> bool {
         self.errors > mark.errors
@@ -267,7 +260,7 @@ impl Diagnostics {
 }
 
 /// A state of [`Diagnostics`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     kept: usize,
     errors: usize,

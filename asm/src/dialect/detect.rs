@@ -4,8 +4,9 @@
 //! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: the
 //! errors of a source are for the reader of the notation that it was meant for.
 
+use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;
-use crate::source::{TOP_KEYS, begins_id_text, conversation, trimmed, workflow_key};
+use crate::source::{begins_id_text, conversation, trimmed};
 
 impl Notation {
     /// The notation of a source, from its content; `None` where it looks like none. One pass over the source.
@@ -14,8 +15,26 @@ impl Notation {
     }
 }
 
-/// Those of [`TOP_KEYS`] that one notation alone has. They weigh more than all others together.
-const TELLING: [&str; 5] = ["function", "fn", "body", "meta", "name"];
+/// The JSON and YAML notations in the order in which they win where equally many words speak for several.
+const NOTATIONS: [Notation; 4] =
+    [Notation::ToolCalling, Notation::Constrained, Notation::Mcp, Notation::Workflow];
+
+/// The words at the top of a program in a notation.
+fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
+    let keys: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+    keys.iter().map(move |&key| Dialect::of(notation).word(key))
+}
+
+/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others together.
+fn weight(word: &str, notation: Notation) -> usize {
+    let has = |notation: Notation| top(notation).any(|own| own == word);
+    let alone = NOTATIONS.iter().all(|&other| other == notation || !has(other));
+    match (has(notation), alone) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 16,
+    }
+}
 
 /// What a source of each notation begins like, for the message where it is none of them.
 pub(crate) const BEGINNINGS: &str = "`; fn name(…) -> type`, `{\"function\": …}`, `{\"fn\":…}`, `{\"meta\": …}`, or \
@@ -35,16 +54,24 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
     if start.starts_with(['{', '[']) {
         return json(start);
     }
-    let mut keys = start.lines().filter_map(workflow_key).peekable();
+    let mut keys = start.lines().filter_map(yaml_key).peekable();
     if start.starts_with(';') || begins_id_text(start) {
         return Some(Notation::Id);
     }
     keys.peek().is_some().then_some(Notation::Workflow)
 }
 
+/// The key of a workflow that a line begins with.
+fn yaml_key(line: &str) -> Option<&str> {
+    let (key, rest) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
+    let key = key.trim_end().trim_matches(['"', '\'']);
+    let blank = rest.is_empty() || rest.starts_with([' ', '\t', '\r']);
+    (blank && NOTATIONS.iter().any(|&notation| weight(key, notation) > 0)).then_some(key)
+}
+
 /// The JSON notation whose keys the first record has; tool calling where it has none of any.
 fn json(start: &str) -> Option<Notation> {
-    let mut scores = [0_usize; TOP_KEYS.len()];
+    let mut scores = [0_usize; NOTATIONS.len()];
     let mut any = false;
     let mut keys = Keys::of_first_record(start);
     // A workflow in JSON has a record of steps; a function with a name and a list of them is another's.
@@ -55,10 +82,8 @@ fn json(start: &str) -> Option<Notation> {
         let value = keys.rest.trim_start().strip_prefix(':').unwrap_or("").trim_start();
         seen_name |= key == "name";
         named_steps |= key == "steps" && value.starts_with('{');
-        for ((_, words), score) in TOP_KEYS.iter().zip(&mut scores) {
-            if words.contains(&key) {
-                *score += if TELLING.contains(&key) { 16 } else { 1 };
-            }
+        for (&notation, score) in NOTATIONS.iter().zip(&mut scores) {
+            *score += weight(key, notation);
         }
     }
     if let Some(workflow) = scores.last_mut().filter(|_| !named_steps) {
@@ -66,7 +91,7 @@ fn json(start: &str) -> Option<Notation> {
     }
     let best = scores.iter().copied().max().unwrap_or_default();
     let found = scores.iter().position(|&score| score == best && best > 0);
-    let notation = found.and_then(|at| TOP_KEYS.get(at)).map(|&(notation, _)| notation);
+    let notation = found.and_then(|at| NOTATIONS.get(at)).copied();
     notation.or((!any || seen_name).then_some(Notation::ToolCalling))
 }
 

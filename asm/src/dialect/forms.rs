@@ -1,8 +1,21 @@
 //! How the steps of each notation are written, for messages.
 
 use super::{Dialect, Key, STEPS};
+use crate::notation::Notation;
 
 impl Dialect {
+    /// How a program is written.
+    pub(crate) fn program_form(self) -> &'static str {
+        match self.notation {
+            Notation::Constrained => "`{\"fn\":…,\"in\":{…},\"out\":…,\"body\":[…]}`",
+            Notation::Workflow => "`name:`, `input:`, `output:` and `steps:`",
+            Notation::Mcp => "`{\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}, \"steps\": […]}`",
+            Notation::ToolCalling | Notation::Id => {
+                "`{\"function\": …, \"input\": {…}, \"output\": …, \"steps\": […]}`"
+            }
+        }
+    }
+
     /// The own words of some keys.
     pub(crate) fn listed(self, keys: &[Key]) -> String {
         let own = keys.iter().filter(|&&key| self.has(key));

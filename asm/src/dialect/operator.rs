@@ -240,6 +240,12 @@ impl Operator {
     }
 }
 
+/// The row of what an operator makes.
+pub fn row(makes: Makes) -> &'static Operator {
+    const FIRST: &Operator = &TABLE[0];
+    TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
+}
+
 /// The operator of this spelling.
 pub fn find(spelling: &str) -> Option<&'static Operator> {
     TABLE.iter().find(|operator| operator.spelling == spelling)

@@ -3,6 +3,7 @@
 //! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is what lets
 //! passes over documents recurse. It knows nothing of programs.
 
+mod builder;
 pub(crate) mod edit;
 pub(crate) mod json;
 pub(crate) mod print;
@@ -158,7 +159,7 @@ impl<'a> Key<'a> {
 
 /// Moves the entries with a key of their own to the front, in order, and says how many there are; reports each other
 /// one. Costs no more than their number.
-pub(crate) fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
+fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
     const FEW: usize = 12;
     let mut kept = 0;
     let mut seen: HashMap<Key<'_>, usize> = HashMap::new();
@@ -212,6 +213,15 @@ pub(crate) fn same(a: &[Node<'_>], b: &[Node<'_>]) -> bool {
         _ => false,
     };
     a.len() == b.len() && a.iter().zip(b).all(same_node)
+}
+
+/// The documents of a source, those in a list one by one.
+pub(crate) fn items_of<'a>(documents: &[Node<'a>]) -> Vec<Node<'a>> {
+    let items = |document: &Node<'a>| match document.kind {
+        Kind::List(items) => items.to_vec(),
+        _ => vec![*document],
+    };
+    documents.iter().flat_map(items).collect()
 }
 
 /// The entries of a record; nothing of anything else.

@@ -22,7 +22,7 @@ pub enum Formatted {
     Text(String),
     /// It is no JSON or YAML; the errors are among the diagnostics.
     Refused,
-    /// Another layout would change what it says.
+    /// Another layout would change its meaning.
     LeftAlone,
 }
 

@@ -1,7 +1,7 @@
 //! The layout of YAML, line by line: two blanks a level, one behind a dash, none at the end of a line, one empty line
-//! between steps and before `---`, and at most one elsewhere. Comments stay between the lines they stand between.
+//! between steps and before `---`, and at most one elsewhere. Comments keep their place between lines.
 //!
-//! The lines inside a text, a list or a record that stands on several lines move as a whole.
+//! The lines of a text, list or record that spans several lines move as a whole.
 
 use crate::document::{Kind, Node, Style, Text};
 
@@ -102,7 +102,7 @@ struct Comment<'s> {
 #[derive(Default)]
 struct Layout<'s> {
     out: String,
-    /// What the line stands in, the innermost last.
+    /// The blocks around the line, the innermost last.
     levels: Vec<Level>,
     /// By how much the last line moved: its column as it was and as it is now.
     moved: (usize, usize),
@@ -184,7 +184,7 @@ impl<'s> Layout<'s> {
 
     /// The level of a dash or of anything else at a column.
     fn level(&mut self, dash: bool, old: usize) -> Level {
-        // A list may stand at the column of its key: then its dashes are a level of their own.
+        // A list may begin at the column of its key: then its dashes are a level of their own.
         let closed = |level: &Level| level.old > old || (level.old == old && level.dash && !dash);
         while self.levels.last().is_some_and(closed) {
             self.levels.pop();

@@ -7,12 +7,15 @@
 
 mod absent;
 mod bindings;
+mod branches;
 mod calls;
 mod choices;
 mod lints;
 mod loops;
 mod names;
 mod operations;
+mod programs;
+mod returns;
 mod signatures;
 mod table;
 #[cfg(test)]
@@ -23,7 +26,7 @@ mod words;
 
 use crate::diagnostic::Diagnostics;
 use crate::dialect::Dialect;
-use crate::document::{Kind, Node};
+use crate::document::{Kind, Node, items_of};
 use crate::notation::Notation;
 use bumpalo::Bump;
 
@@ -44,21 +47,19 @@ pub(crate) fn rewrite<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rewritten<'a>> {
-    let (mut changed, mut lost) = (false, Vec::new());
-    let mut program = |node: &Node<'a>| {
-        let new = walk::program(node, Dialect::of(notation), source, arena, (&mut *diagnostics, &mut lost));
-        changed |= new.is_some();
-        new.unwrap_or(*node)
-    };
-    let rewritten: Vec<Node<'a>> = documents
-        .iter()
-        .map(|document| match document.kind {
-            Kind::List(items) => {
-                let items: Vec<Node<'a>> = items.iter().map(&mut program).collect();
-                Node { kind: Kind::List(arena.alloc_slice_copy(&items)), span: document.span }
-            }
-            _ => program(document),
-        })
-        .collect();
-    changed.then(|| Rewritten { documents: arena.alloc_slice_copy(&rewritten), lost })
+    let dialect = Dialect::of(notation);
+    let listed: Vec<Node<'a>> = items_of(documents);
+    let found = programs::programs(&listed, dialect, source, diagnostics);
+    let (mut changed, mut lost) = (found.is_some(), Vec::new());
+    let mut programs = found.unwrap_or(listed);
+    for program in &mut programs {
+        if let Some(new) = walk::program(program, dialect, source, arena, (&mut *diagnostics, &mut lost)) {
+            *program = new;
+            changed = true;
+        }
+    }
+    let list = Kind::List(arena.alloc_slice_copy(&programs));
+    let document =
+        Node { kind: list, span: documents.first().map(|document| document.span).unwrap_or_default() };
+    changed.then(|| Rewritten { documents: arena.alloc_slice_copy(&[document]), lost })
 }

@@ -4,6 +4,7 @@ use crate::dialect::reference::Reference;
 use crate::dialect::survey::Survey;
 use crate::dialect::{Dialect, Key, loose};
 use crate::document::{Node, entries};
+use crate::span::Span;
 use bumpalo::Bump;
 use hashbrown::HashSet;
 
@@ -12,6 +13,7 @@ pub(super) struct Names<'a> {
     /// What binds names, and what refers to them.
     pub(super) survey: Survey<'a>,
     inputs: HashSet<&'a str>,
+    output: Option<Node<'a>>,
 }
 
 impl<'a> Names<'a> {
@@ -23,7 +25,18 @@ impl<'a> Names<'a> {
         let head = member(program, Key::Meta).unwrap_or(*program);
         let inputs = member(&head, Key::Input);
         let inputs = inputs.iter().flat_map(entries).filter_map(|entry| entry.name()).collect();
-        Names { survey: Survey::of(program), inputs }
+        Names { survey: Survey::of(program), inputs, output: member(&head, Key::Output) }
+    }
+
+    /// Whether the type of the function is a result.
+    pub(super) fn is_result(&self) -> bool {
+        let ty = self.output.and_then(|output| output.text());
+        ty.is_some_and(|ty| ty.split_whitespace().next() == Some("result"))
+    }
+
+    /// Where the type of the function is written.
+    pub(super) fn output_span(&self) -> Span {
+        self.output.map(|output| output.span).unwrap_or_default()
     }
 
     /// Whether a name alone may be that of a value.

@@ -127,13 +127,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A text in the place of a node.
-    fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
+    pub(super) fn text_at(&self, text: &str, of: &Node<'a>) -> Node<'a> {
         let text = Text { text: self.at.arena.alloc_str(text), style: Style::Double, start: None };
         Node { kind: Kind::Text(text), span: of.span }
     }
 
     /// A record in the place of a node.
-    fn record_at(&self, list: Vec<Entry<'a>>, of: &Node<'a>) -> Node<'a> {
+    pub(super) fn record_at(&self, list: Vec<Entry<'a>>, of: &Node<'a>) -> Node<'a> {
         Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&list)), span: of.span }
     }
 }

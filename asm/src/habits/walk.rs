@@ -268,6 +268,12 @@ impl<'a> Walk<'_, 'a> {
                 kind_of_step(list)?
             }
         };
+        if form.key == Key::Yield
+            && tail == Tail::Yield
+            && let Some(new) = self.yielded(node)
+        {
+            return self.step_of_kind(&new, tail, name).or(Some(new));
+        }
         let mut keys: Vec<Key> = vec![form.key];
         keys.extend(form.needs.iter().chain(form.takes));
         let second = list.iter().find_map(|entry| {
@@ -301,6 +307,11 @@ impl<'a> Walk<'_, 'a> {
     fn parts(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let new = self.words(node, keys, what);
+        let new = self.ways_out(&new.unwrap_or(*node), keys).or(new);
+        let new = match keys.first() {
+            Some(Key::Switch) => self.switch_for_ifs(&new.unwrap_or(*node)).or(new),
+            _ => new,
+        };
         let node = new.unwrap_or(*node);
         let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
         let tail = if named { Tail::Value } else { tail };
@@ -318,14 +329,21 @@ impl<'a> Walk<'_, 'a> {
             Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else => self.branch(node, tail),
             Key::Body => self.branch(node, Tail::Yield),
-            Key::Args | Key::Obj | Key::Set => self.fields(node),
-            Key::Cases => self.cases(node),
+            Key::Obj | Key::Set => self.fields(node),
+            Key::Args => {
+                let new = self.listed_arguments(node);
+                self.fields(&new.unwrap_or(*node)).or(new)
+            }
+            Key::Cases => {
+                let new = self.listed_cases(node);
+                self.cases(&new.unwrap_or(*node)).or(new)
+            }
             Key::Compensate => self.rollbacks(node),
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
             Key::Handler => self.handler(node, tail),
             Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
+            Key::Return => self.outcome(node),
             Key::Default
-            | Key::Return
             | Key::Ok
             | Key::Err
             | Key::Message
@@ -344,7 +362,14 @@ impl<'a> Walk<'_, 'a> {
         let fails =
             !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
         let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
-        if fails || steps {
+        if let [only] = list
+            && fails
+        {
+            let value = self.value(&only.value, At::Value).unwrap_or(only.value);
+            let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
+            return Some(self.record_at(vec![way], node));
+        }
+        if steps {
             return self.fields(node);
         }
         self.keyed(node, &HANDLER, "a handler", tail)
@@ -390,7 +415,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A value, or a formula.
-    fn value(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
+    pub(super) fn value(&mut self, node: &Node<'a>, at: At) -> Option<Node<'a>> {
         if self.depth >= DEEPEST {
             return None;
         }

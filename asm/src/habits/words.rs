@@ -216,7 +216,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Warns of another notation's word.
-    fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
+    pub(super) fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
         let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
         let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
         let mut warning = Diagnostic::new(Code::SisterWord, entry.key.span, message)

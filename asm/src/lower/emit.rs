@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 pub(super) struct Reg(pub(super) u16);
 
 impl Reg {
-    /// As an instruction has it. Past the last register the function is refused, whatever stands here.
+    /// As an instruction has it. A function that needs a register past the last is refused, so the value does not matter then.
     pub(super) fn byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(u8::MAX)
     }

@@ -3,10 +3,11 @@
 //! An expression is asked for in [`Want::Any`] register, where a slot's own will do, or [`Want::Into`] one, which is then
 //! written by the last instruction only, after every operand was read.
 
-use super::emit::{Label, Reg};
-use super::function::Body;
-use super::tables::Full;
-use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Unary};
+use super::emit::{Code, Label, Reg};
+use super::slots::Registers;
+use super::tables::{Full, Tables};
+use crate::ast::{Binary, Call, Expr, ExprKind, Field, File, Literal, MatchMap, Parameter, Slot, Unary};
+use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{
@@ -24,10 +25,53 @@ pub(super) enum Want {
     Into(Reg),
 }
 
-type Lowered<T> = Result<T, Full>;
+/// Something made, unless a table is full.
+pub(super) type Lowered<T> = Result<T, Full>;
 
-impl<'a> Body<'a, '_, '_> {
-    /// Evaluates an expression, and says where its value is.
+/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
+pub(super) type Aliases = SmallVec<[(Slot, Reg); 2]>;
+
+/// What lowering an expression works on: the code so far and what checking learned of the function.
+pub(super) struct Values<'c, 'l> {
+    pub(super) file: &'l File<'l>,
+    /// The number of each function of the file in the program.
+    pub(super) numbers: &'l [u16],
+    pub(super) tables: &'l mut Tables,
+    pub(super) facts: &'c Facts,
+    pub(super) registers: &'l mut Registers,
+    pub(super) code: &'l mut Code,
+    pub(super) aliases: Aliases,
+}
+
+impl<'a, 'l> Values<'_, 'l> {
+    pub(super) fn tables(&mut self) -> &mut Tables {
+        self.tables
+    }
+
+    /// The register of a slot that is read.
+    pub(super) fn slot(&self, slot: Slot) -> Reg {
+        if let Some(&(_, register)) = self.aliases.iter().rev().find(|(alias, _)| *alias == slot) {
+            return register;
+        }
+        self.registers.get(slot).unwrap_or(Reg(0))
+    }
+
+    pub(super) fn is_slot(&self, register: Reg) -> bool {
+        register.0 < self.registers.count
+    }
+
+    /// The number and the parameters of the function that a call goes to.
+    pub(super) fn callee(&self, call: &Call<'_>) -> Option<(u16, &'l [Parameter<'l>])> {
+        let index = self.facts_of(call).function? as usize;
+        let number = *self.numbers.get(index)?;
+        Some((number, self.file.functions.get(index)?.parameters))
+    }
+
+    pub(super) fn facts_of(&self, call: &Call<'_>) -> CallFacts {
+        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Evaluates an expression; the register that holds its value.
     pub(super) fn expr(&mut self, expr: &Expr<'a>, want: Want) -> Lowered<Reg> {
         if let ExprKind::Ref(slot) = expr.kind {
             let source = self.slot(slot);
@@ -274,7 +318,7 @@ impl<'a> Body<'a, '_, '_> {
                 _ => Op::UnlessGe { a, b, to },
             }
         };
-        let Body { code, tables, .. } = self;
+        let Values { code, tables, .. } = self;
         code.jump_fused(op, at, label, &tables.number_list);
         Ok(())
     }
@@ -486,7 +530,7 @@ impl<'a> Body<'a, '_, '_> {
         let (dst, fail) = (dst.write(), OnFail(0));
         let op = match self.callee(call) {
             Some((number, parameters)) => {
-                // The callee's frame begins at its arguments, so they stand above everything in use.
+                // The callee's frame begins at its arguments, so they lie above everything in use.
                 let first = self.code.take(parameters.len());
                 for argument in call.arguments {
                     let place = parameters.iter().position(|p| p.name.text == argument.name.text);

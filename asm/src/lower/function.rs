@@ -1,19 +1,15 @@
 //! Statements to instructions.
 //!
-//! A block is made for what its value is wanted for ([`Then`]). What makes one says whether its end is reached; what
-//! cannot be reached is not made. An arm that never falls through goes behind the function ([`Deferred`]), the other arm
-//! is simply followed by what comes next.
+//! A block is made for a purpose of its value ([`Then`]). Making it returns whether its end is reached ([`End`]);
+//! unreachable code is not made. An arm that never falls through is placed after the function ([`Deferred`]); the other
+//! arm is followed by the next statement.
 
-use super::emit::{Code, Label, Reg};
-use super::expr::Want;
-use super::slots::Registers;
-use super::tables::{Full, Tables};
-use super::{Lowering, Problem};
+use super::emit::{Label, Reg};
+use super::expr::{Aliases, Lowered, Values, Want};
 use crate::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, File, For, Function, If, Literal, Match,
-    Parameter, Slot, Stmt, StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Slot, Stmt,
+    StmtKind,
 };
-use crate::check::{CallFacts, Facts};
 use crate::matched::{Matched, matched_call};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -21,9 +17,9 @@ use ilo_spec::operand::{LoopBase, To};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
-/// What a block's value is wanted for.
+/// The purpose of a block's value.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Then {
+enum Then {
     /// Nothing.
     Drop,
     /// To be put into a register.
@@ -36,12 +32,12 @@ pub(super) enum Then {
 
 /// Whether the end of what was made is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+enum End {
     Reached,
     Never,
 }
 
-/// A block that stands behind the function.
+/// A block whose code is placed after the function.
 struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
@@ -51,7 +47,7 @@ struct Deferred<'c, 'a> {
     mark: u16,
 }
 
-/// What stands behind the function.
+/// The content of a deferred block.
 enum Behind<'c, 'a> {
     /// A block that never falls through, and what its value is wanted for: to be returned, or nothing.
     Block(&'c Block<'a>, Then),
@@ -59,45 +55,22 @@ enum Behind<'c, 'a> {
     Fail(u32),
 }
 
-/// A function being made.
-pub(super) struct Body<'a, 'c, 'l> {
-    file: &'l File<'l>,
-    numbers: &'l [u16],
-    pub(super) tables: &'l mut Tables,
-    facts: &'c Facts,
-    registers: &'l mut Registers,
-    pub(super) code: &'l mut Code,
-    /// What stands behind the function, in order; what was made is no longer there.
+/// A function whose code is being made.
+struct Body<'a, 'c, 'l> {
+    values: Values<'c, 'l>,
+    /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
-    aliases: Aliases,
 }
 
-/// Slots of ERR arms that are the failure by another name, each with the register that holds it.
-type Aliases = SmallVec<[(Slot, Reg); 2]>;
-
-/// Makes the code of a function, given what checking learnt of it.
-pub(super) fn lower(
-    lowering: &mut Lowering<'_>,
-    function: &Function<'_>,
-    facts: &Facts,
-) -> Result<(), Problem> {
-    let Lowering { file, numbers, tables, registers, code, .. } = lowering;
-    registers.assign(function, facts);
-    code.begin(registers.count);
-    let mut body = Body {
-        file,
-        numbers,
-        tables,
-        facts,
-        registers,
-        code,
-        deferred: SmallVec::new(),
-        aliases: Aliases::new(),
-    };
+/// Makes the code of a function.
+pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
+    values.registers.assign(function, values.facts);
+    values.code.begin(values.registers.count);
+    let mut body = Body { values, deferred: SmallVec::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
-        body.code.emit(Op::ReturnNil {});
+        body.values.code.emit(Op::ReturnNil {});
     }
     let mut next = 0;
     while let Some(deferred) = body.deferred.get_mut(next).and_then(Option::take) {
@@ -107,40 +80,11 @@ pub(super) fn lower(
     Ok(())
 }
 
-type Lowered<T> = Result<T, Full>;
-
-impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
-    pub(super) fn tables(&mut self) -> &mut Tables {
-        self.tables
-    }
-
-    /// The register of a slot that is read.
-    pub(super) fn slot(&self, slot: Slot) -> Reg {
-        if let Some(&(_, register)) = self.aliases.iter().rev().find(|(alias, _)| *alias == slot) {
-            return register;
-        }
-        self.registers.get(slot).unwrap_or(Reg(0))
-    }
-
-    pub(super) fn is_slot(&self, register: Reg) -> bool {
-        register.0 < self.registers.count
-    }
-
-    /// The number and the parameters of the function that a call goes to.
-    pub(super) fn callee(&self, call: &Call<'a>) -> Option<(u16, &'l [Parameter<'l>])> {
-        let index = self.facts_of(call).function? as usize;
-        let number = *self.numbers.get(index)?;
-        Some((number, self.file.functions.get(index)?.parameters))
-    }
-
-    fn facts_of(&self, call: &Call<'a>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
-    }
-
-    pub(super) fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
+impl<'a, 'c> Body<'a, 'c, '_> {
+    fn block(&mut self, block: &'c Block<'a>, then: Then) -> Lowered<End> {
         let mut rest = block.statements;
         while let Some((statement, after)) = rest.split_first() {
-            let mark = self.code.mark();
+            let mark = self.values.code.mark();
             let (end, taken) = match matched_call(statement, after.first()) {
                 Some(matched) => {
                     let then = match matched.bound {
@@ -152,7 +96,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 }
                 None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
             };
-            self.code.give_back(mark);
+            self.values.code.give_back(mark);
             if end == End::Never {
                 return Ok(End::Never);
             }
@@ -163,7 +107,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     /// What a value bound to a slot is wanted for.
     fn put(&self, slot: Slot) -> Then {
-        self.registers.bound(slot).map_or(Then::Drop, Then::Put)
+        self.values.registers.bound(slot).map_or(Then::Drop, Then::Put)
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
@@ -175,8 +119,8 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             }
             StmtKind::Value(value) => return self.give(&value, then),
             StmtKind::Return(crate::ast::ReturnKind::Err, value) | StmtKind::Fail(value) => {
-                let src = self.expr(&value, Want::Any)?.read();
-                self.code.emit_at(Op::Fail { src }, statement.span.start);
+                let src = self.values.expr(&value, Want::Any)?.read();
+                self.values.code.emit_at(Op::Fail { src }, statement.span.start);
                 return Ok(End::Never);
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
@@ -189,44 +133,44 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
     /// Evaluates an expression for what it is wanted for.
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
-            (Then::Drop, ExprKind::Call(call)) if self.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call).undo => self.undo(call)?,
             (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
-                self.expr(value, Want::Any)?;
+                self.values.expr(value, Want::Any)?;
             }
             (Then::Put(register), _) => {
-                self.expr(value, Want::Into(register))?;
+                self.values.expr(value, Want::Into(register))?;
             }
             (Then::Return, ExprKind::Literal(Literal::Nil)) => {
-                self.code.emit(Op::ReturnNil {});
+                self.values.code.emit(Op::ReturnNil {});
                 return Ok(End::Never);
             }
             (Then::Return, ExprKind::Literal(Literal::Text(text))) => {
-                let text = self.tables().text(text)?;
-                self.code.emit(Op::ReturnText { text });
+                let text = self.values.tables().text(text)?;
+                self.values.code.emit(Op::ReturnText { text });
                 return Ok(End::Never);
             }
             (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
-                let a = self.expr(a, Want::Any)?.read();
-                let b = self.expr(b, Want::Any)?.read();
-                self.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
+                let a = self.values.expr(a, Want::Any)?.read();
+                let b = self.values.expr(b, Want::Any)?.read();
+                self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
                 return Ok(End::Never);
             }
             (Then::Return, _) => {
-                let src = self.expr(value, Want::Any)?.read();
-                self.code.emit(Op::Return { src });
+                let src = self.values.expr(value, Want::Any)?.read();
+                self.values.code.emit(Op::Return { src });
                 return Ok(End::Never);
             }
             (Then::Yield(base), ExprKind::Record(fields)) if matches!(fields.len(), 2..=4) => {
-                self.yield_few(base, fields, value.span.start)?;
+                self.values.yield_few(base, fields, value.span.start)?;
             }
             (Then::Yield(base), ExprKind::Record(fields)) if fields.len() <= limits::CHUNK => {
-                let (first, shape) = self.fields(fields)?;
-                self.code.emit_at(Op::YieldRecord { base, first, shape }, value.span.start);
+                let (first, shape) = self.values.fields(fields)?;
+                self.values.code.emit_at(Op::YieldRecord { base, first, shape }, value.span.start);
             }
             (Then::Yield(base), _) => {
-                let src = self.expr(value, Want::Any)?.read();
-                self.code.emit_at(Op::Yield { base, src }, value.span.start);
+                let src = self.values.expr(value, Want::Any)?.read();
+                self.values.code.emit_at(Op::Yield { base, src }, value.span.start);
             }
         }
         Ok(End::Reached)
@@ -234,7 +178,7 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
         if let ExprKind::Call(call) = value.kind {
-            let facts = self.facts_of(call);
+            let facts = self.values.facts_of(call);
             if facts.undo {
                 return self.undo(call);
             }
@@ -242,13 +186,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
                 return self.checked_call(slot, call);
             }
             if facts.unread {
-                self.expr(value, Want::Any)?;
+                self.values.expr(value, Want::Any)?;
                 return Ok(());
             }
         }
-        match self.registers.bound(slot) {
+        match self.values.registers.bound(slot) {
             Some(register) => {
-                self.expr(value, Want::Into(register))?;
+                self.values.expr(value, Want::Into(register))?;
             }
             None => {
                 self.give(value, Then::Drop)?;
@@ -257,30 +201,34 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         Ok(())
     }
 
-    /// A call whose MATCH stands elsewhere: a register remembers whether it failed.
+    /// A call whose MATCH is elsewhere: a register remembers whether it failed.
     fn checked_call(&mut self, slot: Slot, call: &Call<'a>) -> Lowered<()> {
-        let failed = self.registers.failed(slot);
+        let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
-        self.code.emit(Op::True { dst: failed.write() });
-        self.call(call, self.slot(slot), Some(&mut after))?;
-        self.code.emit(Op::False { dst: failed.write() });
-        self.code.bind(after);
+        self.values.code.emit(Op::True { dst: failed.write() });
+        self.values.call(call, self.values.slot(slot), Some(&mut after))?;
+        self.values.code.emit(Op::False { dst: failed.write() });
+        self.values.code.bind(after);
         Ok(())
     }
 
     /// A compensation: its failure is recorded, and either way the rest goes on.
     fn undo(&mut self, call: &Call<'a>) -> Lowered<()> {
-        let dst = self.code.take(1);
+        let dst = self.values.code.take(1);
         let (mut failed, mut after) = (Label::default(), Label::default());
-        self.call(call, dst, Some(&mut failed))?;
-        self.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
-        self.code.bind(failed);
+        self.values.call(call, dst, Some(&mut failed))?;
+        self.values.code.jump(Op::Jump { to: To(0) }, call.span.start, &mut after);
+        self.values.code.bind(failed);
         // A function goes by its own name, whatever the notation puts before it.
-        let name = self.facts_of(call).function.and_then(|index| self.file.functions.get(index as usize));
+        let name = self
+            .values
+            .facts_of(call)
+            .function
+            .and_then(|index| self.values.file.functions.get(index as usize));
         let name = name.map_or(call.tool.text, |function| function.name.text);
-        let tool = self.tables().text(name)?;
-        self.code.emit(Op::Note { src: dst.read(), tool });
-        self.code.bind(after);
+        let tool = self.values.tables().text(name)?;
+        self.values.code.emit(Op::Note { src: dst.read(), tool });
+        self.values.code.bind(after);
         Ok(())
     }
 
@@ -289,9 +237,13 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             Control::If(node) => self.if_(node, then),
             Control::Match(node) => {
                 let mut failure = Label::default();
-                let failed = self.registers.failed(node.slot);
-                self.code.jump(Op::JumpIf { src: failed.read(), to: To(0) }, node.span.start, &mut failure);
-                let result = self.slot(node.slot);
+                let failed = self.values.registers.failed(node.slot);
+                self.values.code.jump(
+                    Op::JumpIf { src: failed.read(), to: To(0) },
+                    node.span.start,
+                    &mut failure,
+                );
+                let result = self.values.slot(node.slot);
                 self.arms(node, failure, result, (false, false), then)
             }
             Control::For(node) => self.for_(node, then),
@@ -300,15 +252,15 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn if_(&mut self, node: &'c If<'a>, then: Then) -> Lowered<End> {
         let mut otherwise = Label::default();
-        self.branch(&node.condition, true, &mut otherwise, node.span.start)?;
+        self.values.branch(&node.condition, true, &mut otherwise, node.span.start)?;
         let end = self.block(&node.then, then)?;
         match &node.otherwise {
             None => {
-                self.code.bind(otherwise);
+                self.values.code.bind(otherwise);
                 Ok(End::Reached)
             }
             Some(block) if end == End::Never => {
-                self.code.bind(otherwise);
+                self.values.code.bind(otherwise);
                 self.block(block, then)
             }
             Some(block) if !block.completes() => {
@@ -317,10 +269,10 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
             }
             Some(block) => {
                 let mut after = Label::default();
-                self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
-                self.code.bind(otherwise);
+                self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
+                self.values.code.bind(otherwise);
                 self.block(block, then)?;
-                self.code.bind(after);
+                self.values.code.bind(after);
                 Ok(End::Reached)
             }
         }
@@ -328,12 +280,12 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
 
     fn call_and_match(&mut self, matched: &Matched<'c, 'a>, then: Then) -> Lowered<End> {
         let mut failure = Label::default();
-        let mark = self.code.mark();
-        let dst = self.registers.get(matched.into).unwrap_or_else(|| self.code.take(1));
+        let mark = self.values.code.mark();
+        let dst = self.values.registers.get(matched.into).unwrap_or_else(|| self.values.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
-        self.call(matched.call, dst, on_fail)?;
+        self.values.call(matched.call, dst, on_fail)?;
         // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
-        self.code.give_back(mark);
+        self.values.code.give_back(mark);
         self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
@@ -347,31 +299,31 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         then: Then,
     ) -> Lowered<End> {
         // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
-        // the rest of a block stands in that arm or after it. A value that is returned ends its arm, as RET does.
+        // the rest of a block is in that arm or after it. A value that is returned ends its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && err.body.completes() => (failure, Some(err)),
             Some(err) if alias => {
-                self.aliases.push((err.bind, result));
+                self.values.aliases.push((err.bind, result));
                 self.defer(failure, None, result, Behind::Block(&err.body, then));
-                self.aliases.pop();
+                self.values.aliases.pop();
                 (Label::default(), None)
             }
             Some(err) => {
-                let bind = self.registers.bound(err.bind);
+                let bind = self.values.registers.bound(err.bind);
                 self.defer(failure, bind, result, Behind::Block(&err.body, then));
                 (Label::default(), None)
             }
             // Passed on; nothing jumps here where the call itself did so.
             None => {
-                let at = self.registers.call(node.slot).unwrap_or(node.span.start);
+                let at = self.values.registers.call(node.slot).unwrap_or(node.span.start);
                 self.defer(failure, None, result, Behind::Fail(at));
                 (Label::default(), None)
             }
         };
         let success = match &node.ok {
             Some(arm) if only_binds => {
-                self.take_result(self.registers.bound(arm.bind), result);
+                self.take_result(self.values.registers.bound(arm.bind), result);
                 End::Reached
             }
             Some(arm) => self.arm(arm, result, then)?,
@@ -380,84 +332,84 @@ impl<'a, 'c, 'l> Body<'a, 'c, 'l> {
         let Some(err) = err else { return Ok(success) };
         let mut after = Label::default();
         if success == End::Reached {
-            self.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
+            self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
         }
-        self.code.bind(failure);
+        self.values.code.bind(failure);
         let failed = self.arm(err, result, then)?;
-        self.code.bind(after);
+        self.values.code.bind(after);
         Ok(if success == End::Reached { success } else { failed })
     }
 
     fn arm(&mut self, arm: &'c Arm<'a>, result: Reg, then: Then) -> Lowered<End> {
-        self.take_result(self.registers.bound(arm.bind), result);
+        self.take_result(self.values.registers.bound(arm.bind), result);
         self.block(&arm.body, then)
     }
 
     fn take_result(&mut self, bind: Option<Reg>, result: Reg) {
         if let Some(dst) = bind.filter(|&dst| dst != result) {
-            self.code.emit(Op::Move { dst: dst.write(), src: result.read() });
+            self.values.code.emit(Op::Move { dst: dst.write(), src: result.read() });
         }
     }
 
     fn defer(&mut self, entry: Label, arm: Option<Reg>, from: Reg, mut behind: Behind<'c, 'a>) {
         if !entry.is_empty() {
-            let mark = self.code.mark();
+            let mark = self.values.code.mark();
             if let Behind::Block(_, then) = &mut behind
                 && !matches!(then, Then::Return)
             {
                 *then = Then::Drop;
             }
-            let aliases = self.aliases.clone();
+            let aliases = self.values.aliases.clone();
             self.deferred.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
         }
     }
 
     /// Makes a block that was put behind the function; without one, passes the failure on.
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
-        self.code.bind(deferred.entry);
-        self.code.give_back(deferred.mark);
-        self.aliases = deferred.aliases;
+        self.values.code.bind(deferred.entry);
+        self.values.code.give_back(deferred.mark);
+        self.values.aliases = deferred.aliases;
         match deferred.behind {
             Behind::Block(block, then) => {
                 self.take_result(deferred.arm, deferred.from);
                 let end = self.block(block, then)?;
-                debug_assert_eq!(end, End::Never, "only what never falls through stands behind the function");
+                debug_assert_eq!(end, End::Never, "only a block that never falls through is deferred");
             }
-            Behind::Fail(at) => self.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
+            Behind::Fail(at) => self.values.code.emit_at(Op::Fail { src: deferred.from.read() }, at),
         }
         Ok(())
     }
 
     fn for_(&mut self, node: &'c For<'a>, then: Then) -> Lowered<End> {
-        let yields = self.facts.yields.get(node.id.0 as usize).copied().unwrap_or_default();
+        let yields = self.values.facts.yields.get(node.id.0 as usize).copied().unwrap_or_default();
         let collects = yields && !matches!(then, Then::Drop);
-        let mark = self.code.mark();
-        let list = self.expr(&node.list, Want::Any)?.read();
-        self.code.give_back(mark);
-        let base = LoopBase(self.code.take(3).byte());
-        let start = self.code.here();
+        let mark = self.values.code.mark();
+        let list = self.values.expr(&node.list, Want::Any)?.read();
+        self.values.code.give_back(mark);
+        let base = LoopBase(self.values.code.take(3).byte());
+        let start = self.values.code.here();
         let to = To(0);
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
-        self.code.emit_at(op, node.span.start);
-        let item = self.registers.bound(node.item).unwrap_or_else(|| self.code.take(1));
-        self.code.enter_loop();
+        self.values.code.emit_at(op, node.span.start);
+        let item = self.values.registers.bound(node.item).unwrap_or_else(|| self.values.code.take(1));
+        self.values.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
-        self.code.close_loop(start, base, item.write());
+        self.values.code.close_loop(start, base, item.write());
         if !collects {
             return Ok(End::Reached);
         }
         let dst = match then {
             Then::Put(register) => register,
-            _ => self.code.take(1),
+            _ => self.values.code.take(1),
         };
-        self.code.emit(Op::Collect { dst: dst.write(), base });
+        self.values.code.emit(Op::Collect { dst: dst.write(), base });
         match then {
             Then::Return => {
-                self.code.emit(Op::Return { src: dst.read() });
+                self.values.code.emit(Op::Return { src: dst.read() });
                 Ok(End::Never)
             }
             Then::Yield(outer) => {
-                self.code.emit_at(Op::Yield { base: outer, src: dst.read() }, node.span.start);
+                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, node.span.start);
                 Ok(End::Reached)
             }
             Then::Put(_) | Then::Drop => Ok(End::Reached),

@@ -116,7 +116,7 @@ impl Problem {
 /// The program being made.
 struct Lowering<'c> {
     file: &'c File<'c>,
-    /// Where each function of the file stands in the program.
+    /// The number of each function of the file in the program.
     numbers: Vec<u16>,
     tables: Tables,
     program: Program,
@@ -157,7 +157,9 @@ impl<'c> Lowering<'c> {
             let field = self.tables.field(parameter.name.text)?;
             parameters.push(program::Parameter { name: field, ty: parameter.ty.ty });
         }
-        function::lower(self, function, facts)?;
+        let Lowering { file, numbers, tables, registers, code, .. } = self;
+        let aliases = expr::Aliases::new();
+        function::lower(function, expr::Values { file, numbers, tables, facts, registers, code, aliases })?;
         let code = &self.code;
         if !code.fits() {
             return Err(Problem::Registers(code.registers()));

@@ -3,8 +3,8 @@
 //! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of first binding;
 //! a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound, both slots share a register,
 //! so that taking a result apart moves nothing: neither is set on a path where the other is read, since each has one
-//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH stand apart has
-//! one register more, which says whether the call failed.
+//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH are apart has
+//! one register more, which records whether the call failed.
 
 use super::emit::Reg;
 use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
@@ -12,7 +12,7 @@ use crate::check::{CallFacts, Facts};
 use crate::matched::{Matched, matched_call};
 use smallvec::SmallVec;
 
-/// What is known of a slot's uses.
+/// How a slot is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     /// Some expression reads it.
@@ -116,7 +116,7 @@ impl Registers {
         self.get(slot).filter(|_| self.uses.get(slot.0 as usize).is_some_and(|used| used.read))
     }
 
-    /// The register that says whether the call bound to a slot failed, for a call matched elsewhere.
+    /// The register that records whether the call bound to a slot failed, for a call matched elsewhere.
     pub(super) fn failed(&self, slot: Slot) -> Reg {
         Reg(self.failed.get(slot.0 as usize).copied().flatten().unwrap_or_default())
     }
@@ -132,7 +132,7 @@ struct Scan<'c, 'a> {
     facts: &'c Facts,
     /// Slots of ERR arms around that are the failure by another name.
     aliases: SmallVec<[Slot; 2]>,
-    /// Arms whose code stands behind the function.
+    /// Arms whose code is placed after the function.
     behind: SmallVec<[Behind<'c, 'a>; 4]>,
     uses: &'c mut Vec<Use>,
     order: &'c mut Vec<(Slot, bool)>,
@@ -148,7 +148,7 @@ struct Behind<'c, 'a> {
 
 impl<'c, 'a> Scan<'c, 'a> {
     /// Goes over a function in the order in which its code is made, so that it makes no difference whether the rest of a
-    /// block stands in an OK arm or after it.
+    /// block is in an OK arm or after it.
     fn function(&mut self, body: &'c Block<'a>) {
         self.block(body);
         let mut next = 0;
@@ -245,7 +245,7 @@ impl<'c, 'a> Scan<'c, 'a> {
             Control::Match(node) => {
                 self.uses[node.slot.0 as usize].matched = true;
                 for arm in [&node.ok, &node.err].into_iter().flatten() {
-                    // What an arm takes where it stands already is bound nowhere.
+                    // A value that an arm takes in place is bound nowhere.
                     if arm.bind != node.slot {
                         self.bind(arm.bind, Some(node.slot));
                     }

@@ -1,7 +1,7 @@
 //! The tables of the program being made: names, constants, shapes and calls, each entry once, in the order of first use.
 //!
 //! Field names and other strings are numbered apart while code is made, since field names come first in the packed
-//! table; [`Tables::finish`] joins them and says what each other string became.
+//! table; [`Tables::finish`] joins them and gives the new number of each other string.
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ilo_spec::limits;
@@ -34,11 +34,11 @@ impl<K: std::hash::Hash + Eq> Index<K> {
     fn number(&mut self, key: K) -> Result<(u32, bool), Full> {
         let next = self.numbers.len();
         if next >= self.full.limit {
-            return self.numbers.get(&key).map(|&known| (known, false)).ok_or(self.full);
+            return self.numbers.get(&key).map(|&existing| (existing, false)).ok_or(self.full);
         }
         let number = u32::try_from(next).map_err(|_| self.full)?;
-        let known = *self.numbers.entry(key).or_insert(number);
-        Ok((known, known == number))
+        let existing = *self.numbers.entry(key).or_insert(number);
+        Ok((existing, existing == number))
     }
 
     /// The number of an entry, for a table with 16-bit indexes.
@@ -72,8 +72,8 @@ impl Texts {
 
     fn find(&self, hash: u64, text: &str) -> Option<u32> {
         // As bytes, which need no look at where characters begin.
-        let same = |&known: &u32| {
-            let range = self.strings.range(StringId(known));
+        let same = |&existing: &u32| {
+            let range = self.strings.range(StringId(existing));
             let bytes = range.and_then(|(start, end)| self.strings.bytes().as_bytes().get(start..end));
             bytes == Some(text.as_bytes())
         };
@@ -82,15 +82,16 @@ impl Texts {
 
     fn number(&mut self, text: &str) -> Result<u32, Full> {
         let hash = Texts::hash(&self.hasher, text);
-        if let Some(known) = self.find(hash, text) {
-            return Ok(known);
+        if let Some(existing) = self.find(hash, text) {
+            return Ok(existing);
         }
         if self.strings.len() >= self.full.limit {
             return Err(self.full);
         }
         let StringId(new) = self.strings.push(text).ok_or(self.full)?;
         let Texts { strings, numbers, hasher, .. } = self;
-        let rehash = |&known: &u32| Texts::hash(hasher, strings.get(StringId(known)).unwrap_or_default());
+        let rehash =
+            |&existing: &u32| Texts::hash(hasher, strings.get(StringId(existing)).unwrap_or_default());
         numbers.insert_unique(hash, new, rehash);
         Ok(new)
     }
@@ -154,9 +155,11 @@ impl Tables {
     }
 
     pub(super) fn shape(&mut self, fields: &[FieldId]) -> Result<ShapeId, Full> {
-        // Most shapes are known, and asking for one needs no copy of it.
-        if let Some(known) = self.shapes.numbers.get(fields).and_then(|&known| u16::try_from(known).ok()) {
-            return Ok(ShapeId(known));
+        // Most shapes exist already; the lookup needs no copy.
+        if let Some(existing) =
+            self.shapes.numbers.get(fields).and_then(|&existing| u16::try_from(existing).ok())
+        {
+            return Ok(ShapeId(existing));
         }
         let (id, new) = self.shapes.small(fields.into())?;
         if new {

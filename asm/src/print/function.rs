@@ -1,11 +1,11 @@
-//! Functions: what stands around the steps.
+//! Functions: name, inputs, output and tools around the steps.
 
 use super::Printer;
 use super::names::{Names, RESERVED, numbered};
+use super::shared::{self, SharedNames};
 use super::steps::{Step, Tail};
-use super::twins::{self, Twins};
-use super::uses::Uses;
-use super::words::Words;
+use super::style::Style;
+use super::usage::Usage;
 use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Key, UNNAMED, begins_step};
@@ -16,12 +16,12 @@ use hashbrown::HashSet;
 use std::borrow::Cow;
 
 /// Prints every function of a file.
-pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Diagnostics) -> String {
+pub(super) fn print(file: &File<'_>, words: &'static Style, diagnostics: &mut Diagnostics) -> String {
     let functions: HashSet<&str> = file.functions.iter().map(|function| function.name.text).collect();
     let mut out = String::new();
     for (number, function) in file.functions.iter().enumerate() {
-        let uses = Uses::of(function);
-        let names = Names::new(function, &Twins::find(function, &uses));
+        let uses = Usage::of(function);
+        let names = Names::new(function, &SharedNames::find(function, &uses));
         let mut printer = Printer {
             words,
             functions: &functions,
@@ -32,7 +32,7 @@ pub(super) fn print(file: &File<'_>, words: &'static Words, diagnostics: &mut Di
             literal: false,
             in_list: false,
             loop_start: None,
-            said_until: 0,
+            printed_until: 0,
             failures: Vec::new(),
             depth: 1,
             diagnostics,
@@ -118,7 +118,7 @@ impl<'a> Printer<'_, 'a> {
             if !bound {
                 continue;
             }
-            if !twins::binds_first(self.function.body.statements, slot) {
+            if !shared::binds_first(self.function.body.statements, slot) {
                 let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
                 let entries = self.bound(&value);
                 let step = self.binding(Some(slot), 0, "", entries);
@@ -181,7 +181,7 @@ impl<'a> Printer<'_, 'a> {
                 Some(own) => own,
                 None => {
                     let wanted = own.clone().unwrap_or(Cow::Borrowed(step.label));
-                    let slot = |name: &str| self.names.all().any(|known| known == name);
+                    let slot = |name: &str| self.names.all().any(|other| other == name);
                     numbered(wanted, |name| free(name) && !slot(name))
                 }
             };

@@ -1,9 +1,9 @@
-//! What is done with the value and the failure of a call: as the handler of the call where that makes the same code, else
-//! as a step with `match` behind it.
+//! A call and the MATCH behind it: printed as a call with a handler where that gives the same code, else as a step with
+//! `match` behind the call.
 
 use super::Printer;
+use super::shared;
 use super::steps::{Step, Tail, last_read, nothing};
-use super::twins;
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::dialect::Key;
 use crate::document::print::{Doc, Entry};
@@ -11,13 +11,13 @@ use crate::matched::Matched;
 use crate::span::Span;
 use ilo_spec::types::Type;
 
-/// How a call and the MATCH right behind it are said in one step.
-enum Said {
-    /// The call alone; what stands in the OK arm follows. A failure is passed on.
+/// How a call and the MATCH right behind it become one step.
+enum HandlerForm {
+    /// The call alone; the OK arm follows as further steps. A failure is passed on.
     Plain(Slot),
-    /// With a handler that leaves the function; what stands in the OK arm follows.
+    /// With a handler that leaves the function; the OK arm follows as further steps.
     Leaves(Slot),
-    /// With a handler that leaves the loop's element out; what stands in the OK arm follows.
+    /// With a handler that skips the loop's element; the OK arm follows as further steps.
     Skips(Slot),
     /// With a handler that goes on with a value for the slot.
     Gives(Slot),
@@ -36,7 +36,7 @@ impl<'a> Printer<'_, 'a> {
         out: &mut Vec<Step<'a>>,
     ) -> bool {
         let here = if rest.is_empty() { tail } else { Tail::Drop };
-        let Some(said) = self.said(matched, here) else { return false };
+        let Some(form) = self.handler_form(matched, here) else { return false };
         let node = matched.node;
         let mut entries = self.call(matched.call);
         // What the step itself reads, its handler with it, is no read behind it.
@@ -44,33 +44,33 @@ impl<'a> Printer<'_, 'a> {
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
         let arguments = matched.call.arguments.iter().map(|argument| last_read(&argument.value));
         let end = arguments.fold(end, u32::max);
-        let slot = match said {
-            Said::Plain(slot) | Said::Leaves(slot) | Said::Skips(slot) => {
+        let slot = match form {
+            HandlerForm::Plain(slot) | HandlerForm::Leaves(slot) | HandlerForm::Skips(slot) => {
                 self.read(slot).or(self.read(node.slot))
             }
-            Said::Gives(slot) => Some(slot),
-            Said::GoesOn => None,
+            HandlerForm::Gives(slot) => Some(slot),
+            HandlerForm::GoesOn => None,
         };
         if let Some(arm) = &node.err {
-            let skips = matches!(said, Said::Skips(_));
-            entries.extend(self.failure(arm, |printer| match said {
+            let skips = matches!(form, HandlerForm::Skips(_));
+            entries.extend(self.failure(arm, |printer| match form {
                 _ if skips => vec![("skip".into(), Doc::Bool(true))],
-                Said::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
-                Said::GoesOn => printer.replacement(arm, None, Tail::Drop),
+                HandlerForm::Gives(slot) => printer.replacement(arm, Some(slot), Tail::Bind),
+                HandlerForm::GoesOn => printer.replacement(arm, None, Tail::Drop),
                 // Whoever reads it back looks for a value there.
                 _ if slot.is_some() || here.is_read() => printer.leaving(arm, Tail::Bind),
                 _ => printer.leaving(arm, Tail::Drop),
             }));
         }
         let mut step = self.binding(slot, end, "send", entries);
-        match said {
+        match form {
             // The handler gives the slot its value, whether something reads it or not.
-            Said::Gives(slot) => {
+            HandlerForm::Gives(slot) => {
                 step.says_so |= self.read(slot).is_none();
                 out.push(step);
                 return true;
             }
-            Said::GoesOn => {
+            HandlerForm::GoesOn => {
                 out.push(step);
                 // A call at the end of a block would give its value, and so would its handler.
                 out.extend(here.is_read().then(|| self.done()));
@@ -80,13 +80,13 @@ impl<'a> Printer<'_, 'a> {
         }
         if let Some(ok) = &node.ok {
             let behind = node.err.as_ref().map_or(0, |err| self.uses.end(err));
-            let outer = self.said_until;
-            self.said_until = outer.max(behind);
+            let outer = self.printed_until;
+            self.printed_until = outer.max(behind);
             match matched.bound {
                 Some(bound) => self.bind_last(&ok.body, bound, here, out),
                 None => self.steps(ok.body.statements, here, out),
             }
-            self.said_until = outer;
+            self.printed_until = outer;
         }
         true
     }
@@ -113,7 +113,7 @@ impl<'a> Printer<'_, 'a> {
         self.rebound.extend(slot);
         slot.into_iter().for_each(|slot| self.names.bind(slot));
         let last = slot.and_then(|slot| self.uses.named_last(slot));
-        let from = self.loop_start.unwrap_or(end).max(self.said_until);
+        let from = self.loop_start.unwrap_or(end).max(self.printed_until);
         let says_so = last.is_some_and(|last| last < from);
         Step { says_so, ..Step::of(slot, label, entries) }
     }
@@ -124,7 +124,7 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// How a call and its MATCH are one step with the same code; nothing where they are not.
-    fn said(&self, matched: &Matched<'_, 'a>, tail: Tail) -> Option<Said> {
+    fn handler_form(&self, matched: &Matched<'_, 'a>, tail: Tail) -> Option<HandlerForm> {
         let Matched { node, bound, .. } = *matched;
         let taken = node.ok.as_ref().map_or(node.slot, |ok| ok.bind);
         let one = self.names.get(taken) == self.names.get(node.slot);
@@ -136,23 +136,23 @@ impl<'a> Printer<'_, 'a> {
         let success = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
         let Some(err) = &node.err else {
             let surely = self.is_surely_read(taken) || (alone && is_read);
-            return (surely && self.follows(success, bound, tail)).then_some(Said::Plain(taken));
+            return (surely && self.follows(success, bound, tail)).then_some(HandlerForm::Plain(taken));
         };
         if !err.body.completes() {
             let fits = one && (is_read || alone) && self.follows(success, bound, tail);
-            return fits.then_some(Said::Leaves(taken));
+            return fits.then_some(HandlerForm::Leaves(taken));
         }
         let passes = matches!(tail, Tail::Loop | Tail::Pass) && !success.is_empty();
         if err.body.statements.is_empty() && bound.is_none() && passes {
-            return (one && (is_read || alone) && !self.literal).then_some(Said::Skips(taken));
+            return (one && (is_read || alone) && !self.literal).then_some(HandlerForm::Skips(taken));
         }
         if let Some(slot) = self.given_by_both(matched, err) {
             let silent = tail == Tail::Drop || (tail.is_dropped(self) && self.read(slot).is_some());
-            return silent.then_some(Said::Gives(slot));
+            return silent.then_some(HandlerForm::Gives(slot));
         }
         let silent =
             tail == Tail::Drop || (tail == Tail::Function && self.function.output.ok.ty == Type::NIL);
-        (bound.is_none() && success.is_empty() && alone && !is_read && silent).then_some(Said::GoesOn)
+        (bound.is_none() && success.is_empty() && alone && !is_read && silent).then_some(HandlerForm::GoesOn)
     }
 
     /// The slot in which both arms leave a value, where the call may leave it there itself.
@@ -183,7 +183,7 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Whether what stands in an OK arm may as well stand behind the step.
+    /// Whether the statements of an OK arm may follow the step instead.
     fn follows(&self, success: &[Stmt<'a>], bound: Option<Slot>, tail: Tail) -> bool {
         let Some(last) = success.last() else {
             // The last step of a block would give its value.
@@ -227,11 +227,11 @@ impl<'a> Printer<'_, 'a> {
             if named {
                 entries.push(("as".into(), self.named_slot(arm.bind)));
             }
-            let said = named || err.is_some();
-            let only_binds = said && arm.body.statements.is_empty() && !tail.is_read();
+            let has_steps = named || err.is_some();
+            let only_binds = has_steps && arm.body.statements.is_empty() && !tail.is_read();
             (!only_binds).then(|| ("then".into(), self.branch(&arm.body, tail)))
         });
-        // In the order of the source, by which it is told what is read later.
+        // In the order of the source: what is read later depends on it.
         let first = |arm: &Option<Arm<'_>>| arm.as_ref().map_or(0, |arm| arm.span.start);
         let turned = first(&node.ok) < first(&node.err);
         let err = err.unwrap_or_default();
@@ -259,14 +259,14 @@ impl<'a> Printer<'_, 'a> {
             let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
             !once && self.uses.named_last(slot).is_some()
         };
-        let unnamed = !named && !arm.body.binds(slot) && !twins::read_in_handler(&arm.body, slot);
+        let unnamed = !named && !arm.body.binds(slot) && !shared::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {
             entries.push(("as".into(), self.named_slot(slot)));
         }
         self.failures.push(unnamed.then_some(slot));
-        let outer = core::mem::replace(&mut self.literal, twins::would_undo(&arm.body, &self.uses));
+        let outer = core::mem::replace(&mut self.literal, shared::would_undo(&arm.body, &self.uses));
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();
@@ -307,7 +307,7 @@ impl<'a> Printer<'_, 'a> {
                 StmtKind::Fail(value) => (None, value),
                 _ => return None,
             };
-            Some((kind, value, twins::rollbacks(before, kind == Some(ReturnKind::Err))?))
+            Some((kind, value, shared::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
         if let Some((kind, value, calls)) = exit {
             // A failure with a name is read by it, which counts for what else has that name.
@@ -341,7 +341,7 @@ impl<'a> Printer<'_, 'a> {
         let Some((value, before)) = last else {
             return vec![("then".into(), self.nested(&arm.body, tail))];
         };
-        match twins::rollbacks(before, false) {
+        match shared::rollbacks(before, false) {
             Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
                 let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {

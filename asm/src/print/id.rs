@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// A control statement whose indent, or LET, stands already.
+    /// A control statement whose indent, or LET, is already written.
     fn control(&mut self, control: &Control<'a>) {
         match control {
             Control::If(node) => {
@@ -192,7 +192,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An expression behind which a word stands, or nothing.
+    /// An expression that a word follows, or nothing.
     fn expr(&mut self, expr: &Expr<'a>) {
         self.operand(expr, Behind::Word);
     }
@@ -314,7 +314,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// What stands behind an expression.
+/// What follows an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
     /// A word, a text, or nothing.

@@ -2,8 +2,8 @@
 
 use super::Printer;
 use super::text::path;
-use super::value::row;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
+use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
 use std::fmt::Write;
 

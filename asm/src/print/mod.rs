@@ -1,21 +1,30 @@
 //! The syntax tree back to text, in each notation.
 //!
-//! The integer-ID notation has a printer of its own ([`id`]). The other four share one: a function becomes a document
-//! (`doc`) in the words of its notation (`words`), and `json` or `yaml` lays it out. Statements become steps (`steps`), a
-//! MATCH the handler of the call before it (`handlers`), expressions values (`value`, `infix`, `text`), slots names
-//! (`names`). What a notation has no words for is reported, never left out in silence.
+//! Instruction text has a printer of its own ([`id`]). The other four notations share one: a function becomes a document
+//! in the words of its notation, and `document::print` lays it out.
+//!
+//! | file | prints |
+//! |---|---|
+//! | `function` | the program around the steps |
+//! | `steps` | statements |
+//! | `handlers` | a call with its MATCH, as the handler of the call or as a step with `match` |
+//! | `value`, `infix`, `text` | expressions, infix expressions, references and texts |
+//! | `names`, `shared`, `usage` | names of slots; which slots share one; where slots are read and bound |
+//! | `style` | what differs between the notations |
+//!
+//! What a notation cannot express is reported, never left out in silence.
 
 mod function;
 mod handlers;
 mod id;
 mod infix;
 mod names;
+mod shared;
 mod steps;
+mod style;
 mod text;
-mod twins;
-mod uses;
+mod usage;
 mod value;
-mod words;
 
 use crate::ast::{File, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -25,14 +34,14 @@ use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
-use uses::Uses;
-use words::Words;
+use style::Style;
+use usage::Usage;
 
 pub use id::print as id;
 
-/// Prints every function of a file in a notation. What it has no words for is in `diagnostics`; the text then lacks it.
+/// Prints every function of a file in a notation. What the notation cannot express is reported and left out.
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
-    match words::of(notation) {
+    match style::of(notation) {
         None => id::print(file),
         Some(words) => function::print(file, words, diagnostics),
     }
@@ -40,31 +49,31 @@ pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics)
 
 /// A function being printed.
 struct Printer<'p, 'a> {
-    words: &'static Words,
+    words: &'static Style,
     /// The names of the file's functions.
     functions: &'p HashSet<&'a str>,
     function: &'p Function<'a>,
     names: Names<'a>,
-    uses: Uses,
+    uses: Usage,
     /// Inputs that have been bound anew: names like any other from then on.
     rebound: HashSet<Slot>,
     /// An OK arm must not become a part of the block that is printed: a call in it would be read as a rollback.
     literal: bool,
-    /// Steps are being made that stand in a list without names.
+    /// The steps being made belong to a list without names.
     in_list: bool,
     /// Where the outermost of the loops around begins.
     loop_start: Option<u32>,
-    /// What is said already goes so far in the source.
-    said_until: u32,
+    /// How far in the source printing has come.
+    printed_until: u32,
     /// The slots of the failures of the handlers around, the nearest last; none where it has a name.
     failures: Vec<Option<Slot>>,
-    /// How deep what is printed is nested, as reading it will count.
+    /// The nesting of what is being printed, as a reader will count it.
     depth: usize,
     diagnostics: &'p mut Diagnostics,
 }
 
 impl Printer<'_, '_> {
-    /// Prints something nested; reports what could not be read back for that.
+    /// Prints something nested; reports where the result would be too deep to be read back.
     fn deeper<T>(&mut self, span: Span, print: impl FnOnce(&mut Self) -> T) -> T {
         self.fits(1, span);
         self.depth += 1;
@@ -73,7 +82,7 @@ impl Printer<'_, '_> {
         printed
     }
 
-    /// Reports, once for each way down, what is so many levels too deep here to be read back.
+    /// Reports, once for each path, nesting that is too deep to be read back.
     fn fits(&mut self, levels: usize, span: Span) {
         if self.depth <= NESTING && self.depth + levels > NESTING {
             self.refuse(
@@ -84,7 +93,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Reports what cannot be said.
+    /// Reports what the notation cannot express.
     fn refuse(&mut self, span: Span, what: &str, way_out: &str) {
         let notation = self.words.notation;
         self.diagnostics.push_with(Code::NotExpressible, || {

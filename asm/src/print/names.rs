@@ -1,12 +1,12 @@
-//! What slots are called where slots have names and no numbers: one name a slot, none twice in a function.
+//! Names of slots for notations without slot numbers: one name a slot, unique in its function.
 
-use super::twins::Twins;
+use super::shared::SharedNames;
 use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::text::is_name;
 use hashbrown::HashSet;
 use std::borrow::Cow;
 
-/// Names that the notations keep for themselves.
+/// Names that the notations reserve.
 pub(super) const RESERVED: [&str; 3] = ["err", "error", "input"];
 
 /// The names of a function's slots.
@@ -19,8 +19,8 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Names every slot; twins have one name.
-    pub(super) fn new(function: &Function<'a>, twins: &Twins<'_>) -> Names<'a> {
+    /// Names every slot; slots that share a name get one.
+    pub(super) fn new(function: &Function<'a>, shared: &SharedNames<'_>) -> Names<'a> {
         let mut hints = Hints { of: vec![None; function.slots.len()] };
         hints.block(&function.body);
         let mut taken: HashSet<Cow<'a, str>> = RESERVED.into_iter().map(Cow::Borrowed).collect();
@@ -32,13 +32,13 @@ impl<'a> Names<'a> {
         let own = |slot: Slot| function.slots.get(slot.0 as usize)?.name.filter(|name| is_name(name));
         let hint = |slot: Slot| hints.of.get(slot.0 as usize).copied().flatten();
         for slot in (0..).map(Slot).take(function.slots.len()).skip(of.len()) {
-            let twin = twins.of(slot).filter(|twin| twin.0 as usize >= function.parameters.len());
-            if let Some(name) = twin.and_then(|twin| of.get(twin.0 as usize)).cloned() {
+            let partner = shared.of(slot).filter(|partner| partner.0 as usize >= function.parameters.len());
+            if let Some(name) = partner.and_then(|partner| of.get(partner.0 as usize)).cloned() {
                 of.push(name);
                 continue;
             }
-            let given = own(slot).or_else(|| own(twin?));
-            let wanted = given.or_else(|| hint(slot)).or_else(|| hint(twin?)).unwrap_or("value");
+            let given = own(slot).or_else(|| own(partner?));
+            let wanted = given.or_else(|| hint(slot)).or_else(|| hint(partner?)).unwrap_or("value");
             let name = numbered(Cow::Borrowed(wanted), |name| !taken.contains(name));
             taken.insert(name.clone());
             of.push(name);
@@ -85,7 +85,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name, or with a number behind it where it is not free.
+/// The name, with a number appended where it is taken.
 pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'_, str> {
     if free(&name) {
         return name;
@@ -94,12 +94,12 @@ pub(super) fn numbered(name: Cow<'_, str>, free: impl Fn(&str) -> bool) -> Cow<'
     numbered.map_or(name, Cow::Owned)
 }
 
-/// The part of a tool's name that says what it does, where it can be a name.
+/// The part of a tool's name that describes what it does, where it can be a name.
 pub(super) fn tool_hint(tool: &str) -> Option<&str> {
     tool.rsplit('/').next().filter(|name| is_name(name))
 }
 
-/// What a slot without a name is called after: what binds it first.
+/// The source of a name for a slot without one: the expression that binds it first.
 struct Hints<'a> {
     of: Vec<Option<&'a str>>,
 }

@@ -1,7 +1,7 @@
 //! Statements as steps.
 
 use super::Printer;
-use super::twins;
+use super::shared;
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -180,7 +180,7 @@ impl<'a> Printer<'_, 'a> {
                 vec![("value".into(), self.value(value))]
             }
             ExprKind::Binary(operator, a, b) if self.words.notation == Notation::Constrained => {
-                match super::value::row(Makes::Binary(operator)) {
+                match crate::dialect::operator::row(Makes::Binary(operator)) {
                     row if operator != Binary::Concat && super::text::path(value).is_none() => vec![
                         ("op".into(), Doc::Text(row.spelling.into())),
                         ("a".into(), self.long(a)),
@@ -312,7 +312,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF, where a bare call may be a rollback.
     fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        let outer = core::mem::replace(&mut self.literal, twins::would_undo(block, &self.uses));
+        let outer = core::mem::replace(&mut self.literal, shared::would_undo(block, &self.uses));
         let branch = self.branch(block, tail);
         self.literal = outer;
         branch
@@ -328,7 +328,7 @@ impl<'a> Printer<'_, 'a> {
         self.list(steps)
     }
 
-    /// Makes steps that stand in a list.
+    /// Makes the steps of a list.
     pub(super) fn list_of(
         &mut self,
         place: Span,
@@ -344,7 +344,7 @@ impl<'a> Printer<'_, 'a> {
     fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
         let StmtKind::Return(kind, value) = last.kind else { return None };
-        let calls = twins::rollbacks(before, kind == ReturnKind::Err)?;
+        let calls = shared::rollbacks(before, kind == ReturnKind::Err)?;
         Some(Exit { calls, kind, value })
     }
 

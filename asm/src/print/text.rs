@@ -2,7 +2,7 @@
 //!
 //! [`crate::dialect::reference`] and [`crate::dialect::template`] read them back.
 
-use super::words::Words;
+use super::style::Style;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
 use crate::notation::Notation;
 use crate::text::is_name;
@@ -64,7 +64,7 @@ pub(super) struct Root<'n> {
     pub(super) hidden: bool,
 }
 
-impl Words {
+impl Style {
     fn prefix(&self, root: Root<'_>) -> [&'static str; 3] {
         match root {
             Root { hidden: true, .. } if self.notation == Notation::Constrained => ["${", "${", "."],

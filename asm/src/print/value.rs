@@ -6,7 +6,7 @@ use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
 use crate::dialect::Key;
-use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::operator::{self, Makes};
 use crate::dialect::reference::FAILURES;
 use crate::document::print::{Doc, Entry};
 use crate::habits::reads_as_more;
@@ -18,12 +18,6 @@ use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
 const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
-
-/// The row of an operator.
-pub(super) fn row(makes: Makes) -> &'static Operator {
-    const FIRST: &Operator = &operator::TABLE[0];
-    operator::TABLE.iter().find(|row| row.makes == makes).unwrap_or(FIRST)
-}
 
 impl<'a> Printer<'_, 'a> {
     /// An expression where texts are texts.
@@ -54,7 +48,7 @@ impl<'a> Printer<'_, 'a> {
     /// An operator whose second operand is the name of a field.
     fn of_name(&mut self, operator: Binary, record: &Expr<'a>, name: &'a str) -> Doc<'a> {
         let operands = vec![self.value(record), self.literal(Literal::Text(name))];
-        Doc::one(row(Makes::Binary(operator)).spelling, Doc::List(operands))
+        Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
     }
 
     /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
@@ -83,11 +77,11 @@ impl<'a> Printer<'_, 'a> {
         }
         match expr.kind {
             ExprKind::Unary(operator @ Unary::Not, operand) => {
-                Doc::one(row(Makes::Unary(operator)).spelling, self.formula(operand))
+                Doc::one(operator::row(Makes::Unary(operator)).spelling, self.formula(operand))
             }
             ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
                 let operands = vec![self.formula(a), self.formula(b)];
-                Doc::one(row(Makes::Binary(operator)).spelling, Doc::List(operands))
+                Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
             }
             _ => self.value(expr),
         }
@@ -105,7 +99,7 @@ impl<'a> Printer<'_, 'a> {
         Root { name, parameter, hidden }
     }
 
-    /// Reports a slot that no name in scope stands for: one that nothing has bound, where no path comes by.
+    /// Reports a slot without a name in scope: nothing has bound it, since no path leads here.
     pub(super) fn in_scope(&mut self, slot: Slot, span: Span) {
         let input = (slot.0 as usize) < self.function.parameters.len();
         if !input && self.failures.last() != Some(&Some(slot)) && !self.names.is_visible(slot) {
@@ -211,13 +205,13 @@ impl<'a> Printer<'_, 'a> {
 
     fn unary(&mut self, operator: Unary, operand: &Expr<'a>) -> Doc<'a> {
         let operand = self.value(operand);
-        // A list of one is the list of operands, so that an operand that is a list stands in one.
+        // A list of one is the list of operands, so an operand that is a list is wrapped in one.
         let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
-        Doc::one(row(Makes::Unary(operator)).spelling, operand)
+        Doc::one(operator::row(Makes::Unary(operator)).spelling, operand)
     }
 
     fn binary(&mut self, operator: Binary, expr: &Expr<'a>) -> Doc<'a> {
-        let row = row(Makes::Binary(operator));
+        let row = operator::row(Makes::Binary(operator));
         let operands = self.operands(operator, row.folds, expr);
         self.fits(operands.len().saturating_sub(2), expr.span);
         Doc::one(row.spelling, Doc::List(operands))
@@ -275,7 +269,7 @@ impl<'a> Printer<'_, 'a> {
         Doc::Record(fields.iter().map(|field| (field.name.text.into(), self.value(&field.value))).collect())
     }
 
-    /// A record, said to be one where its keys could be words.
+    /// A record, marked with `obj` where its keys could be step words.
     fn record(&mut self, fields: &[Field<'a>]) -> Doc<'a> {
         let doc = self.fields(fields);
         let word = fields.iter().any(|field| WORDS.contains(&field.name.text));

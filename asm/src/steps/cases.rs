@@ -4,9 +4,8 @@ use super::reader::StepReader;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::lint::Seen;
-use crate::document::edit::Draft;
+use crate::document::entries;
 use crate::document::{Key as CaseKey, Kind, Node};
-use crate::document::{entries, first_of};
 use crate::span::Span;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
@@ -45,40 +44,15 @@ impl<'a> StepReader<'_, 'a> {
                 }
             }
             Kind::List(pairs) => {
-                let are_records =
-                    !pairs.is_empty() && pairs.iter().all(|pair| case_of_record(pair).is_some());
-                if are_records {
-                    self.cases_of_records(node, pairs);
-                }
                 for pair in *pairs {
-                    match (&pair.kind, case_of_record(pair)) {
-                        (Kind::List([key, value]), _) => self.case(key, value, cases),
-                        (_, Some((key, value))) if are_records => self.case(key, value, cases),
+                    match &pair.kind {
+                        Kind::List([key, value]) => self.case(key, value, cases),
                         _ => self.bad_shape(pair, "a case", "`[key, value]`"),
                     }
                 }
             }
             _ => self.bad_shape(node, "`cases`", "a record of keys and values, or a list of `[key, value]`"),
         }
-    }
-
-    /// Reports cases that are a list of records with one case each, which are read all the same.
-    fn cases_of_records(&mut self, node: &Node<'a>, pairs: &[Node<'a>]) {
-        let plain = |pair: &Node<'a>| {
-            let (key, value) = case_of_record(pair)?;
-            Some((key.text()?, Draft::Kept(*value)))
-        };
-        let draft = pairs.iter().map(plain).collect::<Option<Vec<_>>>().map(Draft::Record);
-        let yaml = self.dialect.is_yaml();
-        let fix = draft.and_then(|draft| draft.fix(node, self.source, yaml, self.dialect.is_bare()));
-        let form = if yaml { "`gold: 20`, a line for each" } else { "`{\"gold\": 20, \"silver\": 10}`" };
-        let wrong =
-            Diagnostic::new(Code::BadShape, first_of(node), "`cases` is one record, not a list of records")
-                .expected(form, "a list of records");
-        self.report(match fix {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help(format!("write each case as its key and its value: {form}")),
-        });
     }
 
     fn case<'d>(&mut self, key: &'d Node<'a>, value: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
@@ -116,21 +90,5 @@ impl<'a> StepReader<'_, 'a> {
                 .related(before, "first here")
                 .help("leave one of them out"),
         );
-    }
-}
-
-/// The key and value of a record that is one case: `{"gold": 20}`, `{"case": "gold", "value": 20}`.
-fn case_of_record<'d, 'a>(node: &'d Node<'a>) -> Option<(&'d Node<'a>, &'d Node<'a>)> {
-    match entries(node) {
-        [only] => Some((&only.key, &only.value)),
-        list @ [_, _] => {
-            let get = |names: &[&str]| {
-                list.iter().find(|entry| entry.name().is_some_and(|name| names.contains(&name)))
-            };
-            let key = get(&["case", "when", "key", "if", "is", "equals"])?;
-            let value = get(&["value", "then", "return", "result", "do"])?;
-            Some((&key.value, &value.value))
-        }
-        _ => None,
     }
 }

@@ -33,7 +33,7 @@ impl<'a> StepReader<'_, 'a> {
                 if let Some((_, entry)) = leaving {
                     self.bad_step(
                         entry.key.span,
-                        &format!("`{}` and `then` both say what happens", shown(&entry.key)),
+                        &format!("`{}` and `then` cannot both be the branch of an `if`", shown(&entry.key)),
                         "one of them",
                         "both",
                         "make the return the last step under `then`",

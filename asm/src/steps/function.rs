@@ -5,12 +5,12 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use super::steps::read_steps;
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
-use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::lint::Lint;
 use crate::dialect::survey::Survey;
-use crate::dialect::{Dialect, Key, TOP, TOP_OF_MCP, UNNAMED, begins_step};
+use crate::dialect::{Dialect, Key, TOP, TOP_OF_MCP, UNNAMED};
 use crate::document::{Kind, Node};
-use crate::document::{entries, first_of, shown};
+use crate::document::{entries, first_of, items_of};
 use crate::notation::Notation;
 use crate::source::Limits;
 use crate::span::Span;
@@ -19,7 +19,7 @@ use ilo_spec::error::Code;
 use ilo_spec::limits;
 use ilo_spec::types::Base;
 
-/// What reading documents gives.
+/// The result of reading documents.
 pub(crate) struct Reading<'a> {
     /// What could be read, also where there are errors.
     pub(crate) file: File<'a>,
@@ -39,22 +39,13 @@ pub(crate) fn read<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Reading<'a> {
     let dialect = Dialect::of(notation);
-    // Several programs may stand in one list.
-    let mut programs: Vec<Node<'a>> = Vec::new();
-    for document in documents {
-        match document.kind {
-            Kind::List(items) => programs.extend_from_slice(items),
-            _ => programs.push(*document),
-        }
-    }
+    let mut programs = items_of(documents);
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
     let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, lint, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
-    file.unwrapped(&mut programs);
-    programs.retain(|program| !file.of_another_kind(program));
     programs.retain(|program| {
         let is_record = matches!(program.kind, Kind::Record(_));
         if !is_record {
@@ -72,14 +63,14 @@ pub(crate) fn read<'a>(
     Reading { file: File { functions: arena.alloc_slice_copy(&functions) }, inexact }
 }
 
-/// Reads what stands at the top.
+/// Reads programs as a whole.
 struct Top<'r, 'a> {
     dialect: Dialect,
     source: &'a str,
     arena: &'a Bump,
     diagnostics: &'r mut Diagnostics,
     nesting: usize,
-    /// The reader of the document has told that it nests too deep.
+    /// That the document nests too deep is reported.
     too_deep: bool,
     lint: Lint,
     /// Names of steps that were left out.
@@ -88,94 +79,11 @@ struct Top<'r, 'a> {
 }
 
 impl<'a> Top<'_, 'a> {
-    fn form(&self) -> &'static str {
-        match self.dialect.notation {
-            Notation::Constrained => "`{\"fn\":…,\"in\":{…},\"out\":…,\"body\":[…]}`",
-            Notation::Workflow => "`name:`, `input:`, `output:` and `steps:`",
-            Notation::Mcp => "`{\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}, \"steps\": […]}`",
-            Notation::ToolCalling | Notation::Id => {
-                "`{\"function\": …, \"input\": {…}, \"output\": …, \"steps\": […]}`"
-            }
-        }
-    }
-
     fn empty(&mut self) {
         self.diagnostics.push(
             Diagnostic::new(Code::EmptyFile, Span::at(0), "there is no program in this file")
-                .expected(self.form(), "nothing"),
+                .expected(self.dialect.program_form(), "nothing"),
         );
-    }
-
-    /// Programs that stand in a record of their own are taken out of it; steps without a program around them are one error.
-    fn unwrapped(&mut self, programs: &mut Vec<Node<'a>>) {
-        let is_program = |node: &Node<'a>| {
-            entries(node).iter().any(|entry| {
-                entry
-                    .name()
-                    .is_some_and(|name| self.dialect.meaning(name, &[Key::Steps, Key::Meta]).is_some())
-            })
-        };
-        let is_step = |node: &Node<'a>| {
-            !is_program(node) && entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
-        };
-        if let [first, ..] = programs[..]
-            && programs.iter().all(is_step)
-        {
-            let wrong = Diagnostic::new(
-                Code::BadShape,
-                first_of(&first),
-                "these are steps without a program around them",
-            )
-            .expected(self.form(), "steps alone");
-            self.diagnostics
-                .push(wrong.help("a program has a name, inputs and an output, and its steps in a list"));
-            programs.clear();
-        }
-        if let [whole] = programs[..]
-            && let [only] = entries(&whole)
-        {
-            let inner: Vec<Node<'a>> = match only.value.kind {
-                Kind::List(items) => items.to_vec(),
-                _ => vec![only.value],
-            };
-            if inner.is_empty() || !inner.iter().all(is_program) {
-                return;
-            }
-            let found = format!("`{}`", shown(&only.key));
-            let wrong =
-                Diagnostic::new(Code::BadShape, only.key.span, "a program stands in nothing but a list")
-                    .expected(self.form(), format!("it under {found}"));
-            let text = self.source.get(only.value.span.range()).filter(|_| !self.dialect.is_yaml());
-            self.diagnostics.push(match text {
-                Some(text) => {
-                    let edits = vec![Edit { span: whole.span, text: text.to_owned() }];
-                    wrong.fix(Fix { title: format!("remove {found} around it"), edits })
-                }
-                None => wrong.help(format!("remove {found}, and move what is below it to the left")),
-            });
-            *programs = inner;
-        }
-    }
-
-    /// Reports a state machine or the workflow of a build in the place of a program; whether it is one.
-    fn of_another_kind(&mut self, program: &Node<'a>) -> bool {
-        const KINDS: [(&str, &str, &str); 3] = [
-            ("States", "a state machine", "each state becomes a step, in the order in which they run"),
-            ("jobs", "the workflow of a build", "its commands become calls of tools"),
-            ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
-        ];
-        let own = self.key(program, Key::Steps).is_some() || self.key(program, Key::Meta).is_some();
-        let found = entries(program).iter().filter(|_| !own).find_map(|entry| {
-            let kind = KINDS.iter().find(|(word, ..)| entry.name() == Some(word))?;
-            Some((entry, kind))
-        });
-        let Some((entry, (_, what, help))) = found else { return false };
-        self.diagnostics.push(
-            Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
-                .expected(self.form(), format!("`{}`", shown(&entry.key)))
-                .help(format!("write {} instead: {help}", self.form())),
-        );
-        true
     }
 
     fn no_program(&mut self, node: &Node<'a>) {
@@ -186,16 +94,13 @@ impl<'a> Top<'_, 'a> {
                 first_of(node),
                 format!("a program is a record, but this is {found}"),
             )
-            .expected(self.form(), found),
+            .expected(self.dialect.program_form(), found),
         );
     }
 
     fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
-        let keys = [key];
-        let found = entries(record)
-            .iter()
-            .find(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &keys).is_some()));
-        found.map(|entry| &entry.value)
+        let is = |name: &str| self.dialect.meaning(name, &[key]).is_some();
+        entries(record).iter().find(|entry| entry.name().is_some_and(is)).map(|entry| &entry.value)
     }
 
     /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so on.
@@ -248,7 +153,7 @@ impl<'a> Top<'_, 'a> {
             Some(node) => reader.output_type(node),
             None => {
                 if head.span != Span::default() {
-                    let help = "say what the function gives, such as `nil`, `text`, or `result nil text`";
+                    let help = "write the type that the function returns, such as `nil`, `text`, or `result nil text`";
                     reader.missing(first, Key::Output, "a program", help);
                 }
                 context.output
@@ -287,7 +192,7 @@ impl<'a> StepReader<'_, 'a> {
             self.scope.parameter(name, self.dialect.is_bare() || bound);
         }
         let Some(node) = node else {
-            self.missing(first, Key::Steps, "a program", "say what it does, step by step");
+            self.missing(first, Key::Steps, "a program", "write its steps");
             return Block { statements: &[] };
         };
         let yaml = self.dialect.is_yaml();

@@ -25,7 +25,7 @@ pub(crate) struct HandledBy {
 /// What a handler does once its rollback calls are made.
 #[derive(Clone, Copy)]
 enum Action<'d, 'a> {
-    /// Fails with a message, or with the failure itself; the word that says so.
+    /// Fails with a message, or with the failure itself; the place of the word for it.
     Fail(Option<&'d Node<'a>>, Span),
     /// Returns.
     Leave(Key, &'d Entry<'a>),
@@ -169,7 +169,7 @@ impl<'a> StepReader<'_, 'a> {
                         .name()
                         .is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some()) =>
             {
-                self.wrapped(only, Key::Message);
+                self.inexact = true;
                 Action::Fail(Some(&only.value), only.key.span)
             }
             Kind::Record(list)
@@ -213,7 +213,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports a handler that is none; steps are read as its action.
     fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Action<'d, 'a> {
-        let message = format!("`{}` is a record that says what to do", self.dialect.word(Key::Handler));
+        let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
         let wrong =
             Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
@@ -237,7 +237,7 @@ impl<'a> StepReader<'_, 'a> {
             ];
             wrong.fix(Fix { title: format!("write `{{\"{then}\": […]}}`"), edits })
         } else {
-            wrong.help("steps that run when the call fails stand under `then` in it")
+            wrong.help("put steps that run when the call fails under `then` in it")
         });
         if steps { Action::Steps(node) } else { Action::Ignore }
     }
@@ -252,9 +252,9 @@ impl<'a> StepReader<'_, 'a> {
             Key::Skip if self.in_loop() => return Action::Skip,
             Key::Skip => self.bad_step(
                 place,
-                "`skip` leaves an element of a loop out, and stands only in one",
+                "`skip` leaves out an element of a loop, but there is no loop here",
                 "`skip` in a loop",
-                "it outside",
+                "no loop around it",
                 "`ignore` binds nil and goes on",
             ),
             Key::Continue if self.in_loop() => self.report(

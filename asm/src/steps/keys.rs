@@ -1,24 +1,24 @@
 //! Records of a program by their keys: which key means what, and which is unknown.
 //!
-//! What the values are is for those who ask.
+//! Reading the values is left to the callers.
 
 use super::keyed::Keyed;
 use super::reader::StepReader;
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Reads the keys of a record, of which `keys` may stand there; `what` says what the record is.
+    /// Reads the keys of a record, of which `keys` are allowed; `what` is what messages call the record.
     pub(crate) fn keyed<'d>(&mut self, node: &'d Node<'a>, keys: &[Key], what: &str) -> Keyed<'d, 'a> {
         let mut found = Keyed::none(node.span);
         let Kind::Record(entries) = &node.kind else { return found };
         let mut unknown: Vec<&'d Entry<'a>> = Vec::new();
         for entry in *entries {
             let meaning = entry.name().and_then(|name| self.dialect.meaning(name, keys));
-            // Another notation's word stands for nothing where this one has its own.
+            // Another notation's word has no meaning where this one has its own.
             let Some((key, meant)) =
                 meaning.filter(|&(key, meant)| meant == Meant::Own || !self.dialect.has(key))
             else {
@@ -27,7 +27,7 @@ impl<'a> StepReader<'_, 'a> {
             };
             self.inexact |= meant == Meant::Sister;
             if let Some(before) = found.put(key, entry) {
-                self.said_twice(entry, before, key);
+                self.repeated_key(entry, before, key);
             }
         }
         for entry in unknown {
@@ -36,29 +36,15 @@ impl<'a> StepReader<'_, 'a> {
         found
     }
 
-    fn said_twice(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
+    fn repeated_key(&mut self, entry: &Entry<'a>, before: &Entry<'a>, key: Key) {
         let word = self.dialect.word(key);
-        let message = format!("`{}` says again what `{}` says", shown(&entry.key), shown(&before.key));
+        let message = format!("`{}` repeats `{}`", shown(&entry.key), shown(&before.key));
         self.report(
             Diagnostic::new(Code::DuplicateKey, entry.key.span, message)
                 .expected(format!("`{word}` once"), "both")
                 .related(before.key.span, "first here")
                 .help("leave one of them out"),
         );
-    }
-
-    pub(crate) fn sister_word(
-        &mut self,
-        span: Span,
-        message: String,
-        word: &str,
-        found: &str,
-        fix: Option<Fix>,
-    ) {
-        let mut warning = Diagnostic::new(Code::SisterWord, span, message)
-            .expected(format!("`{word}`"), format!("`{found}`"));
-        warning.fix = fix;
-        self.report(warning);
     }
 
     /// Reports a key that has no meaning here; what is nearest and free is read in its place.

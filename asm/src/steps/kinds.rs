@@ -1,4 +1,4 @@
-//! Which kind of step a record is, and what is said of one that is none, or several in one.
+//! Which kind of step a record is, and reports of a record that is none, or several in one.
 
 use super::keyed::Keyed;
 use super::reader::StepReader;
@@ -21,7 +21,7 @@ impl<'a> StepReader<'_, 'a> {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key]).is_some())
             })
         };
-        // `value` and `skip` are fields like any other where others stand beside them.
+        // `value` and `skip` are fields like any other beside other fields.
         let alone = |reader: &Self, form: &Form| {
             let one = |entry: &Entry<'a>| {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key, Key::Let]).is_some())
@@ -48,7 +48,7 @@ impl<'a> StepReader<'_, 'a> {
         Some((form, self.keyed(item.node, &keys, &what)))
     }
 
-    /// Whether a step with `match` has no cases, but says what to do with a call's value or failure.
+    /// Whether a step with `match` has no cases, but steps for a call's value or failure.
     fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
         let has = |keys: &[Key]| {
             list.iter()
@@ -131,7 +131,7 @@ impl<'a> StepReader<'_, 'a> {
         None
     }
 
-    /// Notes every name that is bound in what could not be read, so that nothing is said of who reads it.
+    /// Marks every name that is bound in what could not be read as lost, so that references to it are not reported.
     fn lose_inside(&mut self, node: &Node<'a>) {
         let mut rest = vec![*node];
         while let Some(node) = rest.pop() {
@@ -153,7 +153,7 @@ impl<'a> StepReader<'_, 'a> {
             list.first().map_or("an empty record".to_owned(), |entry| format!("`{}`", shown(&entry.key)));
         let place = list.first().map_or(first_of(node), |entry| entry.key.span);
         let help = if list.iter().any(|entry| entry.name() == Some("let")) {
-            "say what is bound, with `call`, `expr` or another step's word beside `let`"
+            "write `call`, `expr` or another step's word beside `let`"
         } else if self.dialect.is_yaml() {
             "a record that is a value is marked with `obj:`"
         } else {

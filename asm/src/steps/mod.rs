@@ -4,7 +4,6 @@
 //! into the tree of [`crate::ast`]. It reads the canonical form: [`crate::habits`] rewrites what writers bring from
 //! elsewhere. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as for every notation.
 
-mod arguments;
 mod binding;
 mod blocks;
 mod callees;

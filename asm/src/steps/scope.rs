@@ -1,4 +1,4 @@
-//! Names of a function and the slots that they stand for.
+//! The names of a function and their slots.
 //!
 //! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read. Loops alone
 //! open one.
@@ -40,7 +40,7 @@ pub(crate) struct Scope<'a> {
 const FRESH: usize = 160;
 
 impl<'a> Scope<'a> {
-    /// Adds a parameter, and says whether its name alone stands for it.
+    /// Adds a parameter; where it is `named`, its name alone refers to it.
     pub(crate) fn parameter(&mut self, name: &'a str, named: bool) {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
@@ -74,7 +74,7 @@ impl<'a> Scope<'a> {
         self.lost.contains(name)
     }
 
-    /// Whether a name was bound, or stands over a step that was.
+    /// Whether a name is bound, or that of a step that nothing refers to.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.find(name).is_some() || self.is_unbound.contains(name)
     }
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// A slot that no name stands for; `name` is what messages call it. Past [`FRESH`] slots it is one of those before,
+    /// A slot that no name refers to; messages call it `name`. Past [`FRESH`] slots it is one of those before,
     /// but for those that are `busy`.
     pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: impl Fn(Slot) -> bool) -> Slot {
         if self.slots.len() >= FRESH {
@@ -127,7 +127,7 @@ impl<'a> Scope<'a> {
         self.passed.insert(name, in_loop);
     }
 
-    /// Binds a name; it takes the slot of the parameter of that name where `whole` says that nothing tells them apart.
+    /// Binds a name; where it is `whole`, it shares the slot of the parameter of that name.
     pub(crate) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
         let slot = match self.names.get(name) {
             Some(Named { slot, visible: true }) => return *slot,

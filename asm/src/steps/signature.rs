@@ -12,7 +12,7 @@ use ilo_spec::error::Code;
 use ilo_spec::types::Base;
 
 impl<'a> StepReader<'_, 'a> {
-    /// What stands in `meta`.
+    /// The keys of `meta`.
     pub(crate) fn meta<'d>(&mut self, top: &Keyed<'d, 'a>, first: Span) -> Keyed<'d, 'a> {
         let Some(meta) = top.get(Key::Meta) else {
             let help = "write `\"meta\": {\"tools\": […], \"input\": {…}, \"output\": …}`";
@@ -87,7 +87,7 @@ impl<'a> StepReader<'_, 'a> {
                     Diagnostic::new(Code::BadShape, first_of(node), "a type is a text")
                         .expected("a text, such as `number` or `list text`", node.kind_name())
                         .help(
-                            "the type of a record is any name, such as `user`: which fields it has is not said",
+                            "the type of a record is any name, such as `user`; its fields are not declared",
                         ),
                 );
                 None

@@ -5,8 +5,8 @@ use super::step::{After, Item, Rest, Step, Tail};
 use crate::ast::StmtKind;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, RESULT};
+use crate::document::first_of;
 use crate::document::{Kind, Node};
-use crate::document::{first_of, rename};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -120,7 +120,7 @@ impl<'a> StepReader<'_, 'a> {
     fn skip_step(&mut self, step: &Step<'_, 'a>) {
         self.bad_step(
             step.place(),
-            "`skip` is what a handler does, and no step",
+            "`skip` is an action of a handler, not a step",
             "a step",
             "`skip`",
             "put what follows under the `then` of an `if` instead",
@@ -135,22 +135,15 @@ impl<'a> StepReader<'_, 'a> {
             let (message, help) = if self.in_loop() {
                 ("a pass yields with its last step", "put what follows before it")
             } else {
-                ("`yield` stands only in a loop", "bind the value with `let`, or return it")
+                ("`yield` belongs into a loop", "bind the value with `let`, or return it")
             };
             return self.bad_step(
                 step.place(),
                 message,
                 "`yield` as the last step of a loop",
-                "it elsewhere",
+                "another place",
                 help,
             );
-        }
-        if !self.dialect.has(Key::Yield) {
-            let word = if matches!(node.kind, Kind::Record(_)) { Key::Obj } else { Key::Value };
-            let word = self.dialect.word(word);
-            let fix = step.keyed.entry(Key::Yield).and_then(|entry| rename(&entry.key, word));
-            let message = format!("the last step of a loop is what it yields: `{word}` does here");
-            self.sister_word(step.place(), message, word, "yield", fix);
         }
         self.push(StmtKind::Value(value), step.head());
     }
@@ -159,10 +152,10 @@ impl<'a> StepReader<'_, 'a> {
 /// How something that a step lacks is written.
 fn needed(key: Key) -> &'static str {
     match key {
-        Key::In => "say what the loop runs over",
-        Key::Body => "say what each pass does; its last step is what it yields",
-        Key::Cases => "give what each value stands for, as in `{\"gold\": 20, \"silver\": 10}`",
-        Key::Message => "say with which message it fails",
+        Key::In => "write the list that the loop runs over",
+        Key::Body => "write the steps of a pass; the last one is what it yields",
+        Key::Cases => "write the value for each key, as in `{\"gold\": 20, \"silver\": 10}`",
+        Key::Message => "write the message that it fails with",
         _ => "add it",
     }
 }

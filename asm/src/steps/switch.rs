@@ -2,12 +2,10 @@
 
 use super::keyed::Keyed;
 use super::reader::StepReader;
-use super::returns::LEAVES;
 use super::step::{Step, Tail};
 use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{ARM, Key};
-use crate::document::edit::{Draft, mendable};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
@@ -28,9 +26,8 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
             return;
         };
-        if !self.dialect.is_yaml() {
-            self.switch_for_ifs(step, arms);
-        }
+        // Other notations have steps with `if`, one behind the other.
+        self.inexact |= !self.dialect.is_yaml();
         let start = self.statements.len();
         let named = step.target.is_some();
         let returns = self.arms(arms, Arms { tail: if named { Tail::Value } else { tail }, named });
@@ -51,41 +48,6 @@ impl<'a> StepReader<'_, 'a> {
         if matches!(tail, Tail::Value | Tail::Yield) {
             self.push_slot(bound, step.head());
         }
-    }
-
-    /// Warns of a switch where the notation has steps with `if`, one behind the other.
-    fn switch_for_ifs(&mut self, step: &Step<'_, 'a>, arms: &[Node<'a>]) {
-        let leaves = |node: &Node<'a>| {
-            entries(node)
-                .iter()
-                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, &LEAVES).is_some()))
-        };
-        let text = |node: &Node<'a>| {
-            let default = entries(node).iter().find(|entry| entry.name() == Some("default"));
-            match default {
-                None => leaves(node).then(|| self.source.get(node.span.range()))?.map(str::to_owned),
-                Some(default) if leaves(&default.value) => {
-                    self.source.get(default.value.span.range()).map(str::to_owned)
-                }
-                Some(default) if matches!(default.value.kind, Kind::Null) => {
-                    let rest = entries(node).iter().filter(|entry| entry.name() != Some("default"));
-                    let rest =
-                        rest.filter_map(|entry| Some((entry.name()?, Draft::Kept(entry.value)))).collect();
-                    leaves(node).then(|| Draft::Record(rest).text(self.source, self.dialect.is_bare()))
-                }
-                Some(_) => None,
-            }
-        };
-        let steps: Option<Vec<String>> = arms.iter().map(text).collect();
-        let steps =
-            steps.filter(|steps| !steps.is_empty() && step.target.is_none() && mendable(step.keyed.span));
-        let message = "`switch` is another notation's word for steps with `if`, and read as those";
-        let warning = Diagnostic::new(Code::SisterWord, step.place(), message)
-            .expected("a step with `if` for each arm, one behind the other", "`switch`");
-        self.report(match steps {
-            Some(steps) => warning.replace(step.keyed.span, steps.join(", ")),
-            None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
-        });
     }
 
     /// The arms in order: one that ends the function is followed by the next, any other has the next in its `else`.
@@ -167,11 +129,11 @@ impl<'a> StepReader<'_, 'a> {
         let found = shown(&entry.key);
         self.bad_step(
             entry.key.span,
-            &format!("`default` and `{found}` both say what the last arm gives"),
+            &format!("`default` and `{found}` both give the value of the last arm"),
             "one of them",
             "both",
             &format!(
-                "write `default:` with nothing behind it where `{found}` says what it gives, or leave \
+                "write `default:` with nothing behind it where `{found}` gives the value, or leave \
                  `{found}` out"
             ),
         );

@@ -14,12 +14,12 @@ use ilo_spec::error::Code;
 
 /// What helps where a name may mean a difference.
 pub(crate) const SUBTRACTION: &str =
-    "a hyphen belongs to a name; to subtract, stand it between blanks in an expression";
+    "a hyphen belongs to a name; to subtract, put blanks around it in an expression";
 /// How many names a message looks at.
 const MOST_NAMES: usize = 64;
 
 impl<'a> StepReader<'_, 'a> {
-    /// The reference that a loosely written one stands for.
+    /// The reference that a loosely written one means.
     pub(crate) fn meant(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
         let is_input = |name: &str| self.scope.input(name).is_some();
         let is_name = |name: &str| self.named(name).is_some() || self.scope.knows(name);
@@ -60,7 +60,7 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = if FAILURES.contains(&name.text) {
             let word = self.dialect.word(Key::Handler);
             let message =
-                format!("`{}` is the failure of a call, and stands only in its `{word}`", name.text);
+                format!("`{}` is the failure of a call, and can only be read in its `{word}`", name.text);
             Diagnostic::new(Code::UnknownReference, name.span, message)
                 .expected(self.names_in_scope(), found)
                 .help("bind what is needed outside in the handler")
@@ -88,7 +88,7 @@ impl<'a> StepReader<'_, 'a> {
         nil
     }
 
-    /// What to say of a name that some step binds, or stands over, but that has no value here.
+    /// What is wrong with a name that some step binds or is written under, but that has no value here.
     pub(crate) fn not_yet(&self, name: Name<'a>, place: Span) -> Diagnostic {
         let text = name.text;
         let wrong = |code, message| {
@@ -126,7 +126,7 @@ impl<'a> StepReader<'_, 'a> {
         )
     }
 
-    /// What to say of a name that nothing has.
+    /// What is wrong with a name that nothing has.
     fn nothing_named(&self, name: Name<'a>, reference: &Reference<'a>) -> Diagnostic {
         let message = format!("nothing is named `{}` here", name.text);
         let wrong = Diagnostic::new(Code::UnknownReference, name.span, message)
@@ -152,7 +152,7 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// A reference to what is not there that stands for one to what is.
+    /// Adds the reference that is meant to what is wrong with a reference to nothing.
     fn means(&self, wrong: Diagnostic, reference: &Reference<'a>, meant: &Reference<'a>) -> Diagnostic {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         // In infix and in texts as in a text of its own, but for braces that are there already.

@@ -315,11 +315,11 @@ impl<'a> StepReader<'_, 'a> {
         let arguments = match keyed.get(Key::Args) {
             None | Some(Node { kind: Kind::Null, .. }) => &[],
             Some(node) => {
-                let listed = self.listed_arguments(node);
-                if listed.is_none() && !matches!(node.kind, Kind::Record(_)) {
-                    self.no_arguments(node);
+                if !matches!(node.kind, Kind::Record(_)) {
+                    let what = format!("`{}`", self.dialect.word(Key::Args));
+                    self.bad_shape(node, &what, "a record of names and values");
                 }
-                self.fields(listed.as_ref().unwrap_or(node))
+                self.fields(node)
             }
         };
         self.new_call(tool, arguments, span)

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// First words of the titles of sections.
+#[allow(dead_code, reason = "only the assembler's tests ask")]
 pub(crate) const TITLES: [&str; 8] =
     ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
 

@@ -365,12 +365,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let b = self.expr(frame, b)?;
                 self.binary(frame, expr.span, *operator, &a, &b)
             }
-            ExprKind::Has(of, name) => match self.expr(frame, of)? {
-                Value::Record(record) => {
-                    Ok(Value::Bool(record.fields.iter().any(|(field, _)| **field == *name.text)))
-                }
-                _ => Err(self.trap(frame, Code::FaultTypeMismatch, expr.span)),
-            },
+            ExprKind::Has(of, name) => {
+                let of = self.expr(frame, of)?;
+                self.has(frame, expr.span, &of, &Value::text(name.text))
+            }
             ExprKind::MatchMap(map) => self.pick(frame, expr.span, map),
             ExprKind::Record(fields) => {
                 let fields = self.fields(frame, fields)?;
@@ -445,8 +443,39 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 _ => Err(self.trap(frame, Code::FaultTypeMismatch, at)),
             },
+            Binary::HasName => self.has(frame, at, a, b),
+            Binary::Add => match (a, b) {
+                (Value::List(a), Value::List(b)) => {
+                    let items = [&a.items[..], &b.items[..]].concat();
+                    self.steps = self.steps.checked_sub(items.len() as u64 / 8).ok_or(LIMIT)?;
+                    made(Value::list(items))
+                }
+                _ => simple(operator, a, b).map_err(|code| self.trap(frame, code, at)),
+            },
             _ => simple(operator, a, b).map_err(|code| self.trap(frame, code, at)),
         }
+    }
+
+    /// HAS: a record's field, a list's equal item, or a part of a text.
+    fn has(&mut self, frame: &Frame<'f>, at: Span, of: &Value, wanted: &Value) -> Result<Value, Exit> {
+        let found = match (of, wanted) {
+            (Value::Record(record), Value::Text(name)) => {
+                record.fields.iter().any(|(field, _)| field == name)
+            }
+            (Value::Text(text), Value::Text(part)) => text.contains(&**part),
+            (Value::List(list), _) => {
+                let mut found = false;
+                for item in &list.items {
+                    found = item.equals(wanted, &mut self.steps).ok_or(LIMIT)?;
+                    if found {
+                        break;
+                    }
+                }
+                found
+            }
+            _ => return Err(self.trap(frame, Code::FaultTypeMismatch, at)),
+        };
+        Ok(Value::Bool(found))
     }
 
     fn pick(&mut self, frame: &mut Frame<'f>, at: Span, map: &MatchMap<'f>) -> Result<Value, Exit> {
@@ -499,25 +528,24 @@ fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
         Binary::Lt => compare(Ordering::is_lt),
         Binary::Lte => compare(Ordering::is_le),
         Binary::At => item(a, b),
-        Binary::HasName => match (a, b) {
-            (Value::Record(record), Value::Text(name)) => {
-                Ok(Value::Bool(record.fields.iter().any(|(field, _)| field == name)))
-            }
-            _ => Err(Code::FaultTypeMismatch),
-        },
         _ => number::calculate(operator, a, b),
     }
 }
 
-/// AT (1.5.2, 2.9.2): a whole double is the integer that it equals, no other is the index of anything.
-fn item(list: &Value, index: &Value) -> Result<Value, Code> {
-    let Value::List(list) = list else { return Err(Code::FaultTypeMismatch) };
-    if !matches!(index, Value::Int(_) | Value::Double(_)) {
-        return Err(Code::FaultTypeMismatch);
+/// AT (1.5.2, 2.9.2): the item at a whole number, from the end where it is negative; or the field that a text names.
+fn item(container: &Value, key: &Value) -> Result<Value, Code> {
+    match (container, key) {
+        (Value::Record(record), Value::Text(name)) => {
+            let field = record.fields.iter().find(|(field, _)| field == name);
+            field.map(|(_, value)| value.clone()).ok_or(Code::FaultMissingField)
+        }
+        (Value::List(list), Value::Int(_) | Value::Double(_)) => {
+            let from_start = |index: i128| if index < 0 { index + list.items.len() as i128 } else { index };
+            let place = number::whole(key).and_then(|index| usize::try_from(from_start(index)).ok());
+            place.and_then(|place| list.items.get(place)).cloned().ok_or(Code::FaultIndexOutOfRange)
+        }
+        _ => Err(Code::FaultTypeMismatch),
     }
-    let place = number::whole(index).and_then(|index| usize::try_from(index).ok());
-    let item = place.and_then(|place| list.items.get(place));
-    item.cloned().ok_or(Code::FaultIndexOutOfRange)
 }
 
 /// Line and column, both from 1, of where a span begins; a line ends in LF, CR LF or CR.

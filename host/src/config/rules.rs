@@ -5,7 +5,7 @@ use super::text::Step;
 use super::{Fields, Reading};
 use crate::data::Data;
 use crate::problem::shortened;
-use crate::tools::policy::{RETRIES, Rules};
+use crate::tool::policy::{RETRIES, Rules};
 use std::time::Duration;
 
 /// The keys.

@@ -1,14 +1,16 @@
 //! An entry under `tools`: a mock, a command, or another name for a server's tool.
 
 use super::rules::RULES;
+use super::schema;
 use super::text::Step;
 use super::{Fields, Reading};
+use crate::command::Command;
 use crate::data::Data;
+use crate::mock::{Entry, Mock};
 use crate::problem::{did_you_mean, shortened};
-use crate::tools::command::Command;
-use crate::tools::mock::{Entry, Mock};
-use crate::tools::policy::Rules;
-use crate::tools::{Provider, Source, Tool, Tools};
+use crate::tool::policy::Rules;
+use crate::tool::{Provider, Source, Tool};
+use crate::tools::Tools;
 use ilo_asm::catalog::server_and_tool;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -193,17 +195,11 @@ impl Reading {
 
     fn schema(&mut self, data: &Data) -> Option<Data> {
         self.record(data)?;
-        let checked =
-            serde_json::from_str(&data.to_json()).map_err(|error| error.to_string()).and_then(|value| {
-                jsonschema::options().offline().build(&value).map_err(|error| error.to_string())
-            });
-        match checked {
-            Ok(_) => Some(data.clone()),
-            Err(error) => {
-                self.wrong(format!("no JSON Schema that can be used: {}", shortened(&error, 300)));
-                None
-            }
+        if let Some(problem) = schema::problem(data) {
+            self.wrong(format!("no JSON Schema that can be used: {problem}"));
+            return None;
         }
+        Some(data.clone())
     }
 }
 

@@ -4,7 +4,7 @@
 //! let in only from loopback and origins that were allowed; with a token, only requests that bear it are.
 
 use super::sessions::Sessions;
-use super::{Service, Shared, listen};
+use super::{Service, Serving, Shared, listen};
 use crate::problem::Problem;
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -45,11 +45,20 @@ pub struct Http {
 ///
 /// # Errors
 /// Where the address cannot be listened on without a token, or not at all.
-pub async fn http(
+pub fn http(
     service: Service,
     settings: Http,
-    ready: impl FnOnce(SocketAddr),
-    until: impl Future<Output = ()> + Send + 'static,
+    ready: Box<dyn FnOnce(SocketAddr) + Send>,
+    until: Serving<()>,
+) -> Serving<Result<(), Problem>> {
+    Box::pin(listening(service, settings, ready, until))
+}
+
+async fn listening(
+    service: Service,
+    settings: Http,
+    ready: Box<dyn FnOnce(SocketAddr) + Send>,
+    until: Serving<()>,
 ) -> Result<(), Problem> {
     let refused = |message: String| Problem::new(Code::BadUsage, "--http", message);
     if !settings.address.ip().is_loopback() && settings.token.is_none() {

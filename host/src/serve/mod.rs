@@ -30,6 +30,7 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use sessions::Sessions;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
@@ -94,26 +95,31 @@ struct Session {
 ///
 /// # Errors
 /// Where the streams cannot be served.
-pub async fn stdio(service: Service) -> io::Result<()> {
+pub fn stdio(service: Service) -> Serving<io::Result<()>> {
     let (input, output) = rmcp::transport::stdio();
-    streams(service, input, output).await
+    streams(service, Box::new(input), Box::new(output))
 }
 
 /// Serves one client over any two streams, a message a line, until it closes them.
 ///
 /// # Errors
 /// Where the streams cannot be served.
-pub async fn streams(
-    service: Service,
-    input: impl AsyncRead + Send + Unpin + 'static,
-    output: impl AsyncWrite + Send + Unpin + 'static,
-) -> io::Result<()> {
-    let most = service.message();
-    let session = Shared::new(service).session(None);
-    let running = session.serve(Lines::new(input, output, most)).await.map_err(io::Error::other)?;
-    running.waiting().await.map_err(io::Error::other)?;
-    Ok(())
+pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Result<()>> {
+    Box::pin(async move {
+        let most = service.message();
+        let session = Shared::new(service).session(None);
+        let running = session.serve(Lines::new(input, output, most)).await.map_err(io::Error::other)?;
+        running.waiting().await.map_err(io::Error::other)?;
+        Ok(())
+    })
 }
+
+/// A server at work, which a runtime of tokio drives. It is boxed so that it is compiled here, and once.
+pub type Serving<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// Where a client's messages come from.
+pub type Input = Box<dyn AsyncRead + Send + Unpin>;
+/// Where messages to a client go.
+pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Shared {
     fn new(service: Service) -> Arc<Shared> {

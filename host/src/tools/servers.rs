@@ -1,9 +1,10 @@
 //! The MCP servers of a tools file: which are named by a program's calls, and what starting them adds to the table.
 
-use super::policy::ServerPolicy;
-use super::server::Server;
 use super::{Source, Tool, Tools};
+use crate::mcp::server::Server;
+use crate::mcp::{Connections, Started};
 use crate::problem::{Problem, did_you_mean};
+use crate::tool::policy::ServerPolicy;
 use ilo_asm::catalog::{Catalog, Lookup, server_and_tool};
 use ilo_spec::error::Code;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ pub(super) struct Servers {
     started: BTreeSet<String>,
     /// Tools that the file does not allow, as `mcp://server/tool`.
     withheld: BTreeSet<String>,
-    connections: Option<super::mcp::Connections>,
+    connections: Option<Connections>,
 }
 
 impl Servers {
@@ -51,7 +52,7 @@ impl Servers {
         let able: Vec<Server> = able.into_iter().cloned().collect();
         let connections = match &mut self.connections {
             Some(connections) => connections,
-            none => match super::mcp::Connections::new() {
+            none => match Connections::new() {
                 Ok(connections) => none.insert(connections),
                 Err(problem) => return (Vec::new(), vec![problem]),
             },
@@ -84,12 +85,6 @@ impl Servers {
         self.started.insert(server);
         (tools, problems.into_values().collect())
     }
-}
-
-/// A server that runs, with what it offers.
-pub(super) struct Started {
-    pub(super) server: String,
-    pub(super) tools: Vec<Tool>,
 }
 
 impl Tools {

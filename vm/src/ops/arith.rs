@@ -1,10 +1,12 @@
 //! Arithmetic (specification: values, numbers).
 //!
-//! Integers stay exact or fault; where a double takes part, both become the nearest double, and what is not finite
-//! faults.
+//! Integers stay exact or fault. If one operand is a double, both become the nearest double, and a result
+//! that is not finite faults.
 
 use crate::fault::Trap;
 use crate::frame::Window;
+use crate::heap::Heap;
+use crate::number::nearest;
 use crate::ops::{get, set};
 use crate::program::Constant;
 use crate::value::{Pair, Tag, Value};
@@ -17,7 +19,7 @@ use ilo_spec::operand::{In, Out};
 pub(crate) trait Arithmetic {
     const NAME: &'static str;
     fn doubles(a: f64, b: f64) -> f64;
-    /// `None` where it does not fit 64 bits.
+    /// `None` if the result does not fit in 64 bits.
     fn ints(a: i64, b: i64) -> Option<i64>;
 }
 
@@ -61,7 +63,7 @@ impl Arithmetic for Mul {
     }
 }
 
-/// `dst` = `a` op constant. Every path stores for itself, so that no value is put together in memory first.
+/// `dst` = `a` op constant. Every path stores its own result, so that no value is assembled in memory first.
 #[inline(always)]
 pub(crate) fn constant<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Constant) -> Result<(), Trap> {
     if let Some(result) = quick_constant::<O>(get(w, a), b) {
@@ -81,7 +83,7 @@ fn constant_slowly<O: Arithmetic>(w: &mut Window, dst: Out, a: In, b: &Constant)
     store(w, dst, result)
 }
 
-/// The result on a double and a constant, where it is finite.
+/// The result for a double and a constant, if it is finite.
 #[inline(always)]
 pub(crate) fn quick_constant<O: Arithmetic>(a: &Value, b: &Constant) -> Option<f64> {
     if a.tag != Tag::Double {
@@ -97,13 +99,13 @@ pub(crate) fn product(a: &Value, b: Small) -> Option<f64> {
     (a.tag == Tag::Double).then(|| a.payload * small(b))
 }
 
-/// The double of each small integer: fetching it takes fewer steps than converting.
+/// Each small integer as a double: loading it is cheaper than converting.
 static SMALL: [f64; 256] = {
     let mut doubles = [0.0; 256];
     let (mut place, mut double) = (0, 0.0);
     while place < doubles.len() {
         doubles[place] = double;
-        // In the order of unsigned bytes.
+        // In the order of the unsigned bytes.
         double = if place == 127 { -128.0 } else { double + 1.0 };
         place += 1;
     }
@@ -116,7 +118,7 @@ pub(crate) fn small(int: Small) -> f64 {
     SMALL[usize::from(int.0.cast_unsigned())]
 }
 
-/// As [`constant`], between two registers.
+/// Like [`constant`], for two registers.
 #[inline(always)]
 pub(crate) fn registers<O: Arithmetic>(
     w: &mut Window,
@@ -130,15 +132,43 @@ pub(crate) fn registers<O: Arithmetic>(
     }
 }
 
-/// Takes the instruction itself: operands that only this needs would be put aside on every path.
+/// Takes the instruction itself: otherwise every path would spill operands that only this one needs.
 #[cold]
 #[inline(never)]
 fn registers_slowly<O: Arithmetic>(w: &mut Window, op: &Op) -> Result<(), Trap> {
-    let (Op::Add { dst, a, b } | Op::Sub { dst, a, b } | Op::Mul { dst, a, b }) = *op else {
+    let (Op::Sub { dst, a, b } | Op::Mul { dst, a, b }) = *op else {
         return Ok(());
     };
     let result = mixed::<O>(get(w, a), get(w, b))?;
     store(w, dst, result)
+}
+
+/// `dst` = the sum of two numbers, or the items of two lists as one list.
+#[inline(always)]
+pub(crate) fn add(heap: &mut Heap, w: &mut Window, op: &Op, (dst, a, b): (Out, In, In)) -> Result<(), Trap> {
+    match common::<Add>(get(w, a), get(w, b)) {
+        Common::Double(result) => store(w, dst, Value::double(result)),
+        Common::Int(result) => store(w, dst, Value::int(result)),
+        Common::Neither => add_slowly(heap, w, op),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn add_slowly(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
+    let Op::Add { dst, a, b } = *op else { return Ok(()) };
+    let result = sum(heap, *get(w, a), *get(w, b))?;
+    store(w, dst, result)
+}
+
+/// The sum of two numbers, or the items of two lists as one list.
+#[cold]
+#[inline(never)]
+pub(crate) fn sum(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Trap> {
+    match (a.tag, b.tag) {
+        (Tag::List, Tag::List) => heap.join_lists(a, b),
+        _ => mixed::<Add>(&a, &b),
+    }
 }
 
 #[inline(always)]
@@ -148,7 +178,7 @@ fn store(w: &mut Window, dst: Out, value: Value) -> Result<(), Trap> {
     Ok(())
 }
 
-/// What the two common cases come to.
+/// The result of the two common cases.
 enum Common {
     Double(f64),
     Int(i64),
@@ -175,7 +205,7 @@ fn common<O: Arithmetic>(a: &Value, b: &Value) -> Common {
     Common::Neither
 }
 
-/// The result on two doubles, where it is finite.
+/// The result for two doubles, if it is finite.
 #[inline(always)]
 pub(crate) fn quick<O: Arithmetic>(a: &Value, b: &Value) -> Option<f64> {
     if !a.both_double(b) {
@@ -185,15 +215,15 @@ pub(crate) fn quick<O: Arithmetic>(a: &Value, b: &Value) -> Option<f64> {
     finite(result).then_some(result)
 }
 
-/// Whether a double is finite: only then its difference with itself is a number. It takes a subtraction and a branch,
-/// where looking at the bits takes two long constants.
+/// Whether a double is finite: only then its difference with itself is a number. This takes a subtraction and
+/// a branch; a test of the bits needs two long constants.
 #[inline(always)]
 #[allow(clippy::eq_op, reason = "that is the question")]
 fn finite(double: f64) -> bool {
     !(double - double).is_nan()
 }
 
-/// The result on any two values.
+/// The result for any two values.
 #[cold]
 #[inline(never)]
 pub(crate) fn mixed<O: Arithmetic>(a: &Value, b: &Value) -> Result<Value, Trap> {
@@ -241,11 +271,6 @@ fn double(value: &Value) -> Option<f64> {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "the nearest double is what the language asks for")]
-pub(crate) fn nearest(int: i64) -> f64 {
-    int as f64
-}
-
 /// `a` / `b`.
 #[inline(never)]
 pub(crate) fn quotient(a: &Value, b: &Value) -> Result<Value, Trap> {
@@ -258,7 +283,7 @@ pub(crate) fn quotient(a: &Value, b: &Value) -> Result<Value, Trap> {
         match a.checked_rem(b) {
             Some(0) => return Ok(Value::int(a / b)),
             Some(_) => {}
-            // The least integer by -1.
+            // The least integer divided by -1.
             None => return Err(overflow(a, "/", b)),
         }
     }
@@ -278,41 +303,8 @@ pub(crate) fn remainder(a: &Value, b: &Value) -> Result<Value, Trap> {
         return Err(by_zero(x, "mod"));
     }
     if a.tag == Tag::Int && b.tag == Tag::Int {
-        // Wrapping makes the least integer mod -1 what it is: 0.
+        // Wrapping gives 0 for the least integer mod -1.
         return Ok(Value::int(a.as_int().wrapping_rem(b.as_int())));
     }
     checked(x % y, x, "mod", y)
-}
-
-/// The integer that a double is.
-pub(crate) fn integral(double: f64) -> Option<i64> {
-    let int = truncated(double)?;
-    #[allow(clippy::float_cmp, reason = "whether the truncated value is the value itself")]
-    let whole = nearest(int) == double;
-    whole.then_some(int)
-}
-
-/// The integer part of a double that is within 64 bits.
-pub(crate) fn truncated(double: f64) -> Option<i64> {
-    // -2^63 and 2^63, both exact.
-    const LEAST: f64 = -9_223_372_036_854_775_808.0;
-    if !(LEAST..-LEAST).contains(&double) {
-        return None;
-    }
-    #[allow(clippy::cast_possible_truncation, reason = "the range was checked; the fraction is to be cut")]
-    Some(double as i64)
-}
-
-/// How an integer compares with a finite double, exactly.
-pub(crate) fn compare_exactly(int: i64, double: f64) -> core::cmp::Ordering {
-    use core::cmp::Ordering;
-    match truncated(double) {
-        None if double < 0.0 => Ordering::Greater,
-        None => Ordering::Less,
-        Some(whole) => int.cmp(&whole).then_with(|| {
-            // The fraction that was cut; exact, since a double with one is below 2^53.
-            let fraction = double - nearest(whole);
-            0.0_f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal)
-        }),
-    }
 }

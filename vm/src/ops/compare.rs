@@ -1,12 +1,14 @@
-//! Equality of any two values, order of two numbers or two texts, and logic.
+//! Equality of any two values, order of two numbers or two texts, logic, and case selection.
 
-use crate::fault::Trap;
+use crate::facts::{FEW_CASES, number_rank};
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::{self, Mul, compare_exactly};
-use crate::ops::{get, mismatch, set, truth};
-use crate::program::{Constant, FEW_CASES, Inner, number_rank};
-use crate::small::SmallStack;
+use crate::number::compare_exactly;
+use crate::ops::arith::{self, Mul};
+use crate::ops::{get, set, truth};
+use crate::program::{Constant, ProgramData};
+use crate::small_stack::SmallStack;
 use crate::value::{Pair, Tag, Value, at};
 use core::cmp::Ordering;
 use core::hint::cold_path;
@@ -15,7 +17,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{ChoiceId, In, MapId, NumberId, Out};
 use ilo_spec::program::Key;
 
-/// A relation of order.
+/// An order relation.
 pub(crate) trait Relation {
     fn doubles(a: f64, b: f64) -> bool;
     fn holds(order: Ordering) -> bool;
@@ -48,7 +50,7 @@ relations! {
 #[inline(always)]
 pub(crate) fn related<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Value,
 ) -> Result<bool, Trap> {
@@ -66,7 +68,7 @@ pub(crate) fn related<R: Relation>(
 #[inline(always)]
 pub(crate) fn related_constant<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Constant,
 ) -> Result<bool, Trap> {
@@ -76,13 +78,13 @@ pub(crate) fn related_constant<R: Relation>(
     related::<R>(heap, program, a, &b.value)
 }
 
-/// `dst` = `a` * constant; whether it is at least another constant.
+/// `dst` = `a` * constant; returns whether it is at least another constant.
 ///
-/// The slow path takes the instruction itself: operands that only it needs would be put aside on every path.
+/// The slow path takes the instruction itself: otherwise every path would spill operands that only it needs.
 #[inline(always)]
 pub(crate) fn product_at_least(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
 ) -> Result<bool, Trap> {
@@ -102,7 +104,7 @@ pub(crate) fn product_at_least(
 #[inline(never)]
 pub(crate) fn product_at_least_slowly(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
 ) -> Result<bool, Trap> {
@@ -121,13 +123,13 @@ pub(crate) fn product_at_least_slowly(
 }
 
 #[inline(never)]
-fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Ordering, Trap> {
+fn order(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<Ordering, Trap> {
     match (a.tag, b.tag) {
         (Tag::Int, Tag::Double) => Ok(compare_exactly(a.as_int(), b.payload)),
         (Tag::Double, Tag::Int) => Ok(compare_exactly(b.as_int(), a.payload).reverse()),
         (Tag::Text, Tag::Text) => {
             heap.budget.burn_bulk(0, at(a.high().min(b.high())))?;
-            // UTF-8 keeps the order of code points.
+            // UTF-8 preserves the order of code points.
             Ok(heap.text_of(program, *a).cmp(heap.text_of(program, *b)))
         }
         (a, b) => Err(Trap::new(
@@ -141,7 +143,7 @@ fn order(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<Order
 #[inline(always)]
 pub(crate) fn relate<R: Relation>(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (a, b): (In, In),
@@ -153,7 +155,7 @@ pub(crate) fn relate<R: Relation>(
 
 /// Whether two values are equal.
 #[inline(always)]
-pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+pub(crate) fn equal(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<bool, Trap> {
     if a.both_double(b) {
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
         return Ok(a.payload == b.payload);
@@ -165,7 +167,7 @@ pub(crate) fn equal(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> R
 #[inline(always)]
 pub(crate) fn equal_constant(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: &Value,
     b: &Constant,
 ) -> Result<bool, Trap> {
@@ -177,15 +179,16 @@ pub(crate) fn equal_constant(
 }
 
 #[inline(never)]
-fn equal_any(heap: &mut Heap, program: &Inner, a: &Value, b: &Value) -> Result<bool, Trap> {
+fn equal_any(heap: &mut Heap, program: &ProgramData, a: &Value, b: &Value) -> Result<bool, Trap> {
     match equal_leaf(heap, program, *a, *b)? {
         Some(equal) => Ok(equal),
         None => equal_deep(heap, program, *a, *b),
     }
 }
 
-/// Whether two values are equal, where that shows without looking into both; `None` for two containers of one length.
-fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Option<bool>, Trap> {
+/// Whether two values are equal, if that can be decided without comparing items; `None` for two containers of
+/// equal length.
+fn equal_leaf(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<Option<bool>, Trap> {
     let equal = match (a.tag, b.tag) {
         (Tag::Int, Tag::Int) => a.as_int() == b.as_int(),
         #[allow(clippy::float_cmp, reason = "equality of numbers is exact")]
@@ -217,7 +220,7 @@ fn equal_leaf(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<Op
     Ok(Some(equal))
 }
 
-/// Two containers and how many of their items were compared.
+/// Two containers, and how many of their items are compared.
 #[derive(Clone, Copy)]
 struct Compared {
     a: Value,
@@ -225,7 +228,7 @@ struct Compared {
     next: usize,
 }
 
-fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bool, Trap> {
+fn equal_deep(heap: &mut Heap, program: &ProgramData, a: Value, b: Value) -> Result<bool, Trap> {
     let mut open = SmallStack::new(Compared { a, b, next: 0 });
     open.push(Compared { a, b, next: 0 });
     while let Some(pair) = open.last() {
@@ -242,17 +245,17 @@ fn equal_deep(heap: &mut Heap, program: &Inner, a: Value, b: Value) -> Result<bo
         match equal_leaf(heap, program, x, y)? {
             Some(true) => {}
             Some(false) => return Ok(false),
-            // Both are within the limit of depth, which was checked as they were built.
+            // The stack is bounded: depth was checked when both values were built.
             None => open.push(Compared { a: x, b: y, next: 0 }),
         }
     }
     Ok(true)
 }
 
-/// Where `b` keeps what `a` keeps at `place`.
+/// The place in `b` of the item that is at `place` in `a`.
 fn partner(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     a: Value,
     b: Value,
     place: usize,
@@ -271,11 +274,11 @@ fn partner(
     Ok(found)
 }
 
-/// `dst` = whether two values are equal, or with `negate` whether they differ.
+/// `dst` = whether two values are equal, or with `negate`, whether they differ.
 #[inline(always)]
 pub(crate) fn equate(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (a, b): (In, In),
@@ -286,7 +289,7 @@ pub(crate) fn equate(
     Ok(())
 }
 
-/// `dst` = whether the condition holds, or with `negate` whether it does not.
+/// `dst` = whether the condition is true, or with `negate`, whether it is not.
 #[inline(always)]
 pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Result<(), Trap> {
     let holds = truth(get(w, src))? != negate;
@@ -294,11 +297,11 @@ pub(crate) fn condition(w: &mut Window, dst: Out, src: In, negate: bool) -> Resu
     Ok(())
 }
 
-/// `dst` = the number of the case of a choice.
+/// `dst` = the number that the map selects.
 #[inline(always)]
 pub(crate) fn select(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
     (dst, src, map): (Out, In, ChoiceId),
@@ -318,16 +321,16 @@ pub(crate) fn select(
 
 #[cold]
 #[inline(never)]
-fn select_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+fn select_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Select { dst, src, map } = *op else { return Ok(()) };
     let number = case(heap, program, get(w, src), MapId(map.0))?;
     set(w, dst, program.number(NumberId(number)).value);
     Ok(())
 }
 
-/// How far a switch jumps. A constant text is found by where it lies.
+/// The distance that a switch jumps. A constant text is found by its address.
 #[inline(always)]
-pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<usize, Trap> {
+pub(crate) fn switch(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<usize, Trap> {
     if src.tag == Tag::Text {
         for case in program.text_cases(map) {
             if case.key == src.payload.to_bits() {
@@ -339,9 +342,9 @@ pub(crate) fn switch(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) 
     case(heap, program, src, map).map(usize::from)
 }
 
-/// What a map has for a value.
+/// The target of a map for a value.
 #[inline(never)]
-fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16, Trap> {
+fn case(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<u16, Trap> {
     let target = match program.map(map.0) {
         Some(cases) if cases.cases.len() <= FEW_CASES => {
             few_cases(heap, program, src, &cases.cases)?.or(cases.default)
@@ -355,11 +358,12 @@ fn case(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<u16
 
 fn few_cases(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     src: &Value,
     cases: &[(Key, u16)],
 ) -> Result<Option<u16>, Trap> {
-    // A text of the program equals no other of its strings; only one that came to be in the run is compared by bytes.
+    // A text of the program equals none of its other strings; only a text made during the run is compared by
+    // bytes.
     let known = src.tag == Tag::Text && heap.arena_range(*src).is_none();
     for &(key, to) in cases {
         let key = key_value(program, key);
@@ -374,7 +378,7 @@ fn few_cases(
     Ok(None)
 }
 
-fn key_value(program: &Inner, key: Key) -> Value {
+fn key_value(program: &ProgramData, key: Key) -> Value {
     match key {
         Key::Nil => Value::NIL,
         Key::Bool(value) => Value::bool(value),
@@ -383,13 +387,13 @@ fn key_value(program: &Inner, key: Key) -> Value {
     }
 }
 
-fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
+fn many_cases(heap: &mut Heap, program: &ProgramData, src: &Value, map: MapId) -> Result<Option<u16>, Trap> {
     let rank = match src.tag {
         Tag::Nil => Some((0, 0)),
         Tag::False => Some((1, 0)),
         Tag::True => Some((1, 1)),
         Tag::Int | Tag::Double => src.as_number().map(number_rank),
-        // A text longer than every string of the program is none of them.
+        // A text longer than every string of the program equals none of them.
         Tag::Text if at(src.high()) <= program.longest => {
             heap.budget.burn_bulk(0, at(src.high()))?;
             program.find_string(heap.text_of(program, *src)).map(|id| (4, id.into()))
@@ -404,7 +408,7 @@ fn many_cases(heap: &mut Heap, program: &Inner, src: &Value, map: MapId) -> Resu
 }
 
 #[cold]
-fn no_case(heap: &Heap, program: &Inner, src: &Value, map: MapId) -> Trap {
+fn no_case(heap: &Heap, program: &ProgramData, src: &Value, map: MapId) -> Trap {
     let mut message = alloc::string::String::from("no case for ");
     crate::render::excerpt(heap, program, *src, &mut message);
     let cases = program.map(map.0).map_or(&[][..], |map| &map.cases);

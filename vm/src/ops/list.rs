@@ -1,11 +1,11 @@
 //! Lists: making, appending, indexing, length.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::Heap;
-use crate::ops::arith::integral;
-use crate::ops::{get, mismatch, set, span};
-use crate::program::Inner;
+use crate::number::integral;
+use crate::ops::{get, record, set, span};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use ilo_spec::error::Code;
 use ilo_spec::operand::{Count, First, In, Out};
@@ -36,21 +36,38 @@ pub(crate) fn append(heap: &mut Heap, w: &mut Window, dst: Out, (list, item): (I
     Ok(())
 }
 
-/// `dst` = the item at an index.
-#[inline(never)]
-pub(crate) fn item(heap: &Heap, w: &mut Window, dst: Out, (list, index): (In, In)) -> Result<(), Trap> {
-    let (list, index) = (*get(w, list), *get(w, index));
-    if list.tag != Tag::List {
-        return Err(mismatch("a list to take an item of", list.tag));
-    }
+/// The item at an index, from 0 or negative from the end, if the list has it.
+pub(crate) fn item_at(heap: &Heap, list: Value, index: Value) -> Result<Option<Value>, Trap> {
     let int = match index.tag {
         Tag::Int => Some(index.as_int()),
         Tag::Double => integral(index.payload),
         tag => return Err(mismatch("a number as index", tag)),
     };
-    let place = int.and_then(|int| u32::try_from(int).ok()).filter(|&place| place < list.aux);
-    let Some(place) = place else { return Err(out_of_range(list, index)) };
-    set(w, dst, heap.value(at(list.low()) + at(place)));
+    let from_start = int.and_then(|int| if int < 0 { int.checked_add(list.aux.into()) } else { Some(int) });
+    let place = from_start.and_then(|place| u32::try_from(place).ok()).filter(|&place| place < list.aux);
+    Ok(place.map(|place| heap.value(at(list.low()) + at(place))))
+}
+
+/// `dst` = the item at an index, or the field that a text names.
+#[inline(never)]
+pub(crate) fn item(
+    heap: &mut Heap,
+    program: &ProgramData,
+    w: &mut Window,
+    dst: Out,
+    (container, key): (In, In),
+) -> Result<(), Trap> {
+    let (container, key) = (*get(w, container), *get(w, key));
+    let value = match (container.tag, key.tag) {
+        (Tag::List, _) => match item_at(heap, container, key)? {
+            Some(item) => item,
+            None => return Err(out_of_range(container, key)),
+        },
+        (Tag::Record, Tag::Text) => record::named_field(heap, program, container, key)?,
+        (Tag::Record, tag) => return Err(mismatch("the name of a field as text", tag)),
+        (tag, _) => return Err(mismatch("a list or record to take a value of", tag)),
+    };
+    set(w, dst, value);
     Ok(())
 }
 
@@ -60,16 +77,16 @@ fn out_of_range(list: Value, index: Value) -> Trap {
     let len = list.aux;
     let message = match len {
         0 => alloc::format!("the index {index} in an empty list"),
-        _ => alloc::format!("the index {index} in a list of {len}; its indexes are 0 to {}", len - 1),
+        _ => alloc::format!("the index {index} in a list of {len}; its indexes are -{len} to {}", len - 1),
     };
     Trap::new(Code::FaultIndexOutOfRange, format_args!("{message}"))
 }
 
-/// `dst` = the length of a text in code points, of a list in items, of a record in fields.
+/// `dst` = the length of a text in code points, of a list in items, or of a record in fields.
 #[inline(never)]
 pub(crate) fn length(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     src: In,

@@ -1,26 +1,26 @@
-//! Loops: three registers hold the list, the index with the fuel of a pass, and what is collected.
+//! Loops: three registers hold the list, the index with the fuel of a pass, and the collected items.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, mismatch, set, span};
-use crate::program::Inner;
+use crate::ops::{get, set, span};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use core::hint::cold_path;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldsId, First, In, LoopBase, Out, ShapeId};
 
-/// The register at a distance from a loop's first, at most 2; the verifier shows that it is within the frame.
+/// A register of a loop; `distance` is at most 2. The verifier shows that it is within the frame.
 #[inline(always)]
 fn slot(base: LoopBase, distance: usize) -> usize {
     usize::from(base.0) + distance
 }
 
-/// Begins a loop before `after`; with `collects` there is room for as many items as the list has.
+/// Begins a loop whose body is at `after`; with `collects`, reserves as many items as the list has.
 #[inline(never)]
 pub(crate) fn begin(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     (base, list): (LoopBase, In),
     after: usize,
@@ -40,10 +40,10 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Takes the next item and says where the body begins, or that there is none.
+/// Takes the next item and returns where the body begins, or `None` after the last item.
 ///
-/// That it is kept with the index makes it known early: worked out from the place of the instruction, each pass would
-/// wait until the one before has found that.
+/// The body's address is stored with the index, so it is available early: computed from the program counter,
+/// it would make each pass wait for the one before.
 #[inline(always)]
 pub(crate) fn next(
     heap: &mut Heap,
@@ -65,7 +65,7 @@ pub(crate) fn next(
     Ok(Some(at(body)))
 }
 
-/// Adds a value to what the loop collects.
+/// Adds a value to the collected items.
 #[inline(always)]
 pub(crate) fn add(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
     let list = w[slot(base, 2)];
@@ -77,7 +77,7 @@ pub(crate) fn add(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value)
     Ok(())
 }
 
-/// Adds a container, or more items than there was room for.
+/// Adds a container, or an item beyond the reserved ones.
 #[cold]
 #[inline(never)]
 fn add_slowly(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) -> Result<(), Trap> {
@@ -100,11 +100,12 @@ fn add_container(heap: &mut Heap, w: &mut Window, base: LoopBase, value: Value) 
     Ok(())
 }
 
-/// Adds a new record, which nothing else refers to. In the loop it costs P2 and P4 a seventh, at equal counts.
+/// Adds a new record, to which nothing else refers. Inlined into the loop, it slows P2 and P4 by a seventh at
+/// equal counts.
 #[inline(never)]
 pub(crate) fn add_record(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     base: LoopBase,
     (first, shape): (First, ShapeId),
@@ -113,12 +114,12 @@ pub(crate) fn add_record(
     let (offset, depth) = heap.put(span(w, first, count))?;
     let list = &w[slot(base, 2)];
     let len = list.aux;
-    // Its depth is that of a list with room, which has no header.
+    // The depth of a list without header is the upper half of its payload.
     if len < w[slot(base, 0)].aux
         && depth < list.high()
         && let Some(place) = heap.values.get_mut(at(list.low()) + at(len))
     {
-        // Put together here and below: one that is made once is stored in halves and copied whole.
+        // Built here and below: a value built once would be stored in halves and copied whole.
         *place = Value::record(offset, shape.0.into(), depth);
         w[slot(base, 2)].aux = len + 1;
         return Ok(());
@@ -126,7 +127,8 @@ pub(crate) fn add_record(
     add_new(heap, w, base, (offset, shape, depth))
 }
 
-/// As [`add_record`], of two registers. These take the instruction, so that nothing is put aside for the slow way.
+/// Like [`add_record`], for two registers. These take the instruction, so that nothing is spilled for the
+/// slow path.
 #[inline(never)]
 pub(crate) fn add_two(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
     match *op {
@@ -135,7 +137,7 @@ pub(crate) fn add_two(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Tr
     }
 }
 
-/// As [`add_record`], of three registers.
+/// Like [`add_record`], for three registers.
 #[inline(never)]
 pub(crate) fn add_three(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
     match *op {
@@ -146,7 +148,7 @@ pub(crate) fn add_three(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), 
     }
 }
 
-/// As [`add_record`], of four registers.
+/// Like [`add_record`], for four registers.
 #[inline(never)]
 pub(crate) fn add_four(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
     match *op {
@@ -170,7 +172,8 @@ fn add_any_fields(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> 
     }
 }
 
-/// Adds a record without containers to a list that has room for it and is known to hold records, where there is room.
+/// Adds a record without containers, if the list has room, already holds a record, and the heap needs no
+/// growth.
 #[inline(always)]
 fn add_plain<const N: usize>(
     heap: &mut Heap,
@@ -195,7 +198,7 @@ fn add_plain<const N: usize>(
     if tags & Tag::List as u32 == 8 || len >= w[slot(base, 0)].aux || list.high() < 2 {
         return None;
     }
-    // Put together here: one that is made first is stored in halves and copied whole.
+    // Built here: a value built earlier would be stored in halves and copied whole.
     *heap.values.get_mut(at(list.low()) + at(len))? = Value::record(narrow(start), shape.0.into(), 1);
     w[slot(base, 2)].aux = len + 1;
     heap.top = start + N;
@@ -228,7 +231,7 @@ fn add_new(
     add_container(heap, w, base, Value::record(offset, shape.0.into(), depth))
 }
 
-/// `dst` = what the loop collected.
+/// `dst` = the collected items.
 #[inline(always)]
 pub(crate) fn collect(w: &mut Window, dst: Out, base: LoopBase) {
     let list = w[slot(base, 2)];

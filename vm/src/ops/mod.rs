@@ -1,12 +1,14 @@
-//! What instructions do, by family.
+//! The bodies of the instructions, by family.
 //!
-//! Each body takes the window and the operands; the common case is short and inlined into the loop, everything else is
-//! a cold function. Bodies know nothing of the program counter: those that branch say whether to.
+//! Each body takes the window and the operands. The common case is short and inlined into the loop;
+//! everything else is a cold function. Bodies do not know the program counter: those of branches return
+//! whether to jump.
 
 pub(crate) mod arith;
 pub(crate) mod compare;
 pub(crate) mod list;
 pub(crate) mod loops;
+pub(crate) mod pure;
 pub(crate) mod record;
 pub(crate) mod text;
 
@@ -16,7 +18,7 @@ use crate::value::{Tag, Value};
 use ilo_spec::error::Code;
 use ilo_spec::operand::{First, In, Out};
 
-/// A register, in place: copying a value whole right after it was stored in halves stalls, so bodies look at the halves.
+/// A register, by reference: copying a value whole right after it was stored in halves stalls.
 #[inline(always)]
 pub(crate) fn get(w: &Window, register: In) -> &Value {
     &w[usize::from(register.0)]
@@ -34,7 +36,7 @@ pub(crate) fn span(w: &Window, first: First, count: usize) -> &[Value] {
     w.get(start..start + count).unwrap_or_default()
 }
 
-/// Whether a condition holds.
+/// Whether a condition is true.
 #[inline(always)]
 pub(crate) fn truth(value: &Value) -> Result<bool, Trap> {
     match value.tag {
@@ -51,11 +53,4 @@ fn no_condition(tag: Tag) -> Trap {
         Code::FaultConditionType,
         format_args!("expected a bool or nil as condition, found {}", tag.name()),
     )
-}
-
-/// The fault of an operand of the wrong type.
-#[cold]
-#[inline(never)]
-pub(crate) fn mismatch(expected: &str, found: Tag) -> Trap {
-    Trap::new(Code::FaultTypeMismatch, format_args!("expected {expected}, found {}", found.name()))
 }

@@ -1,11 +1,11 @@
 //! Records: making, merging, reading fields.
 
-use crate::fault::Trap;
+use crate::fault::{Trap, mismatch};
+use crate::field_matrix::FAR;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
-use crate::ops::{get, mismatch, set, span, truth};
-use crate::program::Inner;
-use crate::shapes::FAR;
+use crate::ops::{compare, get, set, span, truth};
+use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
 use alloc::string::String;
 use core::hint::cold_path;
@@ -13,14 +13,14 @@ use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, First, In, Out, ShapeId};
 
-/// Fields named in a message.
+/// The number of fields named in a message.
 const NAMED: usize = 8;
 
 /// `dst` = a record of the window.
 #[inline(never)]
 pub(crate) fn make(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (first, shape): (First, ShapeId),
@@ -30,12 +30,12 @@ pub(crate) fn make(
     Ok(())
 }
 
-/// The field of a record, where the matrix says where it lies.
+/// The field of a record, if the matrix says where it is.
 #[inline(always)]
 fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value> {
     let column = usize::from(field.0);
     let stride = heap.shapes.stride;
-    // A row has no more than the first names: past them it would be read into the next one.
+    // A row has columns for the first names only: a later column would be in the next row.
     if record.tag != Tag::Record || column >= stride {
         return None;
     }
@@ -46,25 +46,31 @@ fn quick<'h>(heap: &'h Heap, record: &Value, field: FieldId) -> Option<&'h Value
     heap.values.get(at(record.low()) + usize::from(place))
 }
 
-/// Where a record keeps a field. Where the matrix does not say it, all its fields are looked through, which costs.
-fn place_of(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Option<usize>, Trap> {
+/// The position of a field in a record. If the matrix does not say, all fields are searched, which costs
+/// fuel.
+fn place_of(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: &Value,
+    field: FieldId,
+) -> Result<Option<usize>, Trap> {
     let name = field.0.into();
-    if !heap.shapes.is_told(record.aux, name) {
+    if !heap.shapes.matrix_decides(record.aux, name) {
         heap.budget.burn_bulk(heap.len(program, *record), 0)?;
     }
     Ok(heap.shapes.position(program, record.aux, name))
 }
 
-/// As [`quick`], wherever it lies; a fault where it does not.
+/// Like [`quick`], wherever the field is; a fault if there is none.
 #[cold]
 #[inline(never)]
-fn find(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<Value, Trap> {
+fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
         return Err(mismatch("a record to read a field of", record.tag));
     }
     match place_of(heap, program, record, field)? {
         Some(place) => Ok(*heap.at(at(record.low()) + place)),
-        None => Err(missing(heap, program, record, field)),
+        None => Err(missing(heap, program, record, program.string(field.0.into()))),
     }
 }
 
@@ -72,7 +78,7 @@ fn find(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Res
 #[inline(always)]
 pub(crate) fn field(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     op: &Op,
     (dst, src, field): (Out, In, FieldId),
@@ -85,19 +91,24 @@ pub(crate) fn field(
     field_slowly(heap, program, w, op)
 }
 
-/// Apart from [`field`], so that its paths do not meet again with a value between them.
+/// Separate from [`field`], so that its paths do not join with a value between them.
 #[cold]
 #[inline(never)]
-fn field_slowly(heap: &mut Heap, program: &Inner, w: &mut Window, op: &Op) -> Result<(), Trap> {
+fn field_slowly(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Field { dst, src, field } = *op else { return Ok(()) };
     let value = find(heap, program, get(w, src), field)?;
     set(w, dst, value);
     Ok(())
 }
 
-/// Whether the field of a record holds as a condition.
+/// Whether the field of a record is true as a condition.
 #[inline(always)]
-pub(crate) fn flag(heap: &mut Heap, program: &Inner, record: &Value, field: FieldId) -> Result<bool, Trap> {
+pub(crate) fn flag(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: &Value,
+    field: FieldId,
+) -> Result<bool, Trap> {
     match quick(heap, record, field) {
         Some(value) => truth(value),
         None => truth(&find(heap, program, record, field)?),
@@ -106,7 +117,7 @@ pub(crate) fn flag(heap: &mut Heap, program: &Inner, record: &Value, field: Fiel
 
 #[cold]
 #[inline(never)]
-fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap {
+fn missing(heap: &Heap, program: &ProgramData, record: &Value, name: &str) -> Trap {
     let mut there = String::new();
     let fields = heap.shapes.fields(program, record.aux);
     for &name in fields.iter().take(NAMED) {
@@ -118,56 +129,101 @@ fn missing(heap: &Heap, program: &Inner, record: &Value, field: FieldId) -> Trap
     } else if fields.len() > NAMED {
         there.push_str(", …");
     }
-    let name = program.string(field.0.into());
-    Trap::new(Code::FaultMissingField, format_args!("the record has no field {name};{there}"))
+    let mut clipped = String::new();
+    crate::render::clip(name, &mut clipped);
+    Trap::new(Code::FaultMissingField, format_args!("the record has no field {clipped};{there}"))
 }
 
-/// `dst` = whether the record has the field.
+/// The field with that name, a text, if the record has it.
+pub(crate) fn find_named(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: Value,
+    name: Value,
+) -> Result<Option<Value>, Trap> {
+    heap.budget.burn_bulk(heap.len(program, record), at(name.high()))?;
+    let known = heap.shapes.find_name(program, heap.text_of(program, name));
+    let place = known.and_then(|name| heap.shapes.position(program, record.aux, name));
+    Ok(place.map(|place| heap.value(at(record.low()) + place)))
+}
+
+/// Like [`find_named`]; a fault if there is none.
+pub(crate) fn named_field(
+    heap: &mut Heap,
+    program: &ProgramData,
+    record: Value,
+    name: Value,
+) -> Result<Value, Trap> {
+    match find_named(heap, program, record, name)? {
+        Some(value) => Ok(value),
+        None => Err(missing(heap, program, &record, heap.text_of(program, name))),
+    }
+}
+
+/// `dst` = whether the record has the field, the list the name as an item, or the text the name as a part.
 #[inline(never)]
 pub(crate) fn has(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (src, field): (In, FieldId),
 ) -> Result<(), Trap> {
-    let record = get(w, src);
-    if record.tag != Tag::Record {
-        return Err(mismatch("a record that may have a field", record.tag));
-    }
-    let found = place_of(heap, program, record, field)?.is_some();
+    let container = get(w, src);
+    let found = match container.tag {
+        Tag::Record => place_of(heap, program, container, field)?.is_some(),
+        _ => contains(heap, program, *container, program.texts[usize::from(field.0)])?,
+    };
     set(w, dst, Value::bool(found));
     Ok(())
 }
 
-/// `dst` = whether the record has the field of that name.
+/// `dst` = whether the record has the field with that name, the list an equal item, or the text that part.
 #[inline(never)]
 pub(crate) fn has_name(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     dst: Out,
     (src, name): (In, In),
 ) -> Result<(), Trap> {
-    let (record, name) = (*get(w, src), *get(w, name));
-    if record.tag != Tag::Record {
-        return Err(mismatch("a record that may have a field", record.tag));
-    }
-    if name.tag != Tag::Text {
-        return Err(mismatch("the name of a field as text", name.tag));
-    }
-    heap.budget.burn_bulk(heap.len(program, record), at(name.high()))?;
-    let known = heap.shapes.find_name(program, heap.text_of(program, name));
-    let found = known.and_then(|name| heap.shapes.position(program, record.aux, name)).is_some();
+    let (container, wanted) = (*get(w, src), *get(w, name));
+    let found = match (container.tag, wanted.tag) {
+        (Tag::Record, Tag::Text) => find_named(heap, program, container, wanted)?.is_some(),
+        (Tag::Record, tag) => return Err(mismatch("the name of a field as text", tag)),
+        _ => contains(heap, program, container, wanted)?,
+    };
     set(w, dst, Value::bool(found));
     Ok(())
+}
+
+/// Whether a list has an item that equals a value, or a text has a text as a part.
+fn contains(heap: &mut Heap, program: &ProgramData, container: Value, wanted: Value) -> Result<bool, Trap> {
+    match (container.tag, wanted.tag) {
+        (Tag::List, _) => {
+            heap.budget.burn_bulk(at(container.aux), 0)?;
+            for place in 0..at(container.aux) {
+                let item = heap.value(at(container.low()) + place);
+                if compare::equal(heap, program, &item, &wanted)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        (Tag::Text, Tag::Text) => {
+            heap.budget.burn_bulk(0, at(container.high()) + at(wanted.high()))?;
+            Ok(heap.text_of(program, container).contains(heap.text_of(program, wanted)))
+        }
+        (Tag::Text, tag) => Err(mismatch("a text to look for in a text", tag)),
+        (tag, _) => Err(mismatch("a record, list or text to look into", tag)),
+    }
 }
 
 /// `dst` = the record with the window's fields set.
 #[inline(never)]
 pub(crate) fn merge(
     heap: &mut Heap,
-    program: &Inner,
+    program: &ProgramData,
     w: &mut Window,
     (dst, src): (Out, In),
     (first, shape): (First, ShapeId),
@@ -203,8 +259,8 @@ pub(crate) fn merge(
     Ok(())
 }
 
-/// The shape of a record of one shape with the fields of another set.
-fn merged_shape(heap: &mut Heap, program: &Inner, old: u32, new: u32) -> Result<u32, Trap> {
+/// The shape of a record of shape `old` with the fields of `new` set.
+fn merged_shape(heap: &mut Heap, program: &ProgramData, old: u32, new: u32) -> Result<u32, Trap> {
     if let Some(shape) = heap.shapes.merged(old, new) {
         return Ok(shape);
     }
@@ -218,7 +274,7 @@ fn merged_shape(heap: &mut Heap, program: &Inner, old: u32, new: u32) -> Result<
     } else {
         match heap.shapes.intern(program, &mut heap.budget, &fields)? {
             Ok(shape) => shape,
-            // Both lists are without duplicates, and what is in both was left out of one.
+            // Neither list has duplicates, and common fields were left out of one.
             Err(_) => old,
         }
     };

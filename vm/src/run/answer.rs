@@ -1,30 +1,29 @@
-//! The answer to the call that waits: taken, charged, put where the program has it.
+//! The answer to the pending call: copied, charged, and put into its register.
 
-use super::{GUESS_STEP, Run, State};
-use crate::build::{BuildError, Builder, Purpose, Refusal};
-use crate::datum::{self, Copying, Datum, Meter};
-use crate::interp::{self, Machine};
-use crate::shape::Shaped;
+use crate::budget::Meter;
+use crate::copy_in::{self, Refusal};
+use crate::host_value::{Datum, Shaped};
+use crate::interp;
+use crate::run::build_error::BuildError;
+use crate::run::state::{Run, State};
 use crate::value::{Value, at};
 use ilo_spec::error::Code;
 
+/// Shape guesses of arguments use the first places; each call has places of its own behind them.
+const GUESS_STEP: usize = 8;
+
 impl Run {
-    fn meter(&self) -> Meter {
+    pub(super) fn meter(&self) -> Meter {
         let limits = &self.machine.heap.budget.limits;
-        Meter::new(limits.result_bytes, limits.result_nodes)
+        Meter::new("a tool result", limits.result_bytes, limits.result_nodes)
     }
 
-    /// Where the shapes of the pending call's answer are guessed from.
-    fn place(&self) -> usize {
+    /// The first place for shape guesses of the pending call's answer.
+    pub(super) fn place(&self) -> usize {
         match self.state {
-            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.waiting.call.0)),
+            State::Pending => GUESS_STEP * (1 + usize::from(self.machine.pending_call.call.0)),
             _ => 0,
         }
-    }
-
-    pub(crate) fn answer_with(&mut self) -> Builder<'_> {
-        let (meter, place) = (self.meter(), self.place());
-        Builder::new(self, Purpose::Answer, meter, place)
     }
 
     #[inline]
@@ -37,25 +36,25 @@ impl Run {
         if taken { Ok(()) } else { self.answer_any(datum, failed) }
     }
 
-    /// Takes an answer that is like the last one at this call, where it is.
+    /// Takes an answer with the shape of the last one at this call.
     #[inline(never)]
     fn take_shaped(&mut self, record: &Shaped<'_>) -> bool {
         let place = self.place() + 1;
-        let value = datum::shaped(&mut self.machine.heap, place, record);
+        let value = copy_in::shaped_record(&mut self.machine.heap, place, record);
         self.take(value)
     }
 
     #[inline(never)]
     fn take_flat(&mut self, fields: &[(&str, Datum<'_>)]) -> bool {
         let place = self.place() + 1;
-        let value = datum::flat(&mut self.machine.heap, place, fields);
+        let value = copy_in::flat_record(&mut self.machine.heap, place, fields);
         self.take(value)
     }
 
     #[inline(always)]
     fn take(&mut self, value: Option<Value>) -> bool {
         let Some(value) = value else { return false };
-        let place = at(self.machine.base) + usize::from(self.machine.waiting.dst.0);
+        let place = at(self.machine.base) + usize::from(self.machine.pending_call.dst.0);
         let Some(place) = self.machine.stack.get_mut(place) else { return false };
         *place = value;
         self.state = State::Ready;
@@ -66,29 +65,29 @@ impl Run {
     fn answer_any(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
         let mut meter = self.meter();
         let place = self.place();
-        let mut result = self.copying(&mut meter, place).copy(datum);
+        let mut result = self.copier(&mut meter, place).copy(datum);
         while let Err(Refusal::Trap(trap)) = result {
             if let Err(trap) = self.make_room(trap) {
                 result = Err(Refusal::Trap(trap));
                 break;
             }
             meter = self.meter();
-            result = self.copying(&mut meter, place).copy(datum);
+            result = self.copier(&mut meter, place).copy(datum);
         }
         if failed && let Ok(value) = result {
-            return self.charged(meter, |run| run.resume(value, true));
+            return self.charge_answer(meter, |run| run.resume(value, true));
         }
         self.answered(result, meter)
     }
 
-    /// The answer is there, or what keeps it from being taken.
+    /// The answer was copied, or refused.
     pub(crate) fn answered(
         &mut self,
         result: Result<Value, Refusal>,
         meter: Meter,
     ) -> Result<(), BuildError> {
         match result {
-            Ok(value) => self.charged(meter, |run| run.resume(value, false)),
+            Ok(value) => self.charge_answer(meter, |run| run.resume(value, false)),
             Err(Refusal::Trap(trap)) => {
                 let code = trap.code();
                 self.trap(trap);
@@ -101,9 +100,9 @@ impl Run {
         }
     }
 
-    /// Takes the fuel of an answer, then goes on.
+    /// Charges the fuel of an answer, then continues.
     #[inline]
-    fn charged(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
+    fn charge_answer(&mut self, meter: Meter, then: impl FnOnce(&mut Run)) -> Result<(), BuildError> {
         let (nodes, bytes) = meter.used();
         match self.machine.heap.budget.burn_bulk(nodes, bytes) {
             Ok(()) => {
@@ -123,12 +122,5 @@ impl Run {
         if !interp::resume(&mut self.machine, value, failed) {
             self.failed();
         }
-    }
-
-    #[inline]
-    pub(super) fn copying<'r>(&'r mut self, meter: &'r mut Meter, place: usize) -> Copying<'r> {
-        let Machine { program, heap, .. } = &mut self.machine;
-        let names = &mut self.scratch.names;
-        Copying { heap, program: program.inner(), meter, names, place }
     }
 }

@@ -1,137 +1,137 @@
-//! The pass over the code: operands, registers that are set, loops and jumps.
+//! The pass over the code: operands, definite assignment, loops and jumps.
 
-use super::look::Look;
-use super::{Entry, Facts, Result, Rule, VerifyError, index};
-use crate::set::Set;
+use super::operands::{NOWHERE, OperandCheck};
+use super::rules::{Result, Rule, VerifyError, index};
+use crate::facts::{Entry, Facts};
+use crate::register_set::RegisterSet;
 use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{Back, FieldsId, LoopBase, Out, Role};
+use ilo_spec::operand::{Back, Count, FieldsId, LoopBase, OnFail, Out, PureId, Role};
 use ilo_spec::program::{Function, Map, Program};
+use ilo_spec::pure::{Pure, TABLE};
 
-/// The registers that every jump to an instruction sets, and where the first of these jumps stands.
+/// The registers set by every jump to an instruction, and where the first of these jumps is.
 #[derive(Clone, Copy)]
 struct Merge<S> {
     set: S,
-    /// [`NOWHERE`] where nothing jumps there.
+    /// [`NOWHERE`] if nothing jumps there.
     from: u32,
 }
 
-/// A loop that is open.
-struct Open<S> {
+/// An open loop.
+struct OpenLoop<S> {
     /// Its `next`.
     next: u32,
     /// Its first instruction.
     pc: u32,
     base: u8,
     collects: bool,
-    /// What is set when it ends.
+    /// The registers that are set when it ends.
     after: S,
-    /// Fuel of what is around it so far.
+    /// The fuel of the code around it so far.
     around: u64,
 }
 
-/// What is kept from function to function, so that none allocates for itself.
-struct Areas<S> {
-    /// The jumps to each instruction of the function that is still to come; nowhere else is anything.
+/// Memory kept from function to function.
+struct Scratch<S> {
+    /// The pending jumps to each instruction of the function; empty at all other places.
     merges: Vec<Merge<S>>,
-    loops: Vec<Open<S>>,
-    /// What each loop within the outermost overwrites in passing, in the order of the code.
+    loops: Vec<OpenLoop<S>>,
+    /// For each loop within the outermost one, in code order: the registers that its body overwrites without
+    /// setting them.
     clobbers: Vec<S>,
-    /// While these are found out: where each open loop ends, and its place among them.
+    /// While `clobbers` is computed: where each open loop ends, and its index.
     clobbering: Vec<(usize, usize)>,
 }
 
-impl<S> Default for Areas<S> {
-    fn default() -> Areas<S> {
-        Areas { merges: Vec::new(), loops: Vec::new(), clobbers: Vec::new(), clobbering: Vec::new() }
+impl<S> Default for Scratch<S> {
+    fn default() -> Scratch<S> {
+        Scratch { merges: Vec::new(), loops: Vec::new(), clobbers: Vec::new(), clobbering: Vec::new() }
     }
 }
 
-/// Where the pass stands in the program.
-struct Place {
+/// How far the pass has come in the program.
+struct Progress {
     caller: usize,
     next_map: u32,
-    /// One past the highest field that was read.
+    /// One past the highest field that is read.
     fields: u16,
 }
 
 pub(super) struct Flow<'p, S> {
     program: &'p Program,
     facts: &'p mut Facts,
-    areas: &'p mut Areas<S>,
-    place: &'p mut Place,
+    scratch: &'p mut Scratch<S>,
+    progress: &'p mut Progress,
     next_clobber: usize,
-    /// Registers of the function.
+    /// All registers of the function.
     pub(super) all: S,
-    /// Registers of open loops.
+    /// The registers of open loops.
     pub(super) locked: S,
-    /// What is set here.
+    /// The registers that are set here.
     pub(super) state: S,
-    /// Whether anything comes from the instruction before.
+    /// Whether execution can continue from the instruction before.
     pub(super) live: bool,
     /// The `next` of the innermost open loop.
     next: u32,
     function: &'p Function,
     pc: u32,
-    /// The last instruction that a jump came to.
+    /// The last instruction that is a jump target.
     arrived: u32,
-    /// Fuel so far of the innermost open loop, else of the function.
+    /// The fuel so far of the innermost open loop, or of the function.
     pub(super) cost: u64,
     extent: u32,
     depth: u32,
-    /// The lowest register that a loop or the frame of a callee overwrites.
+    /// The lowest register that a loop or a callee's frame overwrites.
     overwritten: u8,
 }
 
-/// No `next`, no jump: there are fewer instructions.
-pub(super) const NOWHERE: u32 = u32::MAX;
-
-/// What the pass returns; an error is large and rare.
+/// The result of a check; boxed because errors are large and rare.
 type Checked<T = ()> = core::result::Result<T, Box<VerifyError>>;
 
-/// Checks the code of every function; gives one past the highest field that is read.
+/// Checks the code of every function; returns one past the highest field that is read.
 pub(super) fn check(program: &Program, facts: &mut Facts) -> Result<u16> {
     facts.called = alloc::vec![false; program.functions.len()];
     facts.entries.reserve_exact(program.functions.len());
     facts.keeps.reserve_exact(program.functions.len());
-    let (mut few, mut many) = (Areas::<u64>::default(), Areas::<[u64; 4]>::default());
-    let mut place = Place { caller: 0, next_map: 0, fields: 0 };
+    let (mut few, mut many) = (Scratch::<u64>::default(), Scratch::<[u64; 4]>::default());
+    let mut progress = Progress { caller: 0, next_map: 0, fields: 0 };
     for (id, function) in program.functions.iter().enumerate() {
-        place.caller = id;
+        progress.caller = id;
         let checked = if function.registers <= 64 {
-            Flow::new(program, facts, &mut few, &mut place, function).function()
+            Flow::new(program, facts, &mut few, &mut progress, function).function()
         } else {
-            Flow::new(program, facts, &mut many, &mut place, function).function()
+            Flow::new(program, facts, &mut many, &mut progress, function).function()
         };
         checked.map_err(|error| *error)?;
     }
-    let found = at(place.next_map);
+    let found = at(progress.next_map);
     if found == program.maps.len() {
-        Ok(place.fields)
+        Ok(progress.fields)
     } else {
         Err(VerifyError::table(Rule::UnusedMap { found }))
     }
 }
 
-impl<'p, S: Set> Flow<'p, S> {
+impl<'p, S: RegisterSet> Flow<'p, S> {
     fn new(
         program: &'p Program,
         facts: &'p mut Facts,
-        areas: &'p mut Areas<S>,
-        place: &'p mut Place,
+        scratch: &'p mut Scratch<S>,
+        progress: &'p mut Progress,
         function: &'p Function,
     ) -> Flow<'p, S> {
         let length = at(function.end - function.start);
-        if areas.merges.len() < length {
-            areas.merges.resize(length, Merge { set: S::default(), from: NOWHERE });
+        if scratch.merges.len() < length {
+            scratch.merges.resize(length, Merge { set: S::default(), from: NOWHERE });
         }
         Flow {
             program,
             facts,
-            areas,
-            place,
+            scratch,
+            progress,
             next_clobber: 0,
             all: S::first(function.registers.into()),
             locked: S::default(),
@@ -148,6 +148,19 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
+    /// Gives the operand check what something else may have changed.
+    #[inline(always)]
+    fn lend(&self, check: &mut OperandCheck<'p, S>) {
+        check.free = self.all.without(&self.locked);
+        (check.state, check.live, check.cost) = (self.state, self.live, self.cost);
+    }
+
+    /// Takes back what the operand check has changed.
+    #[inline(always)]
+    fn take_back(&mut self, check: &OperandCheck<'p, S>) {
+        (self.state, self.live, self.cost) = (check.state, check.live, check.cost);
+    }
+
     #[cold]
     fn error<T>(&self, rule: Rule) -> Checked<T> {
         Err(Box::new(VerifyError::at(self.pc, rule)))
@@ -160,68 +173,68 @@ impl<'p, S: Set> Flow<'p, S> {
     fn function(&mut self) -> Checked {
         let function = self.function;
         let code = &self.program.code[at(function.start)..at(function.end)];
-        // What every instruction changes stays out of `self`, and so in registers of the machine.
-        let mut look = Look::new(self.program, function, self.place.caller);
-        look.take(self);
+        // What changes with every instruction is kept out of `self`, so that it stays in machine registers.
+        let mut check = OperandCheck::new(self.program, function, self.progress.caller);
+        self.lend(&mut check);
         for (pc, op) in (function.start..).zip(code) {
             self.pc = pc;
             let place = at(pc - function.start);
-            if self.areas.merges[place].from != NOWHERE {
-                look.give(self);
+            if self.scratch.merges[place].from != NOWHERE {
+                self.take_back(&check);
                 self.arrive(place)?;
-                look.take(self);
+                self.lend(&mut check);
             }
             if pc == self.next {
-                look.give(self);
+                self.take_back(&check);
                 self.end_loop(op)?;
-                look.take(self);
+                self.lend(&mut check);
                 continue;
             }
-            if !look.live {
+            if !check.live {
                 return self.error(Rule::Unreachable);
             }
-            look.begin();
-            op.visit(&mut look);
-            if !look.is_right() {
-                self.state = look.before;
+            check.begin();
+            op.visit(&mut check);
+            if !check.is_right() {
+                self.state = check.before;
                 self.explain(op)?;
-                look.window.map_or(Ok(()), |first| self.window(first, look.length))?;
+                check.window.map_or(Ok(()), |first| self.window(first, check.length))?;
             }
-            if look.apart {
-                look.give(self);
-                self.apart(op)?;
-                look.take(self);
-            } else if look.jump != NOWHERE {
-                self.jump(look.jump, &look.state)?;
+            if check.structural {
+                self.take_back(&check);
+                self.check_structure(op)?;
+                self.lend(&mut check);
+            } else if check.jump != NOWHERE {
+                self.jump(check.jump, &check.state)?;
             }
         }
-        look.give(self);
+        self.take_back(&check);
         if self.live || self.next != NOWHERE {
             return self.error(Rule::RunsOff);
         }
-        self.place.fields = self.place.fields.max(look.fields);
+        self.progress.fields = self.progress.fields.max(check.fields);
         let (start, cost, extent, depth) = (function.start, self.cost()?, self.extent, self.depth);
         let parameters = function.parameters.len();
-        let written = look.written.with(&S::first(parameters), |a, b| a & b);
+        let written = check.written.with(&S::first(parameters), |a, b| a & b);
         self.facts.keeps.push(written == S::default() && parameters <= usize::from(self.overwritten));
         self.facts.entries.push(Entry { start, cost, extent, depth });
         Ok(())
     }
 
-    /// The fuel so far of the innermost open loop, else of the function.
+    /// The fuel so far of the innermost open loop, or of the function.
     fn cost(&self) -> Checked<u32> {
         u32::try_from(self.cost).or_else(|_| self.error(Rule::TooDeep))
     }
 
-    /// Finds out what the body of an outermost loop and of all within it overwrite without setting it: frames of callees
-    /// and state of inner loops.
+    /// Computes what the body of an outermost loop, and of each loop in it, overwrites without setting: the
+    /// frames of callees and the registers of inner loops.
     ///
-    /// A register of these is not set when a second pass through the body begins. Nothing is checked here; whatever is
-    /// wrong is found when the instruction's turn comes.
+    /// Such a register is not set when the second pass through the body begins. Nothing is checked here;
+    /// errors are found when the pass reaches the instruction.
     #[inline(never)]
     fn clobbers(&mut self, code: &[Op]) {
         self.next_clobber = 0;
-        let Areas { clobbers, clobbering: open, .. } = &mut *self.areas;
+        let Scratch { clobbers, clobbering: open, .. } = &mut *self.scratch;
         clobbers.clear();
         open.clear();
         for (pc, op) in code.iter().enumerate() {
@@ -250,7 +263,7 @@ impl<'p, S: Set> Flow<'p, S> {
                 clobbers.push(S::default());
             }
         }
-        // Loops that nothing else of the kind follows: what an inner one overwrites, the outer one does.
+        // At the end, what an inner loop overwrites, the outer one does too.
         while let Some((_, inner)) = open.pop() {
             if let Some(&(_, outer)) = open.last() {
                 let set = clobbers[inner];
@@ -259,10 +272,10 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
-    /// Joins what comes from the instruction before with the jumps to this one.
+    /// Merges the state of the instruction before with those of the jumps to this one.
     fn arrive(&mut self, place: usize) -> Checked {
         self.arrived = self.pc;
-        let merge = &mut self.areas.merges[place];
+        let merge = &mut self.scratch.merges[place];
         let from = core::mem::replace(&mut merge.from, NOWHERE);
         if self.live {
             self.state.meet(&merge.set);
@@ -270,14 +283,14 @@ impl<'p, S: Set> Flow<'p, S> {
             self.state = merge.set;
             self.live = true;
         }
-        // Jumps go forward, so one that stands behind the beginning of a loop that is open here stands inside it.
-        if self.areas.loops.last().is_some_and(|open| from < open.pc) {
+        // Jumps go forward, so a jump that comes after the beginning of the open loop is inside it.
+        if self.scratch.loops.last().is_some_and(|open| from < open.pc) {
             return self.error(Rule::EntersLoop { to: self.pc });
         }
         Ok(())
     }
 
-    /// Records a jump forward from where these registers are set.
+    /// Records a forward jump, with the registers that are set where it comes from.
     #[inline]
     fn jump(&mut self, by: u32, set: &S) -> Checked {
         let to = u64::from(self.pc) + 1 + u64::from(by);
@@ -285,7 +298,7 @@ impl<'p, S: Set> Flow<'p, S> {
         let Some(place) = u32::try_from(to).ok().filter(|&to| to < end) else {
             return self.error(Rule::Jump { to, end });
         };
-        let merge = &mut self.areas.merges[at(place - self.function.start)];
+        let merge = &mut self.scratch.merges[at(place - self.function.start)];
         if merge.from == NOWHERE {
             *merge = Merge { set: *set, from: self.pc };
         } else {
@@ -294,9 +307,9 @@ impl<'p, S: Set> Flow<'p, S> {
         Ok(())
     }
 
-    /// What loops, switches and calls of functions ask for beside their operands.
+    /// Checks what loops, switches and function calls need beyond their operands.
     #[inline(never)]
-    fn apart(&mut self, op: &Op) -> Checked {
+    fn check_structure(&mut self, op: &Op) -> Checked {
         match *op {
             Op::For { base, to, .. } => self.begin_loop(base, to.0, true),
             Op::Each { base, to, .. } => self.begin_loop(base, to.0, false),
@@ -308,23 +321,22 @@ impl<'p, S: Set> Flow<'p, S> {
             Op::Collect { base, .. } => self.collects(base),
             Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
+            Op::Apply { count, function, fail, .. } => self.apply(function, count, fail),
             Op::Invoke { dst, first, function, fail } => {
                 self.invoke(function.0, first.0)?;
                 self.state.add(dst.0);
                 if fail.0 == 0 {
                     Ok(())
                 } else {
-                    {
-                        let set = self.state;
-                        self.jump(fail.0.into(), &set)
-                    }
+                    let set = self.state;
+                    self.jump(fail.0.into(), &set)
                 }
             }
             _ => Ok(()),
         }
     }
 
-    /// The first operand that is wrong.
+    /// Finds the first wrong operand.
     #[cold]
     #[inline(never)]
     fn explain(&self, op: &Op) -> Checked {
@@ -351,8 +363,8 @@ impl<'p, S: Set> Flow<'p, S> {
             Role::Number(id) => self.check(index("number", id.into(), p.numbers.len())),
             Role::Shape(id) | Role::Fields(id) => self.check(index("shape", id.into(), p.shapes.len())),
             Role::Call(id) => self.check(index("call", id.into(), p.calls.len())),
-            Role::Function(id) if usize::from(id) >= self.place.caller => {
-                self.error(Rule::Order { found: id, caller: self.place.caller })
+            Role::Function(id) if usize::from(id) >= self.progress.caller => {
+                self.error(Rule::Order { found: id, caller: self.progress.caller })
             }
             Role::Map(id) | Role::Choice(id) => self.check(index("map", at(id), p.maps.len())),
             _ => Ok(()),
@@ -387,7 +399,7 @@ impl<'p, S: Set> Flow<'p, S> {
         let Some(end) = extent.checked_add(first.into()) else { return self.error(Rule::TooDeep) };
         self.extent = self.extent.max(end);
         self.overwritten = self.overwritten.min(first);
-        // No more than there are functions.
+        // At most the number of functions.
         self.depth = self.depth.max(1 + depth);
         for register in (first..=255).take(at(extent)) {
             if self.locked.has(register) {
@@ -396,6 +408,26 @@ impl<'p, S: Set> Flow<'p, S> {
             self.state.remove(register);
         }
         Ok(())
+    }
+
+    /// A pure function exists, takes so many operands, and has a handler only if it can fail.
+    fn apply(&mut self, PureId(function): PureId, Count(count): Count, OnFail(fail): OnFail) -> Checked {
+        let Some(row) = Pure::from_number(function).map(Pure::row) else {
+            let (found, size) = (usize::from(function), TABLE.len());
+            return self.error(Rule::Index { what: "pure function", found, size });
+        };
+        let (found, expected) = (usize::from(count), row.operands.len());
+        if found != expected {
+            return self.error(Rule::Operands { found, expected });
+        }
+        if fail == 0 {
+            return Ok(());
+        }
+        if !row.fails {
+            return self.error(Rule::Handler { function: row.name });
+        }
+        let set = self.state;
+        self.jump(fail.into(), &set)
     }
 
     fn begin_loop(&mut self, LoopBase(base): LoopBase, to: u16, collects: bool) -> Checked {
@@ -424,15 +456,15 @@ impl<'p, S: Set> Flow<'p, S> {
         if self.locked.has(item) {
             return self.error(Rule::LoopRegister { register: item });
         }
-        if self.areas.loops.is_empty() {
+        if self.scratch.loops.is_empty() {
             self.clobbers(&code[at(self.pc)..at(next)]);
         }
-        let after = self.state.without(&self.areas.clobbers[self.next_clobber]);
+        let after = self.state.without(&self.scratch.clobbers[self.next_clobber]);
         self.next_clobber += 1;
         let around = core::mem::take(&mut self.cost);
-        self.areas.loops.push(Open { next, pc: self.pc, base, collects, after, around });
+        self.scratch.loops.push(OpenLoop { next, pc: self.pc, base, collects, after, around });
         self.next = next;
-        // The body comes next. An empty one falls into its `next`, which takes the state from the loop.
+        // The body comes next. If it is empty, its `next` takes the state from the loop.
         self.live = true;
         self.state = after;
         self.state.add(item);
@@ -442,8 +474,8 @@ impl<'p, S: Set> Flow<'p, S> {
     fn end_loop(&mut self, op: &Op) -> Checked {
         self.cost += u64::from(op.cost());
         let pass = self.cost()?;
-        let Some(open) = self.areas.loops.pop() else { return self.error(Rule::Loop) };
-        self.next = self.areas.loops.last().map_or(NOWHERE, |around| around.next);
+        let Some(open) = self.scratch.loops.pop() else { return self.error(Rule::Loop) };
+        self.next = self.scratch.loops.last().map_or(NOWHERE, |around| around.next);
         self.cost = open.around;
         for register in (open.base..=255).take(3) {
             self.locked.remove(register);
@@ -465,11 +497,11 @@ impl<'p, S: Set> Flow<'p, S> {
     }
 
     fn yields(&self, base: LoopBase) -> Checked {
-        let found = self.areas.loops.iter().rev().find(|open| open.base == base.0);
+        let found = self.scratch.loops.iter().rev().find(|open| open.base == base.0);
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
-    /// A record whose fields are named one by one has a shape of as many.
+    /// A record whose fields come from single registers has a shape of that many fields.
     fn yields_fields(&self, base: LoopBase, shape: FieldsId, expected: usize) -> Checked {
         let found = self.program.shapes[usize::from(shape.0)].len();
         if found != expected {
@@ -478,7 +510,7 @@ impl<'p, S: Set> Flow<'p, S> {
         self.yields(base)
     }
 
-    /// `end_loop` has checked a collect that follows a `next`; nothing may jump to it either.
+    /// `end_loop` has checked a collect after a `next`; nothing else may jump to it.
     fn collects(&self, base: LoopBase) -> Checked {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
         let follows = before.and_then(|before| self.program.code.get(before));
@@ -488,12 +520,12 @@ impl<'p, S: Set> Flow<'p, S> {
         }
     }
 
-    /// Every map belongs to one instruction, in the order of the code.
+    /// Every map belongs to one instruction, in code order.
     fn next_map(&mut self, map: u32) -> Checked<&'p Map> {
-        if map != self.place.next_map {
-            return self.error(Rule::MapOrder { found: map, expected: self.place.next_map });
+        if map != self.progress.next_map {
+            return self.error(Rule::MapOrder { found: map, expected: self.progress.next_map });
         }
-        self.place.next_map += 1;
+        self.progress.next_map += 1;
         Ok(&self.program.maps[at(map)])
     }
 

@@ -1,52 +1,52 @@
-//! What a program can do wrong, as data.
+//! The verification rules, as data.
 
 use core::fmt;
 use ilo_spec::error::Code;
 
-/// The rule that a program breaks.
+/// A rule that a program breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A table or count past its ceiling.
+    /// A table or count above its limit.
     Count {
         /// What is counted.
         what: &'static str,
         /// How many there are.
         found: usize,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// An index past its table.
+    /// An index outside its table.
     Index {
         /// What the table holds.
         what: &'static str,
         /// The index.
         found: usize,
-        /// How many the table holds.
+        /// The size of the table.
         size: usize,
     },
-    /// Two of what must all be different.
+    /// A duplicate among entries that must be distinct.
     Duplicate {
-        /// What.
+        /// What is duplicated.
         what: &'static str,
     },
-    /// A number constant that is not finite.
+    /// A number constant is not finite.
     NotFinite,
-    /// Functions that do not cover the code one after the other.
+    /// Functions do not cover the code one after the other.
     Cover,
-    /// A register or window past the registers of the function.
+    /// A register or window outside the registers of the function.
     Register {
-        /// One past the highest register that is named.
+        /// One past the highest register named.
         found: usize,
         /// Registers of the function.
         limit: usize,
     },
-    /// A register that some path leaves unset.
+    /// A register that is not set on every path.
     Unset {
         /// The register.
         register: u8,
     },
-    /// A register that belongs to a loop around the instruction.
+    /// A register that belongs to an enclosing loop.
     LoopRegister {
         /// The register.
         register: u8,
@@ -55,51 +55,63 @@ pub enum Rule {
     Jump {
         /// The instruction it goes to.
         to: u64,
-        /// One past the function's last.
+        /// One past the function's last instruction.
         end: u32,
     },
-    /// A jump into a loop from before it.
+    /// A jump from outside into a loop.
     EntersLoop {
         /// The instruction it goes to.
         to: u32,
     },
-    /// A loop that does not go to its `next`, or a `next` that does not go back to its loop.
+    /// A loop that does not end at its `next`, or a `next` that does not go back to its loop.
     Loop,
-    /// A `yield` outside of a loop that collects.
+    /// A `yield` outside a collecting loop.
     Yield,
     /// A `collect` that does not follow the `next` of its `for`.
     Collect,
-    /// Code that runs off the end of its function.
+    /// Code that runs past the end of its function.
     RunsOff,
-    /// An instruction that nothing reaches.
+    /// An unreachable instruction.
     Unreachable,
-    /// A call of a function whose number is not lower.
+    /// A call of a function whose number is not lower than the caller's.
     Order {
         /// The function called.
         found: u16,
         /// The caller.
         caller: usize,
     },
-    /// A shape of more or fewer fields than the instruction names registers for.
+    /// A shape whose number of fields differs from the number of registers.
     Fields {
-        /// Its fields.
+        /// The fields of the shape.
         found: usize,
         /// The registers.
         expected: usize,
     },
+    /// A pure function with more or fewer operands than it takes.
+    Operands {
+        /// The operands of the instruction.
+        found: usize,
+        /// Those that the function takes.
+        expected: usize,
+    },
+    /// A handler for a function that cannot fail.
+    Handler {
+        /// The function's name.
+        function: &'static str,
+    },
     /// A map that is not the next one.
     MapOrder {
-        /// The map of the switch.
+        /// The map that the instruction uses.
         found: u32,
         /// The next map.
         expected: u32,
     },
     /// A map that no switch uses.
     UnusedMap {
-        /// Its number.
+        /// The map's number.
         found: usize,
     },
-    /// More registers or fuel on a path than can be counted.
+    /// More registers or fuel on a path than a counter holds.
     TooDeep,
 }
 
@@ -108,7 +120,7 @@ impl fmt::Display for Rule {
         match *self {
             Rule::Count { what, found, limit } => write!(f, "expected at most {limit} {what}, found {found}"),
             Rule::Index { what, found, size } => {
-                write!(f, "expected the number of a {what} below {size}, found {found}")
+                write!(f, "expected the index of a {what} below {size}, found {found}")
             }
             Rule::Duplicate { what } => write!(f, "expected each {what} once, found one twice"),
             Rule::NotFinite => f.write_str("expected finite numbers, found one that is not"),
@@ -122,20 +134,22 @@ impl fmt::Display for Rule {
             }
             Rule::Jump { to, end } => write!(f, "expected a jump to before {end}, found one to {to}"),
             Rule::EntersLoop { to } => write!(f, "a jump to {to} enters a loop from outside"),
-            Rule::Loop => f.write_str("expected a loop and its next to name each other"),
-            Rule::Yield => f.write_str("expected to yield inside the collecting loop of that register"),
-            Rule::Collect => f.write_str("expected to collect right after the next of the collecting loop"),
-            Rule::RunsOff => f.write_str("expected an instruction that ends the function, found its end"),
-            Rule::Unreachable => f.write_str("an instruction that nothing reaches"),
+            Rule::Loop => f.write_str("expected a loop and its next to refer to each other"),
+            Rule::Yield => f.write_str("expected a yield inside the collecting loop of that register"),
+            Rule::Collect => f.write_str("expected a collect right after the next of the collecting loop"),
+            Rule::RunsOff => f.write_str("expected a return or fail at the end of the function"),
+            Rule::Unreachable => f.write_str("unreachable instruction"),
             Rule::Order { found, caller } => {
                 write!(f, "expected a call of a function below {caller}, found {found}")
             }
             Rule::Fields { found, expected } => {
                 write!(f, "expected a shape of {expected} fields, found one of {found}")
             }
+            Rule::Operands { found, expected } => write!(f, "expected {expected} operands, found {found}"),
+            Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
-            Rule::TooDeep => f.write_str("calls that take more registers or fuel than can be counted"),
+            Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),
         }
     }
 }
@@ -148,7 +162,7 @@ enum Place {
     Code(u32),
 }
 
-/// The first rule that a program breaks.
+/// The first rule that a program breaks, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyError {
     place: Place,
@@ -169,7 +183,7 @@ impl VerifyError {
         VerifyError { place: Place::Code(pc), rule }
     }
 
-    /// The instruction, counted over the whole program, where it is one.
+    /// The instruction, counted over the whole program, if the error is at one.
     pub fn pc(&self) -> Option<u32> {
         match self.place {
             Place::Code(pc) => Some(pc),
@@ -195,3 +209,11 @@ impl fmt::Display for VerifyError {
 }
 
 impl core::error::Error for VerifyError {}
+
+/// The result of a check.
+pub(super) type Result<T> = core::result::Result<T, VerifyError>;
+
+/// Checks that an index lies within its table.
+pub(super) fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
+    if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
+}

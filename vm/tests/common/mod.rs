@@ -1,4 +1,4 @@
-//! A small assembler for tests: programs from instructions, without the crate that makes them from text.
+//! A small assembler for tests: builds programs from instructions, without the crate that assembles text.
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "each test uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test's own helpers")]
 #![allow(missing_docs, reason = "a test's own helpers")]
@@ -79,7 +79,7 @@ impl Asm {
         MapId(u32::try_from(self.spec.maps.len() - 1).unwrap())
     }
 
-    /// A function whose parameters are fields, of any type.
+    /// A function whose parameters are fields of any type.
     pub fn function(
         &mut self,
         name: &str,
@@ -118,10 +118,10 @@ impl Asm {
 /// What a tool does in a test.
 pub type Tool<'t> = &'t dyn Fn(&str, &str) -> Result<Datum<'static>, &'static str>;
 
-/// A tool that no program of the test calls.
+/// A tool that no test program calls.
 pub const NO_TOOLS: Tool<'static> = &|_, _| Err("no such tool");
 
-/// Drives a started run to its end; gives the outcome as JSON.
+/// Drives a started run to its end; returns the outcome as JSON.
 pub fn drive(run: &mut Run, tools: Tool<'_>) -> String {
     let program = run.program().clone();
     loop {
@@ -130,7 +130,7 @@ pub fn drive(run: &mut Run, tools: Tool<'_>) -> String {
                 assert_eq!(program.tools().nth(call.tool_index()), Some(call.tool()));
                 let mut arguments = String::new();
                 call.write_json(&mut arguments).unwrap();
-                // A limit that an answer passes shows in the outcome.
+                // An answer that exceeds a limit shows in the outcome.
                 let _ = match tools(call.tool(), &arguments) {
                     Ok(value) => call.answer(value),
                     Err(message) => call.fail(message),
@@ -158,7 +158,7 @@ pub fn outcome_within(asm: Asm, arguments: &[Datum<'_>], tools: Tool<'_>, limits
     drive(&mut run, tools)
 }
 
-/// The program of the seed: a user is looked up and written to.
+/// The notify program: looks up a user and sends an e-mail.
 pub fn notify() -> Asm {
     let mut asm = Asm::new(&["email", "verified", "user-id", "message", "subject", "body"]);
     let lookup = asm.call("get-user", &["user-id"]);
@@ -221,7 +221,7 @@ pub fn short(outcome: &str) -> String {
     value.or(fault).unwrap_or(outcome).to_string()
 }
 
-/// Runs a function of the parameters a and b, of six registers.
+/// Runs a function with the parameters a and b and six registers.
 pub fn run(code: &[Op], a: Datum<'_>, b: Datum<'_>, tables: impl Fn(&mut Asm)) -> String {
     let mut asm = Asm::new(&["a", "b", "c"]);
     tables(&mut asm);

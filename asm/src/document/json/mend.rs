@@ -186,20 +186,20 @@ impl Reader<'_, '_> {
     /// A bracket that closes another kind than the innermost that is open.
     pub(crate) fn wrong_close(&mut self, record: bool) {
         let place = self.here();
-        let Some(inner) = self.frames.last().copied() else { return };
+        let Some(inner) = self.built.frames().last().copied() else { return };
         let right = closer(inner.record);
-        let outer = self.frames.iter().rev().nth(1).copied();
+        let outer = self.built.frames().iter().rev().nth(1).copied();
         let next = self.significant(self.at + 1);
         let open = Span::new(inner.open, inner.open + 1);
         let lost = std::mem::replace(&mut self.lost, true);
         // What follows says which bracket is wrong: one too many, one missing, or this one of the wrong kind.
-        let fits_both = match self.frames.len() {
+        let fits_both = match self.built.frames().len() {
             2 => matches!(next, None | Some(b'{' | b'[')),
             _ => matches!(next, None | Some(b',' | b'}' | b']')),
         };
         let fits = outer.is_some_and(|outer| outer.record == record);
         // What the rest closes says it best, where nothing else is wrong in it.
-        let frames = self.frames.len();
+        let frames = self.built.frames().len();
         let told =
             |closed: &usize| *closed == frames || closed + 1 == frames || (fits && closed + 2 == frames);
         let (stray, missing) = match self.closes_later().into_iter().flatten().find(told) {
@@ -250,7 +250,7 @@ impl Reader<'_, '_> {
         let starts_line = |at: usize| {
             at.checked_sub(1).is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))
         };
-        let open = self.frames.first().filter(|frame| frame.record).map(|frame| frame.open as usize);
+        let open = self.built.frames().first().filter(|frame| frame.record).map(|frame| frame.open as usize);
         open.is_some_and(starts_line) && starts_line(self.at)
     }
 
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         if std::mem::replace(&mut self.lost, true) {
             return;
         }
-        let open: Vec<_> = self.frames.iter().rev().copied().collect();
+        let open: Vec<_> = self.built.frames().iter().rev().copied().collect();
         let whole = matches!(self.want, Want::Next | Want::FirstKey | Want::FirstValue);
         let at = self.last;
         self.report(Code::BadJson, || {
@@ -290,7 +290,7 @@ impl Reader<'_, '_> {
                     .help("write `{` and `}` around the keys and values")
             });
             self.at += 1;
-            self.documents.pop();
+            self.built.take_document();
             self.skip_prose();
             return;
         }

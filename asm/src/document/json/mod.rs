@@ -10,7 +10,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use super::{Entry, Kind, NESTING, Node};
+use super::Node;
+use super::builder::Builder;
 use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
@@ -36,10 +37,7 @@ pub(crate) fn read<'a>(
         at: start,
         arena,
         diagnostics,
-        frames: Vec::new(),
-        nodes: Vec::new(),
-        entries: Vec::new(),
-        documents: Vec::new(),
+        built: Builder::new(arena),
         want: Want::Value,
         last: 0,
         comma: None,
@@ -49,7 +47,7 @@ pub(crate) fn read<'a>(
         lines_end: false,
     };
     while reader.step() {}
-    arena.alloc_slice_copy(&reader.documents)
+    reader.built.finish()
 }
 
 /// What may come next.
@@ -69,26 +67,13 @@ enum Want {
     Next,
 }
 
-/// A list or record that is open.
-#[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
-    record: bool,
-    open: u32,
-    /// Where its elements begin among those of all that is open.
-    base: usize,
-    key: Option<Node<'a>>,
-}
-
 struct Reader<'a, 'd> {
     source: &'a str,
     end: usize,
     at: usize,
     arena: &'a Bump,
     diagnostics: &'d mut Diagnostics,
-    frames: Vec<Frame<'a>>,
-    nodes: Vec<Node<'a>>,
-    entries: Vec<Entry<'a>>,
-    documents: Vec<Node<'a>>,
+    built: Builder<'a>,
     want: Want,
     /// The end of the last key, value or bracket.
     last: u32,
@@ -141,11 +126,11 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn in_record(&self) -> bool {
-        self.frames.last().is_some_and(|frame| frame.record)
+        self.built.frames().last().is_some_and(|frame| frame.record)
     }
 
     fn at_top(&self) -> bool {
-        self.frames.is_empty()
+        self.built.frames().is_empty()
     }
 
     /// Takes what comes before a value or key that begins here: reports the comma or colon that is missing.
@@ -180,7 +165,7 @@ impl<'a> Reader<'a, '_> {
         self.comma = None;
         self.last = node.span.end;
         self.want = Want::Colon;
-        if let Some(frame) = self.frames.last_mut() {
+        if let Some(frame) = self.built.innermost() {
             frame.key = Some(node);
         }
     }
@@ -189,19 +174,8 @@ impl<'a> Reader<'a, '_> {
     fn value(&mut self, node: Node<'a>) {
         self.comma = None;
         self.last = node.span.end;
-        self.want = Want::Next;
-        match self.frames.last_mut() {
-            None => {
-                self.documents.push(node);
-                self.want = Want::Value;
-            }
-            Some(frame) if frame.record => {
-                if let Some(key) = frame.key.take() {
-                    self.entries.push(Entry { key, value: node });
-                }
-            }
-            Some(_) => self.nodes.push(node),
-        }
+        self.want = if self.at_top() { Want::Value } else { Want::Next };
+        self.built.value(node);
     }
 
     /// A bracket that opens; false where it is one too many.
@@ -214,14 +188,12 @@ impl<'a> Reader<'a, '_> {
         if matches!(self.want, Want::Key | Want::FirstKey) {
             self.missing_key();
         }
-        if self.frames.len() >= NESTING {
+        if !self.built.open(record, open) {
             self.diagnostics.push(crate::document::too_deep(Span::new(open, open + 1)));
             self.lost = true;
             self.finish(self.at);
             return false;
         }
-        let base = if record { self.entries.len() } else { self.nodes.len() };
-        self.frames.push(Frame { record, open, base, key: None });
         self.want = if record { Want::FirstKey } else { Want::FirstValue };
         self.comma = None;
         self.at += 1;
@@ -231,7 +203,7 @@ impl<'a> Reader<'a, '_> {
 
     /// A bracket that closes.
     fn close(&mut self, record: bool) {
-        match self.frames.last() {
+        match self.built.frames().last() {
             None => {
                 self.stray_close();
                 self.at += 1;
@@ -247,19 +219,9 @@ impl<'a> Reader<'a, '_> {
 
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
-        let Some(frame) = self.frames.pop() else { return };
-        let kind = if frame.record {
-            let entries = self.entries.get_mut(frame.base..).unwrap_or_default();
-            let kept = crate::document::keep_first(entries, self.diagnostics);
-            let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
-            self.entries.truncate(frame.base);
-            Kind::Record(entries)
-        } else {
-            let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
-            self.nodes.truncate(frame.base);
-            Kind::List(nodes)
-        };
-        self.value(Node { kind, span: Span::new(frame.open, end) });
+        if let Some(node) = self.built.close(end, self.diagnostics) {
+            self.value(node);
+        }
     }
 
     fn comma(&mut self) {

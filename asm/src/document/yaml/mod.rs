@@ -12,7 +12,8 @@ mod tests;
 
 pub(crate) use quote::quoted;
 
-use super::{Entry, Kind, NESTING, Node, Style, Text};
+use super::builder::{Builder, Frame};
+use super::{Kind, Node, Style, Text};
 use crate::diagnostic::source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::source::Limits;
@@ -47,12 +48,12 @@ pub(crate) fn read<'a>(
         diagnostics.push(control);
     }
     let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
-    let mut documents = Vec::new();
+    let mut built = Builder::new(arena);
     // Mends are kept apart: what a round reports of a document that is read again is forgotten.
     let mut mends = Diagnostics::default();
     loop {
         let seen = Seen::new(source, start..end, &edits, ascii);
-        let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut documents);
+        let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut built);
         let Err(error) = reader.run() else { break };
         let at = seen.offset(error.marker().index()) as usize;
         let Began { at: began, documents: complete, mark } = reader.began;
@@ -68,7 +69,7 @@ pub(crate) fn read<'a>(
             rounds -= 1;
             budget = left.unwrap_or(0);
             reader.diagnostics.rewind(mark);
-            documents.truncate(complete);
+            built.rewind(complete);
             found.into_iter().for_each(|found| mends.push(found));
             edits.extend(new);
             edits.sort_by_key(|edit| edit.span);
@@ -89,7 +90,7 @@ pub(crate) fn read<'a>(
         start = next;
     }
     diagnostics.append(mends);
-    arena.alloc_slice_copy(&documents)
+    built.finish()
 }
 
 /// Where a line of dashes begins, from a place on.
@@ -132,25 +133,12 @@ struct Began {
     mark: Mark,
 }
 
-/// A list or record that is open.
-#[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
-    record: bool,
-    open: u32,
-    /// Where its elements begin among those of all that is open.
-    base: usize,
-    key: Option<Node<'a>>,
-}
-
 struct Reader<'a, 'd> {
     source: &'a str,
     seen: &'d Seen<'a>,
     arena: &'a Bump,
     diagnostics: &'d mut Diagnostics,
-    frames: Vec<Frame<'a>>,
-    nodes: Vec<Node<'a>>,
-    entries: Vec<Entry<'a>>,
-    documents: &'d mut Vec<Node<'a>>,
+    built: &'d mut Builder<'a>,
     began: Began,
     /// The end of what was read last.
     last: u32,
@@ -165,18 +153,15 @@ impl<'a, 'd> Reader<'a, 'd> {
         start: usize,
         arena: &'a Bump,
         diagnostics: &'d mut Diagnostics,
-        documents: &'d mut Vec<Node<'a>>,
+        built: &'d mut Builder<'a>,
     ) -> Reader<'a, 'd> {
         Reader {
             source,
             seen,
             arena,
-            frames: Vec::new(),
-            nodes: Vec::new(),
-            entries: Vec::new(),
-            began: Began { at: start, documents: documents.len(), mark: diagnostics.mark() },
+            began: Began { at: start, documents: built.documents(), mark: diagnostics.mark() },
             diagnostics,
-            documents,
+            built,
             stopped: false,
             last: u32::try_from(start).unwrap_or(u32::MAX),
         }
@@ -196,7 +181,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// Takes a document that cannot be read on as it is.
     fn abandon(&mut self) {
         self.stopped = true;
-        while !self.frames.is_empty() {
+        while !self.built.frames().is_empty() {
             self.pop(self.last);
         }
     }
@@ -206,7 +191,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         let span = self.seen.span(marks);
         match event {
             Event::DocumentStart(_) => {
-                let (documents, mark) = (self.documents.len(), self.diagnostics.mark());
+                let (documents, mark) = (self.built.documents(), self.diagnostics.mark());
                 self.began = Began { at: span.start as usize, documents, mark };
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -277,63 +262,42 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn open(&mut self, span: Span, record: bool) -> bool {
-        if self.frames.len() >= NESTING {
+        // What stands in a block begins where the block does; what stands in brackets behind the first.
+        self.last = self.last.max(span.start);
+        if !self.built.open(record, self.last) {
             self.diagnostics.push(crate::document::too_deep(span));
             self.abandon();
             return false;
         }
-        let base = if record { self.entries.len() } else { self.nodes.len() };
-        // What stands in a block begins where the block does; what stands in brackets behind the first.
-        self.last = self.last.max(span.start);
-        self.frames.push(Frame { record, open: self.last, base, key: None });
         self.last = self.last.max(span.end);
         true
     }
 
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
-        let Some(frame) = self.frames.pop() else { return };
+        let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
         // A block's end is where the next token begins; a bracket is the end of what stands in brackets.
-        let bracket = self.source.as_bytes().get(frame.open as usize);
+        let bracket = self.source.as_bytes().get(open as usize);
         let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
-        let end = if flow { end } else { self.last.max(frame.open) };
-        let kind = if frame.record {
-            if let Some(key) = frame.key {
-                let value = Node { kind: Kind::Null, span: Span::at(key.span.end) };
-                self.entries.push(Entry { key, value });
-            }
-            let entries = self.entries.get_mut(frame.base..).unwrap_or_default();
-            let kept = crate::document::keep_first(entries, self.diagnostics);
-            let entries = self.arena.alloc_slice_copy(entries.get(..kept).unwrap_or_default());
-            self.entries.truncate(frame.base);
-            Kind::Record(entries)
-        } else {
-            let nodes = self.arena.alloc_slice_copy(self.nodes.get(frame.base..).unwrap_or_default());
-            self.nodes.truncate(frame.base);
-            Kind::List(nodes)
-        };
-        self.value(Node { kind, span: Span::new(frame.open, end) });
+        let end = if flow { end } else { self.last.max(open) };
+        if let Some(key) = key {
+            self.built.value(Node { kind: Kind::Null, span: Span::at(key.span.end) });
+        }
+        if let Some(node) = self.built.close(end, self.diagnostics) {
+            self.value(node);
+        }
     }
 
     /// A value that is complete: a key, a key's value, an element or a document.
     fn value(&mut self, node: Node<'a>) {
         self.last = self.last.max(node.span.end);
-        let Some(frame) = self.frames.last_mut() else {
-            self.documents.push(node);
-            return;
-        };
-        if !frame.record {
-            self.nodes.push(node);
-            return;
+        let is_key = self.built.frames().last().is_some_and(|frame| frame.record && frame.key.is_none());
+        if !is_key {
+            return self.built.value(node);
         }
-        match frame.key.take() {
-            Some(key) => self.entries.push(Entry { key, value: node }),
-            None => {
-                let node = self.key(node);
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.key = Some(node);
-                }
-            }
+        let node = self.key(node);
+        if let Some(frame) = self.built.innermost() {
+            frame.key = Some(node);
         }
     }
 

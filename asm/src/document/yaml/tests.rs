@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostic::fix;
+use crate::document::NESTING;
 use crate::document::tests::{deep, in_small_thread, json_value, read_with, shown};
 use proptest::prelude::*;
 use serde_json::{Value, json};

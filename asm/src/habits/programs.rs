@@ -1,0 +1,95 @@
+//! Whole documents: programs inside records of their own, steps without a program, and state machines and builds.
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::dialect::{Dialect, Key, begins_step};
+use crate::document::{Entry, Kind, Node};
+use crate::document::{entries, first_of, shown};
+use ilo_spec::error::Code;
+
+/// Documents of other kinds: a key that tells one, what it is, and how it becomes a program.
+const KINDS: [(&str, &str, &str); 3] = [
+    ("States", "a state machine", "each state becomes a step, in the order in which they run"),
+    ("jobs", "the workflow of a build", "its commands become calls of tools"),
+    ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
+];
+
+/// The programs of a source, without what is none and without what is around them; `None` where nothing changes.
+pub(super) fn programs<'a>(
+    programs: &[Node<'a>],
+    dialect: Dialect,
+    source: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Node<'a>>> {
+    let is_step = |node: &Node<'a>| {
+        !is_program(node, dialect) && entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
+    };
+    match programs {
+        [first, ..] if programs.iter().all(is_step) => {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::BadShape,
+                    first_of(first),
+                    "these are steps without a program around them",
+                )
+                .expected(dialect.program_form(), "steps alone")
+                .help("a program has a name, inputs and an output, and its steps in a list"),
+            );
+            return Some(Vec::new());
+        }
+        [whole] => {
+            if let Some((inner, wrong)) = inside(whole, dialect, source) {
+                diagnostics.push(wrong);
+                return Some(inner);
+            }
+        }
+        _ => {}
+    }
+    let found: Vec<Option<Diagnostic>> = programs.iter().map(|node| other_kind(node, dialect)).collect();
+    found.iter().any(Option::is_some).then(|| {
+        let kept = programs.iter().zip(&found).filter(|(_, other)| other.is_none());
+        let kept = kept.map(|(program, _)| *program).collect();
+        found.into_iter().flatten().for_each(|wrong| diagnostics.push(wrong));
+        kept
+    })
+}
+
+fn is_program(node: &Node<'_>, dialect: Dialect) -> bool {
+    let own = |name: &str| dialect.meaning(name, &[Key::Steps, Key::Meta]).is_some();
+    entries(node).iter().any(|entry| entry.name().is_some_and(own))
+}
+
+/// The programs under the one key of a record, and what is wrong with that.
+fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<Node<'a>>, Diagnostic)> {
+    let [only] = entries(whole) else { return None };
+    let inner: Vec<Node<'a>> = match only.value.kind {
+        Kind::List(items) => items.to_vec(),
+        _ => vec![only.value],
+    };
+    if inner.is_empty() || !inner.iter().all(|node| is_program(node, dialect)) {
+        return None;
+    }
+    let found = format!("`{}`", shown(&only.key));
+    let wrong = Diagnostic::new(Code::BadShape, only.key.span, "a program stands in nothing but a list")
+        .expected(dialect.program_form(), format!("it under {found}"));
+    let text = source.get(only.value.span.range()).filter(|_| !dialect.is_yaml());
+    let wrong = match text {
+        Some(text) => {
+            let edits = vec![Edit { span: whole.span, text: text.to_owned() }];
+            wrong.fix(Fix { title: format!("remove {found} around it"), edits })
+        }
+        None => wrong.help(format!("remove {found}, and move what is below it to the left")),
+    };
+    Some((inner, wrong))
+}
+
+/// What is wrong with a state machine or the workflow of a build in the place of a program.
+fn other_kind(node: &Node<'_>, dialect: Dialect) -> Option<Diagnostic> {
+    let kind = |entry: &Entry<'_>| KINDS.iter().find(|(word, ..)| entry.name() == Some(word));
+    let list = entries(node);
+    let (entry, (_, what, help)) =
+        list.iter().find_map(|entry| Some((entry, kind(entry)?))).filter(|_| !is_program(node, dialect))?;
+    let form = dialect.program_form();
+    let wrong = Diagnostic::new(Code::BadShape, entry.key.span, format!("this is {what}, and no program"))
+        .expected(form, format!("`{}`", shown(&entry.key)));
+    Some(wrong.help(format!("write {form} instead: {help}")))
+}

@@ -1,0 +1,207 @@
+//! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for `ok`.
+
+use super::table::At;
+use super::walk::Walk;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::{Key, Meant};
+use crate::document::edit::mendable;
+use crate::document::{Entry, Kind, Node, Style, Text};
+use crate::document::{entries, rename, shown};
+use crate::span::Span;
+use ilo_spec::error::Code;
+
+/// What success and failure are called in other languages.
+const SUCCESS: [&str; 7] = ["success", "succeed", "Ok", "OK", "right", "Right", "Success"];
+const FAILURE: [&str; 9] =
+    ["failure", "fail", "failed", "Err", "Error", "left", "Left", "Failure", "exception"];
+
+impl<'a> Walk<'_, 'a> {
+    /// A step, a handler or an arm whose way out of the function is in the notation's own form.
+    pub(super) fn ways_out(&mut self, node: &Node<'a>, keys: &[Key]) -> Option<Node<'a>> {
+        let list = entries(node);
+        let mut new = list.to_vec();
+        let mut changed = false;
+        for entry in &mut new {
+            let found = entry.name().and_then(|name| self.at.dialect.meaning(name, keys));
+            let way = match found {
+                Some((key @ (Key::Ok | Key::Err), _)) => self.under_return(entry, key),
+                Some((Key::Message, _)) if keys.contains(&Key::Return) && !keys.contains(&Key::Ignore) => {
+                    self.under_return(entry, Key::Message)
+                }
+                Some((Key::Return, _)) => self.without_return(entry),
+                _ => None,
+            };
+            if let Some(way) = way {
+                *entry = way;
+                changed = true;
+            }
+        }
+        changed.then(|| self.record_at(new, node))
+    }
+
+    /// A bare `ok` or failure where the notation has it in `return`.
+    pub(super) fn under_return(&mut self, entry: &Entry<'a>, key: Key) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        if dialect.has(Key::Ok) {
+            return None;
+        }
+        let (outer, found) = (dialect.word(Key::Return), shown(&entry.key));
+        if key == Key::Ok && !self.at.names.is_result() {
+            let message = format!("a value is returned with `{outer}` here, and this is read as that");
+            self.other_form(entry.key.span, message, outer, &found, rename(&entry.key, outer));
+            return Some(Entry { key: self.text_at(outer, &entry.key), value: entry.value });
+        }
+        let word = dialect.word(if key == Key::Ok { Key::Ok } else { Key::Message });
+        let form = dialect.return_form(word);
+        let (open, blank) = (dialect.blank(), dialect.blank());
+        let open = if dialect.is_yaml() {
+            format!("{outer}: {{{word}: ")
+        } else {
+            format!("\"{outer}\":{open}{{\"{word}\":{blank}")
+        };
+        let edits = vec![
+            Edit { span: Span::new(entry.key.span.start, entry.value.span.start), text: open },
+            Edit { span: Span::at(entry.value.span.end), text: "}".to_owned() },
+        ];
+        let fits = !dialect.is_yaml() || self.fits_in_braces(&entry.value);
+        let fix = fits.then(|| Fix { title: format!("write `{form}`"), edits });
+        let message = format!("`{found}` stands in `{outer}` here, and is read as that");
+        self.other_form(entry.key.span, message, &form, &found, fix);
+        let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
+        let value = self.record_at(vec![inner], &entry.value);
+        Some(Entry { key: self.text_at(outer, &entry.key), value })
+    }
+
+    /// `return` where the notation has bare `ok` and `err`.
+    fn without_return(&mut self, entry: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        if dialect.has(Key::Return) {
+            return None;
+        }
+        let inner = match entries(&entry.value) {
+            [only] => only.name().and_then(|name| Some((only, self.outcome_word(name)?))),
+            _ => None,
+        };
+        let (word, value, edits) = match inner {
+            Some((only, word)) => {
+                let open = Span::new(entry.key.span.start, only.value.span.start);
+                let close = Span::new(only.value.span.end, entry.value.span.end);
+                let open = Edit { span: open, text: format!("\"{word}\":{}", dialect.blank()) };
+                (word, only.value, vec![open, Edit { span: close, text: String::new() }])
+            }
+            None => {
+                let word = dialect.word(Key::Ok);
+                (word, entry.value, vec![Edit { span: entry.key.span, text: format!("\"{word}\"") }])
+            }
+        };
+        let message = "a value is returned with `ok` here, a failure with `err`".to_owned();
+        let fix = Fix { title: format!("write `{word}` alone"), edits };
+        self.other_form(entry.key.span, message, word, &shown(&entry.key), Some(fix));
+        Some(Entry { key: self.text_at(word, &entry.key), value })
+    }
+
+    /// The notation's word for the success or failure that a word of some notation is.
+    fn outcome_word(&self, name: &str) -> Option<&'static str> {
+        let dialect = self.at.dialect;
+        let (key, _) = dialect.meaning(name, &[Key::Ok, Key::Message])?;
+        Some(dialect.word(key))
+    }
+
+    /// What `return` holds: a success or failure in the notation's own words, or a value.
+    pub(super) fn outcome(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let new = match entries(node) {
+            [a, b] => self.both(node, a, b),
+            [only] => self.other_outcome(only).or_else(|| self.other_word(only)),
+            _ => None,
+        };
+        let new = new.map(|entry| self.record_at(vec![entry], node));
+        self.value(&new.unwrap_or(*node), At::Value).or(new)
+    }
+
+    /// A return of both success and failure, read as the success.
+    fn both(&mut self, node: &Node<'a>, a: &Entry<'a>, b: &Entry<'a>) -> Option<Entry<'a>> {
+        let fails = |entry: &Entry<'a>| matches!(entry.name(), Some("err" | "error"));
+        let (ok, err) = match (a.name(), b.name()) {
+            (Some("ok"), _) if fails(b) => (a, b),
+            (_, Some("ok")) if fails(a) => (b, a),
+            _ => return None,
+        };
+        let (word, found) = (shown(&ok.key), shown(&err.key));
+        let message = format!("a return is `{word}` or `{found}`, not both");
+        let wrong = Diagnostic::new(Code::BadStep, err.key.span, message).expected("one of them", "both");
+        let written =
+            !self.at.dialect.is_yaml() && mendable(node.span) && matches!(err.value.kind, Kind::Null);
+        let value = self.source.get(ok.value.span.range()).filter(|_| written);
+        self.diagnostics.push(match value {
+            Some(value) => {
+                wrong.replace(node.span, format!("{{\"{word}\":{}{value}}}", self.at.dialect.blank()))
+            }
+            None => {
+                wrong.help(format!("leave `{found}` out where it succeeds; it fails with `{found}` alone"))
+            }
+        });
+        Some(*ok)
+    }
+
+    /// `success` and `failure` for `ok` and the notation's word for a failure.
+    fn other_outcome(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        // That it succeeded may be what is returned.
+        let is_value = matches!(only.value.kind, Kind::Bool(_));
+        if is_value || !self.at.names.is_result() || !dialect.has(Key::Return) {
+            return None;
+        }
+        let name = only.name()?;
+        let word = match name {
+            _ if SUCCESS.contains(&name) => dialect.word(Key::Ok),
+            _ if FAILURE.contains(&name) => dialect.word(Key::Message),
+            _ => return None,
+        };
+        let form = dialect.return_form(word);
+        let found = self.source.get(only.key.span.range()).unwrap_or("");
+        let mut wrong =
+            Diagnostic::new(Code::WrongReturn, only.key.span, format!("`{name}` is `{word}` here"))
+                .expected(format!("`{form}`"), format!("`{found}`"))
+                .related(self.at.names.output_span(), "the type is given here");
+        wrong.fix = rename(&only.key, word);
+        self.diagnostics.push(wrong);
+        Some(Entry { key: self.text_at(word, &only.key), value: only.value })
+    }
+
+    /// Another notation's word for a failure.
+    fn other_word(&mut self, only: &Entry<'a>) -> Option<Entry<'a>> {
+        let dialect = self.at.dialect;
+        let (key, meant) = dialect.meaning(only.name()?, &[Key::Message])?;
+        if meant == Meant::Own || !dialect.has(Key::Return) {
+            return None;
+        }
+        self.other_notation(only, key);
+        Some(Entry { key: self.text_at(dialect.word(key), &only.key), value: only.value })
+    }
+
+    /// Whether a scalar may be between YAML's braces as it is.
+    fn fits_in_braces(&self, node: &Node<'a>) -> bool {
+        let text = self.source.get(node.span.range()).unwrap_or("{");
+        let plain = !text.contains(['{', '}', ',', '[', ']', '#', '\n']);
+        match node.kind {
+            Kind::List(_) | Kind::Record(_) => false,
+            Kind::Text(Text { style: Style::Double, .. }) => true,
+            _ => plain,
+        }
+    }
+
+    /// Warns of another notation's form.
+    pub(super) fn other_form(
+        &mut self,
+        span: Span,
+        message: String,
+        form: &str,
+        found: &str,
+        fix: Option<Fix>,
+    ) {
+        let mut warning = Diagnostic::new(Code::SisterWord, span, message)
+            .expected(format!("`{form}`"), format!("`{found}`"));
+        warning.fix = fix;
+        self.diagnostics.push(warning);
+    }
+}

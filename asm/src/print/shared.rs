@@ -1,0 +1,151 @@
+//! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the slot that the
+//! OK arm of the MATCH behind it binds.
+
+use super::usage::Usage;
+use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
+use crate::matched::{Matched, matched_call};
+
+/// The slot of a call and the slot that its OK arm binds, each mapped to the other, where one name serves both.
+#[derive(Debug)]
+pub(super) struct SharedNames<'u> {
+    of: Vec<Option<Slot>>,
+    uses: &'u Usage,
+    parameters: usize,
+}
+
+impl<'u> SharedNames<'u> {
+    /// Those of a function.
+    pub(super) fn find(function: &Function<'_>, uses: &'u Usage) -> SharedNames<'u> {
+        let of = vec![None; function.slots.len()];
+        let mut shared = SharedNames { of, uses, parameters: function.parameters.len() };
+        shared.block(&function.body);
+        shared
+    }
+
+    /// The slot that shares its name with this one.
+    pub(super) fn of(&self, slot: Slot) -> Option<Slot> {
+        self.of.get(slot.0 as usize).copied().flatten()
+    }
+
+    fn pair(&mut self, a: Slot, b: Slot) {
+        if a != b && self.uses.is_one(a, b, self.parameters) {
+            for (slot, other) in [(a, b), (b, a)] {
+                if let Some(place) = self.of.get_mut(slot.0 as usize) {
+                    *place = Some(other);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        for statement in block.statements {
+            match &statement.kind {
+                StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
+                    self.control(control);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'_>) {
+        match control {
+            Control::If(node) => {
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
+                [&node.err, &node.ok].into_iter().flatten().for_each(|arm| self.block(&arm.body));
+            }
+            Control::For(node) => self.block(&node.body),
+        }
+    }
+}
+
+/// The calls of statements that are rollbacks and nothing else; bare calls are where the block ends in `RET_ERR`.
+pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<&'a Call<'a>>> {
+    let call = |statement: &Stmt<'a>| match statement.kind {
+        StmtKind::Undo(call) => Some(call),
+        StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) if fails => Some(call),
+        _ => None,
+    };
+    statements.iter().map(call).collect()
+}
+
+/// Whether a call in an ERR arm or a branch of IF would become a rollback if OK arms were steps of it.
+///
+/// There a bare call before `RET_ERR` is a rollback; in an OK arm it is none.
+pub(super) fn would_undo(block: &Block<'_>, uses: &Usage) -> bool {
+    let mut bare = false;
+    lifted(block, fails(block), uses, &mut bare) && bare
+}
+
+/// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback, or may be none.
+fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) -> bool {
+    let mut ends = false;
+    let mut statements = block.statements.iter().peekable();
+    while let Some(statement) = statements.next() {
+        ends = matches!(statement.kind, StmtKind::Return(ReturnKind::Err, _));
+        if let Some(Matched { node, .. }) = matched_call(statement, statements.peek().copied()) {
+            statements.next();
+            ends = node.ok.as_ref().is_some_and(|arm| lifted(&arm.body, false, uses, bare));
+            continue;
+        }
+        *bare |= !rolls_back
+            && match statement.kind {
+                StmtKind::Value(Expr { kind: ExprKind::Call(_), .. }) => true,
+                StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
+                    uses.count(slot) == 0 || uses.bindings(slot) > 1
+                }
+                _ => false,
+            };
+    }
+    ends
+}
+
+/// Whether a slot is read where another call's failure is handled.
+pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
+    block.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => {
+                read_in_handler(&node.then, slot)
+                    || node.otherwise.as_ref().is_some_and(|block| read_in_handler(block, slot))
+            }
+            Control::Match(node) => {
+                node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
+                    || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
+            }
+            Control::For(node) => read_in_handler(&node.body, slot),
+        },
+        _ => false,
+    })
+}
+
+/// Whether `RET_ERR` ends a block.
+fn fails(block: &Block<'_>) -> bool {
+    matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }))
+}
+
+/// Whether a statement binds a slot.
+fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {
+    matches!(statement.kind, StmtKind::Let { slot: bound, .. } if bound == slot)
+}
+
+/// Whether the first thing that binds a slot is one of these statements itself, and no call with a handler.
+pub(super) fn binds_first(statements: &[Stmt<'_>], slot: Slot) -> bool {
+    let first = statements
+        .iter()
+        .enumerate()
+        .find(|(_, statement)| (Block { statements: core::slice::from_ref(*statement) }).binds(slot));
+    first.is_some_and(|(at, statement)| {
+        let inside = match &statement.kind {
+            StmtKind::Let { value: Bound::Control(control), .. } => {
+                let kind = StmtKind::Control(*control);
+                Block { statements: &[Stmt { kind, span: statement.span }] }.binds(slot)
+            }
+            _ => false,
+        };
+        binds(statement, slot) && !inside && matched_call(statement, statements.get(at + 1)).is_none()
+    })
+}

@@ -1,0 +1,181 @@
+//! What a function reads and binds.
+
+use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
+use crate::matched::matched_call;
+use crate::span::Span;
+use hashbrown::{HashMap, HashSet};
+
+/// What a function reads and binds.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    /// How often each slot is read.
+    reads: HashMap<Slot, u32>,
+    /// Where each slot is read or taken apart last.
+    named: HashMap<Slot, u32>,
+    /// Behind what a block that is bound reads last, by its statement.
+    ends: HashMap<Span, u32>,
+    /// Behind what has been read last so far.
+    furthest: u32,
+    /// How often each slot is bound other than at the start of the function.
+    binds: HashMap<Slot, u32>,
+    /// The slots that some MATCH takes apart.
+    pub(super) matched: HashSet<Slot>,
+    /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
+    inside: HashMap<Span, (u32, u32)>,
+    /// Where ERR arms name a failure that is no slot's.
+    aliases: HashSet<Span>,
+    /// Their slots, but for those of their own calls.
+    aliased: HashSet<Slot>,
+    /// The slots of the ERR arms around that are the failure, and no name.
+    failures: Vec<Slot>,
+}
+
+impl Usage {
+    pub(super) fn of(function: &Function<'_>) -> Usage {
+        let mut uses = Usage::default();
+        uses.block(&function.body);
+        uses
+    }
+
+    /// How often a slot is bound.
+    pub(super) fn bindings(&self, slot: Slot) -> u32 {
+        self.binds.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// How often a slot is read.
+    pub(super) fn count(&self, slot: Slot) -> u32 {
+        self.reads.get(&slot).copied().unwrap_or_default()
+    }
+
+    /// Where a slot is read or taken apart last.
+    pub(super) fn named_last(&self, slot: Slot) -> Option<u32> {
+        self.named.get(&slot).copied()
+    }
+
+    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
+    pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
+        self.aliases.contains(&arm.bind_span)
+    }
+
+    /// Whether the slot of an ERR arm is read in that arm alone.
+    pub(super) fn is_read_inside(&self, arm: &Arm<'_>) -> bool {
+        self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
+    }
+
+    /// Behind what an ERR arm, and all before it, reads last.
+    pub(super) fn end(&self, arm: &Arm<'_>) -> u32 {
+        self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
+    }
+
+    /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
+    pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
+        call == bind
+            || (self.bindings(bind) == 1
+                && !self.matched.contains(&bind)
+                && ![call, bind].iter().any(|slot| self.aliased.contains(slot))
+                && self.bindings(call) == 1
+                && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
+    }
+
+    /// A statement that binds a block, up to what it reads last: its place may be that of its first words.
+    pub(super) fn whole(&self, statement: Span) -> Span {
+        let end = self.ends.get(&statement).copied().unwrap_or_default();
+        Span::new(statement.start, end.max(statement.end))
+    }
+
+    fn bind(&mut self, slot: Slot) {
+        *self.binds.entry(slot).or_default() += 1;
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        let mut before = None;
+        for statement in block.statements {
+            let matched = before.and_then(|before| matched_call(before, Some(statement)));
+            let alias = matched.filter(|matched| matched.alias).and_then(|matched| matched.node.err.as_ref());
+            if let (Some(arm), Some(matched)) = (alias, matched) {
+                self.aliases.insert(arm.bind_span);
+                self.aliased.extend((arm.bind != matched.node.slot).then_some(arm.bind));
+            }
+            self.statement(statement);
+            before = Some(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt<'_>) {
+        if let StmtKind::Let { slot, .. } = statement.kind {
+            self.bind(slot);
+        }
+        match &statement.kind {
+            StmtKind::Let { value: Bound::Expr(value), .. }
+            | StmtKind::Value(value)
+            | StmtKind::Return(_, value)
+            | StmtKind::Fail(value) => self.expr(value),
+            StmtKind::Undo(call) => self.call(call),
+            StmtKind::Let { value: Bound::Control(control), .. } => {
+                self.control(control);
+                self.ends.insert(statement.span, self.furthest);
+            }
+            StmtKind::Control(control) => self.control(control),
+        }
+    }
+
+    fn control(&mut self, control: &Control<'_>) {
+        match control {
+            Control::If(node) => {
+                self.expr(&node.condition);
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                self.matched.insert(node.slot);
+                self.name(node.slot, node.slot_span.start);
+                if let Some(arm) = &node.err {
+                    let alias = self.is_alias(arm);
+                    if alias {
+                        self.failures.push(arm.bind);
+                    } else {
+                        self.bind(arm.bind);
+                    }
+                    let before = self.count(arm.bind);
+                    self.block(&arm.body);
+                    let inside = (self.count(arm.bind) - before, self.furthest);
+                    self.inside.insert(arm.bind_span, inside);
+                    if alias {
+                        self.failures.pop();
+                    }
+                }
+                if let Some(arm) = &node.ok {
+                    self.bind(arm.bind);
+                    self.block(&arm.body);
+                }
+            }
+            Control::For(node) => {
+                self.expr(&node.list);
+                self.bind(node.item);
+                self.block(&node.body);
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<'_>) {
+        match expr.kind {
+            ExprKind::Ref(slot) if self.failures.contains(&slot) => {}
+            ExprKind::Ref(slot) => {
+                *self.reads.entry(slot).or_default() += 1;
+                self.name(slot, expr.span.start);
+            }
+            ExprKind::Call(call) => self.call(call),
+            _ => expr.children(|child| self.expr(child)),
+        }
+    }
+
+    fn name(&mut self, slot: Slot, place: u32) {
+        let last = self.named.entry(slot).or_default();
+        *last = place.max(*last);
+        self.furthest = self.furthest.max(last.saturating_add(1));
+    }
+
+    fn call(&mut self, call: &Call<'_>) {
+        call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+    }
+}

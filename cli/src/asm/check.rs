@@ -1,0 +1,56 @@
+//! `check`: all errors and warnings of sources.
+
+use super::input::{self, Reading};
+use super::{Done, exit, output};
+use ilo_asm::build::build;
+use ilo_asm::diagnostic::json;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: ilo-asm check examples/*.ilo --catalog catalog.json, where `ilo-vm tools --tools examples/tools.json --json > catalog.json` wrote it"
+)]
+pub(super) struct Args {
+    /// The sources
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The tools that there are, as `ilo-vm tools --json` writes them
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    /// A line of JSON for each diagnostic, on standard output
+    #[arg(long)]
+    json: bool,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    let options = args.reading.options(catalog.as_ref());
+    let mut refused = false;
+    for path in &args.files {
+        let input = match args.reading.read(path) {
+            Ok(input) => input,
+            Err(message) => {
+                output::complain(&message);
+                refused = true;
+                continue;
+            }
+        };
+        let Some(source) = input.source() else {
+            refused = true;
+            continue;
+        };
+        let (_, diagnostics) = build(source, &options);
+        refused |= diagnostics.has_errors() || (args.strict && !diagnostics.as_slice().is_empty());
+        if args.json {
+            output::show(json::lines(&input.name, source, &diagnostics).as_bytes())?;
+        } else {
+            output::diagnostics(&input, source, &diagnostics);
+        }
+    }
+    Ok(exit(refused))
+}

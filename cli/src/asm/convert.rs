@@ -1,0 +1,23 @@
+//! `convert`: any notation, or bytecode, to any notation.
+
+use super::input::Reading;
+use super::{Done, tree};
+use ilo_asm::notation::Notation;
+use ilo_asm::print;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: ilo-asm convert notify.ilob --to id")]
+pub(super) struct Args {
+    /// The source or bytecode
+    file: PathBuf,
+    /// The notation to write
+    #[arg(long, value_name = "NOTATION")]
+    to: Notation,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    tree::show(&args.file, &args.reading, |file, diagnostics| print::print(file, args.to, diagnostics))
+}

@@ -1,0 +1,57 @@
+//! `fix`: what has one mend is mended in place.
+
+use super::input::{self, Reading};
+use super::{Done, exit, output};
+use ilo_asm::build::build;
+use ilo_asm::diagnostic::fix;
+use std::path::PathBuf;
+
+/// How often it looks again: a mend can uncover the next.
+const ROUNDS: usize = 8;
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: ilo-asm fix draft.ilo")]
+pub(super) struct Args {
+    /// The sources; `-` goes to standard output
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The tools that there are, as `ilo-vm tools --json` writes them
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    let options = args.reading.options(catalog.as_ref());
+    let mut refused = false;
+    for path in &args.files {
+        let input = args.reading.read(path)?;
+        let Some(source) = input.source() else {
+            refused = true;
+            continue;
+        };
+        let mut text = source.to_owned();
+        let mut mended = 0;
+        for _ in 0..ROUNDS {
+            let (_, diagnostics) = build(&text, &options);
+            let (next, count) = fix::apply(&text, diagnostics.as_slice());
+            if count == 0 {
+                break;
+            }
+            mended += count;
+            text = next;
+        }
+        let (_, diagnostics) = build(&text, &options);
+        output::diagnostics(&input, &text, &diagnostics);
+        refused |= diagnostics.has_errors();
+        if input.is_stdin {
+            output::show(text.as_bytes())?;
+        } else if mended > 0 {
+            output::replace(path, text.as_bytes())?;
+        }
+        output::complain(&format!("{}: {mended} mended", input.name));
+    }
+    Ok(exit(refused))
+}

@@ -1,0 +1,122 @@
+//! What a verb reads: a file or standard input, never more of it than its limit and a byte.
+
+use super::output;
+use ilo_asm::build::{self, Options};
+use ilo_asm::catalog::Catalog;
+use ilo_asm::diagnostic::Diagnostics;
+use ilo_asm::notation::Notation;
+use ilo_asm::source::Limits;
+use ilo_spec::decode::decode;
+use ilo_spec::encode::MAGIC;
+use ilo_spec::limits;
+use ilo_spec::program::Program;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// How sources are read.
+#[derive(clap::Args)]
+pub(super) struct Reading {
+    /// The notation of the source [default: found from its content]
+    #[arg(long, value_name = "NOTATION")]
+    pub(super) from: Option<Notation>,
+    /// Bytes that a source may have
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_SOURCE)]
+    max_source: usize,
+    /// Bytes that a line of instruction text may have
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_LINE)]
+    max_line: usize,
+    /// Levels that a source may nest, at most 256
+    #[arg(long, value_name = "LEVELS", default_value_t = limits::DEFAULT_NESTING, value_parser = nesting)]
+    max_nesting: usize,
+}
+
+/// A nesting that may be asked for.
+fn nesting(text: &str) -> Result<usize, String> {
+    let most = limits::NESTING;
+    text.parse()
+        .ok()
+        .filter(|&levels| levels <= most)
+        .ok_or_else(|| format!("expected a whole number up to {most}"))
+}
+
+impl Reading {
+    pub(super) fn options<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
+        let reading = Limits { source: self.max_source, line: self.max_line, nesting: self.max_nesting };
+        Options { from: self.from, reading, catalog, strip: false }
+    }
+
+    pub(super) fn read(&self, path: &Path) -> Result<Input, String> {
+        Input::read(path, self.max_source)
+    }
+}
+
+/// A file that was read.
+pub(super) struct Input {
+    /// Its name as messages show it.
+    pub(super) name: String,
+    /// Whether it is standard input.
+    pub(super) is_stdin: bool,
+    bytes: Vec<u8>,
+}
+
+impl Input {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(path: &Path, max_source: usize) -> Result<Input, String> {
+        let is_stdin = path.as_os_str() == "-";
+        let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+        let limit = max_source.max(limits::DEFAULT_BYTECODE);
+        let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        let mut bytes = Vec::new();
+        let read = if is_stdin {
+            io::stdin().lock().take(most).read_to_end(&mut bytes)
+        } else {
+            File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
+        };
+        read.map_err(|error| format!("{name}: {error}"))?;
+        Ok(Input { name, is_stdin, bytes })
+    }
+
+    /// The bytecode, where that is what the file holds.
+    pub(super) fn bytecode(&self) -> Option<Result<Program, String>> {
+        if !self.bytes.starts_with(&MAGIC) {
+            return None;
+        }
+        if self.bytes.len() > limits::DEFAULT_BYTECODE {
+            let limit = limits::DEFAULT_BYTECODE;
+            return Some(Err(format!(
+                "{}: expected at most {limit} bytes of bytecode, found more",
+                self.name
+            )));
+        }
+        Some(decode(&self.bytes).map_err(|error| format!("{}: {error}", self.name)))
+    }
+
+    /// The source that it holds; shows why where it holds none.
+    pub(super) fn source(&self) -> Option<&str> {
+        build::text(&self.bytes)
+            .map_err(|diagnostic| {
+                let mut diagnostics = Diagnostics::default();
+                diagnostics.push(*diagnostic);
+                output::diagnostics(self, &String::from_utf8_lossy(&self.bytes), &diagnostics);
+            })
+            .ok()
+    }
+}
+
+/// The program of a source or of bytecode; `None` where diagnostics were shown.
+pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Program>, String> {
+    if let Some(program) = input.bytecode() {
+        return program.map(Some);
+    }
+    let Some(source) = input.source() else { return Ok(None) };
+    let (program, diagnostics) = build::build(source, options);
+    output::diagnostics(input, source, &diagnostics);
+    Ok(program)
+}
+
+/// Reads a catalogue, as `ilo-vm tools --json` writes it.
+pub(super) fn catalog(path: &Path) -> Result<Catalog, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Catalog::from_json(&text).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,101 @@
+//! The command line of the assembler: a file a verb, and what they share.
+//!
+//! It reads and writes files and nothing else. Results go to standard output, everything else to standard error; it ends
+//! with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends with 1 where a file would change.
+
+mod build;
+mod check;
+mod convert;
+mod dis;
+mod explain;
+mod fix;
+mod fmt;
+mod graph;
+mod input;
+mod output;
+mod prompt;
+mod tree;
+
+use crate::{completions, man};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "ilo-asm",
+    version,
+    about = "The ilo assembler: text in, checked bytecode out",
+    max_term_width = 100
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Builds bytecode from a source, or from bytecode again
+    Build(build::Args),
+    /// Shows all errors and warnings, and writes nothing
+    Check(check::Args),
+    /// Lays sources out as everybody does: counts, indentation, registries; comments stay
+    Fmt(fmt::Args),
+    /// Applies every mend that `check` offers and that is the only one
+    Fix(fix::Args),
+    /// Turns any notation, or bytecode that was not stripped, into any notation; slots and ids are numbered anew
+    Convert(convert::Args),
+    /// Lists bytecode: place, instruction, registers, constants, source line
+    Dis(dis::Args),
+    /// Draws calls, data flow, branches and rollbacks
+    Graph(graph::Args),
+    /// Shows what to put before a model that shall write programs: a notation in short, and the tools that there are
+    Prompt(prompt::Args),
+    /// Tells what an error code means, with a wrong and a right example
+    Explain(explain::Args),
+    /// Prints a script that lets a shell complete this program's options
+    #[command(
+        after_help = "Example: ilo-asm completions bash > ~/.local/share/bash-completion/completions/ilo-asm"
+    )]
+    Completions(completions::Args),
+    /// Prints this program's manual page in roff, or writes those of all verbs
+    #[command(after_help = "Example: ilo-asm man > ilo-asm.1\nExample: ilo-asm man ~/.local/share/man/man1")]
+    Man(man::Args),
+}
+
+/// How a verb ends, or why it cannot do its work at all.
+type Done = Result<ExitCode, String>;
+
+/// The exit code of a source, program or option that is not valid.
+const REFUSED: u8 = 2;
+
+/// The exit code of a verb that read sources, some of them perhaps not valid.
+fn exit(refused: bool) -> ExitCode {
+    if refused { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+}
+
+/// Prints a result.
+fn print(bytes: &[u8]) -> Done {
+    output::show(bytes)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().verb {
+        Verb::Build(args) => build::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Fmt(args) => fmt::run(&args),
+        Verb::Fix(args) => fix::run(&args),
+        Verb::Convert(args) => convert::run(&args),
+        Verb::Dis(args) => dis::run(&args),
+        Verb::Graph(args) => graph::run(&args),
+        Verb::Prompt(args) => prompt::run(&args),
+        Verb::Explain(args) => explain::run(&args),
+        Verb::Completions(args) => print(&completions::script(&args, Cli::command())),
+        Verb::Man(args) => man::page(&args, Cli::command()).and_then(|page| print(&page)),
+    };
+    done.unwrap_or_else(|message| {
+        output::complain(&message);
+        ExitCode::from(REFUSED)
+    })
+}

@@ -1,0 +1,53 @@
+//! Where results, diagnostics and messages go.
+
+use super::input::Input;
+use crate::diagnostic;
+use ilo_asm::diagnostic::Diagnostics;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes to standard error; where that is gone there is nowhere left to say so.
+fn error(text: &str) {
+    drop(anstream::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// One line for a person.
+pub(super) fn complain(message: &str) {
+    error(&format!("ilo-asm: {message}\n"));
+}
+
+/// Shows diagnostics for a person.
+pub(super) fn diagnostics(input: &Input, source: &str, diagnostics: &Diagnostics) {
+    error(&diagnostic::render_all(&input.name, source, diagnostics, true));
+}
+
+/// Writes to standard output. A reader that went away is no error of ours.
+pub(super) fn show(bytes: &[u8]) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// Puts a file in place whole: a reader sees the old one or the new one.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    // A link stays one, and what may not be written is not.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(path).is_ok_and(|old| old.permissions().readonly()) {
+        return Err(failed(io::Error::from(io::ErrorKind::PermissionDenied)));
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    fs::write(&new, bytes).map_err(failed)?;
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(&new, old.permissions()).map_err(failed)?;
+    }
+    fs::rename(&new, path).map_err(|error| {
+        let _ = fs::remove_file(&new);
+        failed(error)
+    })
+}

@@ -1,0 +1,26 @@
+//! `prompt`: what to put before a model.
+
+use super::{Done, input, output};
+use ilo_asm::notation::Notation;
+use ilo_asm::prompt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example: ilo-asm prompt --notation workflow --catalog catalog.json, where `ilo-vm tools --tools examples/tools.json --json > catalog.json` wrote it"
+)]
+pub(super) struct Args {
+    /// The notation
+    #[arg(long, value_name = "NOTATION")]
+    notation: Notation,
+    /// The tools that there are, as `ilo-vm tools --json` writes them
+    #[arg(long)]
+    catalog: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Done {
+    let catalog = args.catalog.as_deref().map(input::catalog).transpose()?;
+    output::show(prompt::prompt(args.notation, catalog.as_ref()).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

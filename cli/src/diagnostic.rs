@@ -1,0 +1,145 @@
+//! Diagnostics for a person at a terminal, in rustc's manner.
+//!
+//! Only the line that a diagnostic points to is shown, and of a long one only what is around the place, so that a
+//! rendering costs the same however large the file is.
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
+use ilo_asm::span::{Lines, Span};
+
+/// Bytes of a line that are shown.
+const SHOWN: usize = 160;
+
+/// Renders all diagnostics of a source, an empty line between two, and how many more there were.
+pub(crate) fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, styled: bool) -> String {
+    let lines = Lines::new(source);
+    let mut out = String::new();
+    for diagnostic in diagnostics.as_slice() {
+        out.push_str(&render(file, &lines, diagnostic, styled));
+        out.push_str("\n\n");
+    }
+    if diagnostics.dropped() > 0 {
+        out.push_str(file);
+        out.push_str(": ");
+        out.push_str(&diagnostics.dropped().to_string());
+        out.push_str(" more like these\n");
+    }
+    out
+}
+
+/// Renders a diagnostic of a file with these lines, with colours where `styled`; no line end follows.
+pub(crate) fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, styled: bool) -> String {
+    let level = if diagnostic.is_error() { Level::ERROR } else { Level::WARNING };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
+    let label = match (&diagnostic.expected, &diagnostic.found) {
+        (Some(expected), Some(found)) => format!("expected {expected}, found {found}"),
+        _ => String::new(),
+    };
+    let mut group = Group::with_title(title).elements(excerpt(file, lines, diagnostic.span, &label));
+    for help in helps(diagnostic) {
+        group = group.element(Level::HELP.message(help));
+    }
+    let mut groups = vec![group];
+    for (span, what) in &diagnostic.related {
+        let title = Level::NOTE.secondary_title(what.as_str());
+        groups.push(Group::with_title(title).elements(excerpt(file, lines, *span, "")));
+    }
+    let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
+    renderer.term_width(SHOWN * 2).render(&groups)
+}
+
+/// What to write instead, without saying it twice.
+fn helps(diagnostic: &Diagnostic) -> Vec<String> {
+    let mut helps: Vec<String> = diagnostic.help.iter().cloned().collect();
+    let said = |text: &str, helps: &[String]| helps.iter().any(|help| help.contains(text));
+    let mended = |name: &str| diagnostic.fix.as_ref().is_some_and(|fix| fix.title.contains(name));
+    if let Some(nearest) = diagnostic.nearest.as_ref().filter(|name| !said(name, &helps) && !mended(name)) {
+        helps.push(format!("nearest is `{nearest}`"));
+    }
+    let told = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
+    if let Some(fix) = diagnostic.fix.as_ref().filter(|_| !told(&helps)) {
+        helps.push(fix.title.clone());
+    }
+    helps
+}
+
+/// The place and the part of its line that is shown.
+fn excerpt<'a>(file: &str, lines: &Lines<'_>, span: Span, label: &str) -> Vec<Element<'a>> {
+    let place = lines.place(span.start);
+    let (line_start, line) = lines.line(place.line);
+    let at = (span.start.saturating_sub(line_start) as usize).min(line.len());
+    let end = (span.end.saturating_sub(line_start) as usize).clamp(at, line.len());
+    let (from, to) = if line.len() <= SHOWN {
+        (0, line.len())
+    } else {
+        let from = line.floor_char_boundary(at.saturating_sub(SHOWN / 2));
+        (from, line.ceil_char_boundary((from + SHOWN).min(line.len())))
+    };
+    let dots = |cut: bool| if cut { "…" } else { "" };
+    let before = dots(from > 0);
+    let text = format!("{before}{}{}", line.get(from..to).unwrap_or(""), dots(to < line.len()));
+    let mark = |offset: usize| offset.clamp(from, to) - from + before.len();
+    let annotation = AnnotationKind::Primary.span(mark(at)..mark(end));
+    let annotation = if label.is_empty() { annotation } else { annotation.label(label.to_owned()) };
+    let snippet = Snippet::source(text).line_start(place.line as usize).annotation(annotation);
+    if from == 0 {
+        return vec![snippet.path(file.to_owned()).into()];
+    }
+    // The column within what is shown is not that within the line.
+    let origin = Origin::path(file.to_owned()).line(place.line as usize).char_column(place.column as usize);
+    vec![origin.into(), snippet.into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ilo_spec::error::Code;
+
+    #[test]
+    fn shows_place_line_and_help() {
+        let source = "RET\n  OK 5 4 ; x";
+        let diagnostic = Diagnostic::new(Code::CountMismatch, Span::new(11, 12), "`OK` counts 4")
+            .expected("`3`", "`4`")
+            .related(Span::new(0, 3), "after this")
+            .replace(Span::new(11, 12), "3");
+        let shown = render("f.ilo", &Lines::new(source), &diagnostic, false);
+        for part in [
+            "warning[count-mismatch]: `OK` counts 4",
+            "f.ilo:2:8",
+            "OK 5 4 ; x",
+            "^ expected `3`, found `4`",
+            "write `3`",
+            "note: after this",
+            "f.ilo:1:1",
+        ] {
+            assert!(shown.contains(part), "{part} in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let source = format!("{}X{}", "é".repeat(100_000), "b".repeat(100_000));
+        let diagnostic = Diagnostic::new(Code::BadCharacter, Span::new(200_000, 200_001), "no");
+        let shown = render("f.ilo", &Lines::new(&source), &diagnostic, false);
+        assert!(shown.contains("f.ilo:1:100001"), "{shown}");
+        assert!(shown.contains("…éé") && shown.contains("éXb") && shown.contains("bb…"), "{shown}");
+        assert!(shown.len() < 2_000, "{}", shown.len());
+    }
+
+    #[test]
+    fn every_place_of_a_source_can_be_shown() {
+        let source = "\u{feff}a\té\r\n\r\0b\n";
+        let lines = Lines::new(source);
+        let size = u32::try_from(source.len()).unwrap();
+        for start in 0..=size {
+            for end in start..=size + 1 {
+                let diagnostic = Diagnostic::new(Code::BadCharacter, Span::new(start, end), "no");
+                if source.is_char_boundary(start as usize)
+                    && (end > size || source.is_char_boundary(end as usize))
+                {
+                    assert!(render("f", &lines, &diagnostic, true).contains("no"));
+                }
+            }
+        }
+    }
+}

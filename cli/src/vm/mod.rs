@@ -1,0 +1,159 @@
+//! The command line: a file a verb, and what they share. It decides nothing that the library could.
+
+mod check;
+mod input;
+#[cfg(target_os = "linux")]
+mod keeper;
+mod load;
+mod lock;
+mod orphans;
+mod output;
+mod plan;
+mod progress;
+mod run;
+#[cfg(feature = "serve")]
+mod serve;
+mod signal;
+mod terminal;
+mod tools;
+mod trace;
+mod verify;
+
+use crate::{completions, man};
+use clap::{CommandFactory as _, Parser, Subcommand};
+use ilo_host::problem::Problem;
+use ilo_host::tools::{Source, Tools};
+use ilo_spec::error::Code;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Check and run ilo programs.
+#[derive(Parser)]
+#[command(name = "ilo-vm", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Check a program, then run it; standard output is its outcome.
+    Run(run::Args),
+    /// Check programs, and that their tools are there.
+    Check(check::Args),
+    /// Say whether bytecode is safe to run.
+    Verify(verify::Args),
+    /// Say what a program would do, without running it.
+    Plan(plan::Args),
+    /// List the tools of a tools file.
+    Tools(tools::Args),
+    /// Show the calls of a run over time.
+    Trace(trace::Args),
+    /// Offer programs to agents, as an MCP server.
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// Print a script that lets a shell complete this program's options.
+    #[command(
+        after_help = "Example: ilo-vm completions bash > ~/.local/share/bash-completion/completions/ilo-vm"
+    )]
+    Completions(completions::Args),
+    /// Print this program's manual page in roff, or write those of all verbs.
+    #[command(after_help = "Example: ilo-vm man > ilo-vm.1\nExample: ilo-vm man ~/.local/share/man/man1")]
+    Man(man::Args),
+    /// End what another process has left running, once it is gone.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Keep(keeper::Args),
+}
+
+impl Verb {
+    /// Whether it runs for long, and for many.
+    fn is_server(&self) -> bool {
+        #[cfg(feature = "serve")]
+        if matches!(self, Verb::Serve(_)) {
+            return true;
+        }
+        false
+    }
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    Ok = 0,
+    Err = 1,
+    Invalid = 2,
+    Fault = 3,
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a verb did not do its work.
+enum Refused {
+    /// What is in the way.
+    Problems(Vec<Problem>),
+    /// A source with errors, which were shown where they were found.
+    Shown,
+}
+
+impl From<Vec<Problem>> for Refused {
+    fn from(problems: Vec<Problem>) -> Refused {
+        Refused::Problems(problems)
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Refused {
+        Refused::Problems(vec![problem])
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let verb = Cli::parse().verb;
+    if !verb.is_server() {
+        orphans::adopt();
+    }
+    let result = match verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Verify(args) => verify::run(&args),
+        Verb::Plan(args) => plan::run(&args),
+        Verb::Tools(args) => tools::run(&args),
+        Verb::Trace(args) => trace::run(&args),
+        #[cfg(feature = "serve")]
+        Verb::Serve(args) => serve::run(&args),
+        Verb::Completions(args) => output::bytes(&completions::script(&args, Cli::command()), Exit::Ok),
+        Verb::Man(args) => man::page(&args, Cli::command())
+            .map_err(|message| Problem::new(Code::BadUsage, "", message).into())
+            .and_then(|page| output::bytes(&page, Exit::Ok)),
+        #[cfg(target_os = "linux")]
+        Verb::Keep(args) => Ok(keeper::run(&args)),
+    };
+    orphans::end();
+    match result {
+        Ok(exit) => exit.into(),
+        Err(Refused::Shown) => Exit::Invalid.into(),
+        Err(Refused::Problems(problems)) => {
+            output::problems(&problems);
+            Exit::Invalid.into()
+        }
+    }
+}
+
+/// The tools of a file, or none.
+fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
+    let Some(path) = path else { return Ok(Tools::new()) };
+    let tools = Tools::from_file(path)?;
+    #[cfg(target_os = "linux")]
+    if tools.servers().next().is_some() || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)))
+    {
+        keeper::start();
+    }
+    Ok(tools)
+}

@@ -1,0 +1,225 @@
+//! The command line as a shell sees it: what goes to standard output, what a verb writes, and how it ends.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const GOOD: &str = "; fn double(x: number) -> number\n; Vars: 0=x\nRET MUL REF 0 LIT 1 2\n";
+/// Two words in lower case and a count that is wrong: each has one mend.
+const MENDABLE: &str = "; fn f(c: bool) -> number\nIF REF 0 2\n  ret LIT 1 1\nRET lit 1 2\n";
+const WRONG: &str = "; fn f() -> number\nRET REF 1\n";
+
+/// Runs the assembler in a folder; gives its exit code, standard output and standard error.
+fn run(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ilo-asm"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A verb that reads no input closes it; that is no failure.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.ilo"), GOOD).unwrap();
+    fs::write(folder.path().join("mend.ilo"), MENDABLE).unwrap();
+    fs::write(folder.path().join("wrong.ilo"), WRONG).unwrap();
+    folder
+}
+
+#[test]
+fn build_writes_bytecode_beside_the_source_or_where_it_is_told() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["build", "good.ilo"], ""), (0, String::new(), String::new()));
+    let whole = fs::read(at.join("good.ilob")).unwrap();
+    assert!(whole.starts_with(b"ilob"));
+    assert_eq!(run(at, &["build", "good.ilob", "-o", "small.ilob", "--strip"], "").0, 0);
+    assert!(fs::read(at.join("small.ilob")).unwrap().len() < whole.len());
+    let (code, _, error) = run(at, &["build", "wrong.ilo"], "");
+    assert!(code == 2 && error.contains("unset-slot") && !at.join("wrong.ilob").exists(), "{error}");
+}
+
+#[test]
+fn check_ends_with_0_or_2_and_tells_as_json() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["check", "good.ilo"], ""), (0, String::new(), String::new()));
+    let (code, out, error) = run(at, &["check", "--json", "good.ilo", "wrong.ilo", "missing.ilo"], "");
+    assert_eq!(code, 2);
+    assert!(error.contains("missing.ilo"), "{error}");
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["code"], "unset-slot");
+    assert_eq!((&report["file"], &report["line"]), (&"wrong.ilo".into(), &2.into()));
+    let counted = "; fn f(c: bool) -> number\nIF REF 0 2\n  RET LIT 1 1\nRET LIT 1 2\n";
+    assert_eq!(run(at, &["check", "-"], counted).0, 0, "a warning refuses nothing");
+    assert_eq!(run(at, &["check", "--strict", "-"], counted).0, 2, "but where it is asked to");
+    let (code, _, error) = run(at, &["check", "-"], "{\"fn\": \"f\"}");
+    assert!(code == 2 && error.contains("`out` is missing"), "{error}");
+    let (code, _, error) = run(at, &["check", "-"], "def f(): pass");
+    assert!(code == 2 && error.contains("unknown-notation") && error.contains("--from"), "{error}");
+}
+
+#[test]
+fn fix_applies_what_has_one_mend_and_touches_nothing_else() {
+    let folder = folder();
+    let at = folder.path();
+    let mended = MENDABLE.replace("ret", "RET").replace("lit", "LIT").replace("0 2", "0 1");
+    let (code, out, error) = run(at, &["fix", "-"], MENDABLE);
+    assert_eq!((code, out.as_str()), (0, mended.as_str()), "{error}");
+    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 0);
+    let misspelt = "name: f\ninput: {}\noutput: any\nsteps:\n  a:\n    call: get-usr\n";
+    let catalog = "{\"tools\": [{\"name\": \"get-user\", \"inputSchema\": {\"type\": \"object\"}}]}";
+    fs::write(at.join("catalog.json"), catalog).unwrap();
+    assert_eq!(run(at, &["fix", "-"], misspelt).1, misspelt, "without a catalogue any tool may be there");
+    let (code, out, _) = run(at, &["fix", "--catalog", "catalog.json", "-"], misspelt);
+    assert_eq!((code, out.as_str()), (0, misspelt.replace("get-usr", "get-user").as_str()));
+    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), mended);
+    assert_eq!(run(at, &["fix", "wrong.ilo"], "").0, 2);
+    assert_eq!(fs::read_to_string(at.join("wrong.ilo")).unwrap(), WRONG);
+}
+
+#[test]
+fn fmt_lays_out_and_check_says_what_would_change() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(run(at, &["fmt", "--check", "good.ilo"], "").0, 0);
+    let crowded = GOOD.replace("RET MUL", "  RET    MUL");
+    assert_eq!(run(at, &["fmt", "-"], &crowded), (0, GOOD.to_owned(), String::new()));
+    fs::write(at.join("crowded.ilo"), &crowded).unwrap();
+    assert_eq!(run(at, &["fmt", "--check", "crowded.ilo"], "").0, 1);
+    assert_eq!(fs::read_to_string(at.join("crowded.ilo")).unwrap(), crowded);
+    assert_eq!(run(at, &["fmt", "crowded.ilo"], "").0, 0);
+    assert_eq!(fs::read_to_string(at.join("crowded.ilo")).unwrap(), GOOD);
+}
+
+#[test]
+fn bytecode_is_listed_drawn_and_turned_back() {
+    let folder = folder();
+    let at = folder.path();
+    run(at, &["build", "good.ilo"], "");
+    assert_eq!(run(at, &["convert", "good.ilob", "--to", "id"], "").1, GOOD);
+    let (_, listing, _) = run(at, &["dis", "good.ilob"], "");
+    assert!(listing.contains("mul.c") && listing.contains("; 3:5"), "{listing}");
+    for (format, start) in [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "flowchart")] {
+        let (code, picture, _) = run(at, &["graph", "good.ilob", "--format", format], "");
+        assert!(code == 0 && picture.contains(start), "{picture}");
+    }
+    run(at, &["build", "good.ilo", "--strip", "-o", "small.ilob"], "");
+    let (code, _, error) = run(at, &["convert", "small.ilob", "--to", "id"], "");
+    assert!(code == 2 && error.contains("--strip"), "{error}");
+}
+
+#[test]
+fn a_tree_that_is_not_the_codes_is_not_shown() {
+    let folder = folder();
+    let at = folder.path();
+    run(at, &["build", "good.ilo"], "");
+    let mut bytes = fs::read(at.join("good.ilob")).unwrap();
+    let text = bytes.windows(3).rposition(|window| window == b"MUL").unwrap();
+    bytes[text..text + 3].copy_from_slice(b"ADD");
+    fs::write(at.join("liar.ilob"), bytes).unwrap();
+    let (code, out, error) = run(at, &["convert", "liar.ilob", "--to", "id"], "");
+    assert!(code == 2 && out.is_empty() && error.contains("not that of its code"), "{error}");
+}
+
+#[test]
+fn explain_knows_every_code_and_the_nearest() {
+    let folder = folder();
+    let (code, page, _) = run(folder.path(), &["explain", "unset-slot"], "");
+    assert!(code == 0 && page.contains("Wrong") && page.contains("Right"), "{page}");
+    let (code, _, error) = run(folder.path(), &["explain", "unset-slots"], "");
+    assert!(code == 2 && error.contains("`unset-slot`"), "{error}");
+}
+
+#[test]
+fn limits_can_be_set() {
+    let folder = folder();
+    let (code, _, error) = run(folder.path(), &["check", "good.ilo", "--max-source", "10"], "");
+    assert!(code == 2 && error.contains("source-too-large"), "{error}");
+    let (code, _, error) = run(folder.path(), &["check", "good.ilo", "--max-nesting", "1"], "");
+    assert!(code == 2 && error.contains("too-deep"), "{error}");
+}
+
+#[test]
+fn fix_never_turns_a_failure_into_a_success() {
+    let folder = folder();
+    let returned = "; fn f() -> result text, text\n; Tools: 0=t\nLET 1 CALL 0 0\nMATCH 1 2\n  ERR 2 1\n    RET REF 2\n  OK 3 1\n    RET_OK REF 3\n";
+    let (code, out, error) = run(folder.path(), &["fix", "-"], returned);
+    assert_eq!((code, out.as_str()), (2, returned), "{error}");
+    assert!(error.contains("RET_ERR") && error.contains("RET_OK"), "{error}");
+    let told = returned
+        .replace("RET REF 2", "RET CONCAT LIT 0 \"failed: \" REF 2")
+        .replace("result text", "result nil");
+    let told = told.replace("RET_OK REF 3", "RET_OK LIT 2 nil");
+    let (code, out, _) = run(folder.path(), &["fix", "-"], &told);
+    assert_eq!((code, out), (0, told.replace("RET CONCAT", "RET_ERR CONCAT")));
+}
+
+#[test]
+fn what_is_wrong_with_the_whole_is_told_and_mended_as_one() {
+    let folder = folder();
+    let bare = GOOD.trim_start_matches("; ");
+    let (code, _, error) = run(folder.path(), &["check", "-"], bare);
+    assert!(code == 2 && error.matches("error[").count() == 1 && error.contains("; fn"), "{error}");
+    assert_eq!(run(folder.path(), &["fix", "-"], bare).1, GOOD);
+    let fenced = format!("```ilo\n{GOOD}```\n");
+    let (code, _, error) = run(folder.path(), &["check", "-"], &fenced);
+    assert!(code == 2 && error.matches("error[").count() == 1, "{error}");
+    assert_eq!(run(folder.path(), &["fix", "-"], &fenced).1, GOOD);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_what_is_read_only_stays_as_it_is() {
+    let folder = folder();
+    let at = folder.path();
+    std::os::unix::fs::symlink("mend.ilo", at.join("link.ilo")).unwrap();
+    assert_eq!(run(at, &["fix", "link.ilo"], "").0, 0);
+    assert!(fs::symlink_metadata(at.join("link.ilo")).unwrap().is_symlink());
+    assert!(fs::read_to_string(at.join("mend.ilo")).unwrap().contains("  RET LIT 1 1"));
+    fs::write(at.join("mend.ilo"), MENDABLE).unwrap();
+    let mut permissions = fs::metadata(at.join("mend.ilo")).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(at.join("mend.ilo"), permissions).unwrap();
+    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 2);
+    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), MENDABLE);
+}
+
+#[test]
+fn a_prompt_is_the_card_and_the_tools() {
+    let folder = folder();
+    let (code, card, _) = run(folder.path(), &["prompt", "--notation", "id"], "");
+    assert!(code == 0 && card.contains("; fn name(param: type, …) -> type"), "{card}");
+    let catalog = r#"{"tools": [{"name": "ping", "description": "Is it there?"}]}"#;
+    fs::write(folder.path().join("catalog.json"), catalog).unwrap();
+    let all = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "catalog.json"], "").1;
+    assert_eq!(all, format!("{card}\nTools:\nping(…) -> any # Is it there?\n"));
+    let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
+    assert!(code == 2 && error.contains("none.json"), "{error}");
+}
+
+#[test]
+fn shells_complete_it_and_each_verb_has_a_page() {
+    let folder = folder();
+    let at = folder.path();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, _) = run(at, &["completions", shell], "");
+        assert!(code == 0 && script.contains("ilo-asm") && script.contains("catalog"), "{shell}: {script}");
+    }
+    let (code, page, _) = run(at, &["man"], "");
+    assert!(code == 0 && page.contains(".TH ilo-asm 1") && page.contains("explain"), "{page}");
+    assert_eq!(run(at, &["man", "pages"], "").0, 0);
+    let check = fs::read_to_string(at.join("pages/ilo-asm-check.1")).unwrap();
+    assert!(check.contains("Example: ilo") && at.join("pages/ilo-asm.1").exists(), "{check}");
+}

@@ -1,0 +1,38 @@
+//! The errors that pages of the specification show are those that `ilo-asm check` prints. `UPDATE=1` writes them anew.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const NOTATIONS: [&str; 4] = ["tool-calling", "constrained", "workflow", "mcp"];
+
+/// The first fenced program of a text.
+fn program(text: &str) -> &str {
+    let (_, after) = text.split_once("```").unwrap();
+    let (_, program) = after.split_once('\n').unwrap();
+    program.split_once("\n```").unwrap().0
+}
+
+#[test]
+fn errors_on_the_pages_are_those_that_check_prints() {
+    for notation in NOTATIONS {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../spec/doc/notation-{notation}.md"));
+        let page = fs::read_to_string(&path).unwrap();
+        let (before, errors) = page.split_once("## Errors\n").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("program"), format!("{}\n", program(errors))).unwrap();
+        let mut check = Command::new(env!("CARGO_BIN_EXE_ilo-asm"));
+        let output = check.args(["check", "program"]).current_dir(folder.path()).output().unwrap();
+        let printed = String::from_utf8(output.stderr).unwrap();
+        let (example, rest) = errors.split_once("```text\n").unwrap();
+        let (_, after) = rest.split_once("```").unwrap();
+        let current = format!("{before}## Errors\n{example}```text\n{}\n```{after}", printed.trim_end());
+        if page != current {
+            let path = path.display();
+            assert!(std::env::var_os("UPDATE").is_some(), "{path} is not current: run with UPDATE=1");
+            fs::write(path.to_string(), current).unwrap();
+        }
+    }
+}

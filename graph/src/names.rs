@@ -1,0 +1,101 @@
+//! What has to be known of a function before it is drawn: what its slots are called, and what each loop binds.
+
+use super::text::{LINE, Names, clean};
+use ilo_asm::ast::{Arm, Block, Bound, Control, For, Function, LoopId, Slot, StmtKind};
+use std::ops::Range;
+
+/// A look at a function ahead of the walk.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    pub(super) names: Names,
+    /// Slots in the order in which they are bound.
+    bound: Vec<Slot>,
+    /// The part of `bound` that each loop binds, by [`LoopId`].
+    loops: Vec<Range<usize>>,
+}
+
+impl Ahead {
+    pub(super) fn of(function: &Function<'_>) -> Ahead {
+        let name = |name: Option<&str>| name.map(|name| clean(name, LINE / 2)).unwrap_or_default();
+        let mut slots: Vec<String> = function.slots.iter().map(|slot| name(slot.name)).collect();
+        for (slot, parameter) in slots.iter_mut().zip(function.parameters) {
+            *slot = name(Some(parameter.name.text));
+        }
+        let mut ahead = Ahead { names: Names { slots }, ..Ahead::default() };
+        ahead.block(&function.body);
+        for (slot, info) in ahead.names.slots.iter_mut().zip(function.slots) {
+            if slot.is_empty() {
+                *slot = format!("#{}", info.number.unwrap_or_default());
+            }
+        }
+        ahead
+    }
+
+    /// The slots that a loop binds, each once.
+    pub(super) fn bound_in(&self, id: LoopId) -> Vec<usize> {
+        let range = self.loops.get(id.0 as usize).cloned().unwrap_or_default();
+        let mut slots: Vec<usize> =
+            self.bound.get(range).unwrap_or_default().iter().map(|slot| slot.0 as usize).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        for statement in block.statements {
+            match statement.kind {
+                StmtKind::Let { slot, value, .. } => {
+                    if let Bound::Control(control) = value {
+                        self.control(&control);
+                    }
+                    self.bound.push(slot);
+                }
+                StmtKind::Control(control) => self.control(&control),
+                _ => {}
+            }
+        }
+    }
+
+    fn control(&mut self, control: &Control<'_>) {
+        match control {
+            Control::If(node) => {
+                self.block(&node.then);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
+            Control::Match(node) => {
+                let value = self.names.slots.get(node.slot.0 as usize).cloned().unwrap_or_default();
+                node.err.iter().for_each(|arm| self.arm(arm, "error"));
+                node.ok.iter().for_each(|arm| self.arm(arm, &value));
+                if node.ok.is_none() {
+                    self.bound.push(node.slot);
+                }
+            }
+            Control::For(node) => self.each(node),
+        }
+    }
+
+    fn each(&mut self, node: &For<'_>) {
+        let start = self.bound.len();
+        self.bound.push(node.item);
+        self.block(&node.body);
+        let id = node.id.0 as usize;
+        // A number past the function's slots of loops would be the reader's mistake; it costs a missing line at worst.
+        if self.loops.len() <= id && id <= self.bound.len() {
+            self.loops.resize(id + 1, 0..0);
+        }
+        if let Some(place) = self.loops.get_mut(id) {
+            *place = start..self.bound.len();
+        }
+    }
+
+    /// A slot without a name is called after what it takes.
+    fn arm(&mut self, arm: &Arm<'_>, fallback: &str) {
+        if let Some(slot) = self.names.slots.get_mut(arm.bind.0 as usize)
+            && slot.is_empty()
+        {
+            fallback.clone_into(slot);
+        }
+        self.bound.push(arm.bind);
+        self.block(&arm.body);
+    }
+}

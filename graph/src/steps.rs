@@ -1,0 +1,268 @@
+//! The nodes that expressions become, and what each of them reads.
+
+use super::flow::Def;
+use super::model::{Edge, EdgeKind, Item, Kind, Node, NodeId, Row};
+use super::text::{ABOUT, LINE, Line, clean, literal};
+use super::walk::{Exit, Walk};
+use ilo_asm::ast::{Binary, Call, Expr, ExprKind, Field, Function, Literal, MatchMap, Slot, TypeName};
+
+/// Rows shown in a node; the rest are counted.
+const ROWS: usize = 12;
+
+/// Why an operand may not be evaluated.
+#[derive(Clone, Copy)]
+pub(super) enum Guard<'a> {
+    And(&'a Expr<'a>),
+    Or(&'a Expr<'a>),
+    Case(Literal<'a>),
+    Default,
+}
+
+/// A reading: what is read, and the name of it.
+pub(super) struct Read {
+    pub(super) def: Def,
+    pub(super) label: String,
+}
+
+impl<'a> Walk<'_, 'a> {
+    pub(super) fn entry(&mut self, function: &Function<'a>) -> NodeId {
+        let output = function.output;
+        let ty = |ty: &TypeName<'_>| "list ".repeat(usize::from(ty.ty.lists)) + ty.name;
+        let mut gives = ty(&output.ok);
+        if let Some(err) = &output.err {
+            gives = format!("result {gives}, {}", ty(err));
+        }
+        let entry = self.step(Kind::Entry, clean(function.name.text, LINE));
+        let rows = function.parameters.iter().map(|parameter| Row {
+            name: clean(parameter.name.text, LINE / 2),
+            sign: ": ",
+            value: clean(&ty(&parameter.ty), LINE / 2),
+        });
+        let mut rows = capped(rows, function.parameters.len());
+        rows.push(Row { name: String::new(), sign: "→ ", value: clean(&gives, LINE) });
+        self.graph.nodes[entry.0].rows = rows;
+        entry
+    }
+
+    /// A node that the open ways lead to, and that the way goes on from.
+    pub(super) fn node(&mut self, kind: Kind, title: String) -> NodeId {
+        let id = NodeId(self.graph.nodes.len());
+        for exit in std::mem::take(&mut self.open) {
+            self.edge(exit, id);
+        }
+        let guard = self.guard();
+        self.graph.nodes.push(Node {
+            kind,
+            about: title.clone(),
+            title,
+            binds: None,
+            rows: Vec::new(),
+            guard,
+            fails: false,
+            callee: None,
+        });
+        self.open.push(Exit { from: id, kind: EdgeKind::Flow, label: "" });
+        id
+    }
+
+    pub(super) fn step(&mut self, kind: Kind, title: String) -> NodeId {
+        let id = self.node(kind, title);
+        self.items.push(Item::Step(id));
+        id
+    }
+
+    pub(super) fn edge(&mut self, exit: Exit, to: NodeId) {
+        let label = exit.label.to_owned();
+        self.graph.edges.push(Edge { from: exit.from, to, kind: exit.kind, label });
+    }
+
+    /// When a node happens at all.
+    pub(super) fn guard(&self) -> Option<String> {
+        let guard = self.guards.last()?;
+        let mut line = Line::new(LINE);
+        match guard {
+            Guard::And(first) => {
+                line.push("only if ");
+                self.ahead.names.expr(&mut line, first, 0);
+            }
+            Guard::Or(first) => {
+                line.push("unless ");
+                self.ahead.names.expr(&mut line, first, 0);
+            }
+            Guard::Case(key) => {
+                line.push("only in case ");
+                literal(&mut line, *key);
+            }
+            Guard::Default => line.push("only in no other case"),
+        }
+        Some(line.done())
+    }
+
+    pub(super) fn reads(&mut self, node: NodeId, reads: Vec<Read>) {
+        self.reads.extend(reads.into_iter().map(|read| (node, read)));
+    }
+
+    /// Makes the nodes of an expression's calls and maps, and gives what the whole of it reads.
+    pub(super) fn operands(&mut self, expr: &Expr<'a>, reads: &mut Vec<Read>) {
+        if let Some((slot, label)) = self.ahead.names.path(expr) {
+            reads.extend(self.flow.of(slot).map(|def| Read { def, label }));
+            return;
+        }
+        match expr.kind {
+            ExprKind::Call(call) => {
+                let node = self.call(call, None);
+                let (def, label) = (self.flow.node(node), clean(call.tool.text, LINE / 2));
+                reads.push(Read { def, label });
+            }
+            ExprKind::MatchMap(map) => {
+                let node = self.map(map, None);
+                let (def, label) = (self.flow.node(node), "match".to_owned());
+                reads.push(Read { def, label });
+            }
+            ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
+                self.operands(a, reads);
+                self.guarded(if operator == Binary::And { Guard::And(a) } else { Guard::Or(a) }, b, reads);
+            }
+            _ => expr.children(|child| self.operands(child, reads)),
+        }
+    }
+
+    pub(super) fn guarded(&mut self, guard: Guard<'a>, expr: &Expr<'a>, reads: &mut Vec<Read>) {
+        self.guards.push(guard);
+        self.operands(expr, reads);
+        self.guards.pop();
+    }
+
+    pub(super) fn call(&mut self, call: &Call<'a>, bound: Option<Slot>) -> NodeId {
+        let mut reads = Vec::new();
+        call.arguments.iter().for_each(|argument| self.operands(&argument.value, &mut reads));
+        let callee = self.functions.get(call.tool.text).copied();
+        let kind = if callee.is_some() { Kind::Own } else { Kind::Tool };
+        let id = self.step(kind, clean(call.tool.text, LINE));
+        let rows = self.rows(call.arguments, " = ");
+        let mut about = Line::new(ABOUT);
+        if let Some(slot) = bound {
+            about.push(self.ahead.names.slot(slot));
+            about.push(" = ");
+        }
+        about.push(call.tool.text);
+        self.list(&mut about, call.arguments);
+        let node = &mut self.graph.nodes[id.0];
+        node.callee = callee;
+        node.rows = rows;
+        node.about = about.done();
+        node.binds = bound.map(|slot| self.ahead.names.slot(slot).to_owned());
+        node.fails = true;
+        self.reads(id, reads);
+        id
+    }
+
+    /// Named values in brackets.
+    pub(super) fn list(&self, line: &mut Line, fields: &[Field<'a>]) {
+        for (at, field) in fields.iter().enumerate() {
+            line.push(if at == 0 { "(" } else { ", " });
+            line.push(field.name.text);
+            line.push(" = ");
+            self.ahead.names.expr(line, &field.value, 0);
+        }
+        line.push(if fields.is_empty() { "()" } else { ")" });
+    }
+
+    pub(super) fn rows(&self, fields: &[Field<'a>], sign: &'static str) -> Vec<Row> {
+        let rows = fields.iter().map(|field| {
+            let name = clean(field.name.text, LINE / 2);
+            let room = LINE - name.chars().count() - sign.len();
+            Row { name, sign, value: self.ahead.names.text(&field.value, room) }
+        });
+        capped(rows, fields.len())
+    }
+
+    pub(super) fn map(&mut self, map: &'a MatchMap<'a>, bound: Option<Slot>) -> NodeId {
+        let mut reads = Vec::new();
+        self.operands(&map.subject, &mut reads);
+        for case in map.cases {
+            self.guarded(Guard::Case(case.key), &case.value, &mut reads);
+        }
+        if let Some(default) = &map.default {
+            self.guarded(Guard::Default, default, &mut reads);
+        }
+        let names = &self.ahead.names;
+        let subject = format!("match {}", names.text(&map.subject, LINE - 6));
+        let row = |key: String, value: &Expr<'_>| {
+            let room = LINE - key.chars().count() - 3;
+            Row { name: key, sign: " → ", value: names.text(value, room) }
+        };
+        let cases = map.cases.iter().map(|case| {
+            let mut key = Line::new(LINE / 2);
+            literal(&mut key, case.key);
+            row(key.done(), &case.value)
+        });
+        let all = cases.chain(map.default.iter().map(|default| row("else".to_owned(), default)));
+        let rows = capped(all, map.cases.len() + usize::from(map.default.is_some()));
+        let binds = bound.map(|slot| names.slot(slot).to_owned());
+        let id = self.step(Kind::Map, subject);
+        self.graph.nodes[id.0].rows = rows;
+        self.graph.nodes[id.0].binds = binds;
+        self.reads(id, reads);
+        id
+    }
+
+    /// A node that shows an expression behind a word; a record shows its fields as rows.
+    pub(super) fn shows(&mut self, kind: Kind, word: &str, expr: &Expr<'a>) -> NodeId {
+        let mut reads = Vec::new();
+        self.operands(expr, &mut reads);
+        let write = |room: usize| {
+            let mut line = Line::new(room);
+            line.push(word);
+            self.ahead.names.expr(&mut line, expr, 0);
+            line.done()
+        };
+        let about = write(ABOUT);
+        let (title, rows) = match expr.kind {
+            ExprKind::Record(fields) if !fields.is_empty() => {
+                (format!("{word}record"), self.rows(fields, ": "))
+            }
+            ExprKind::Merge(base, fields) if !fields.is_empty() => {
+                let base = self.ahead.names.text(base, LINE / 2);
+                (format!("{word}{base} with"), self.rows(fields, ": "))
+            }
+            _ => (write(LINE), Vec::new()),
+        };
+        let id = self.step(kind, title);
+        self.graph.nodes[id.0].rows = rows;
+        self.graph.nodes[id.0].about = about;
+        self.reads(id, reads);
+        id
+    }
+
+    pub(super) fn ends(&mut self, kind: Kind, word: &str, expr: &Expr<'a>) {
+        self.shows(kind, word, expr);
+        self.open.clear();
+    }
+
+    /// Binds a slot to an expression.
+    pub(super) fn binds(&mut self, slot: Slot, expr: &Expr<'a>) -> NodeId {
+        let node = match expr.kind {
+            ExprKind::Call(call) => self.call(call, Some(slot)),
+            ExprKind::MatchMap(map) => self.map(map, Some(slot)),
+            _ => {
+                let word = format!("{} = ", self.ahead.names.slot(slot));
+                self.shows(Kind::Value, &word, expr)
+            }
+        };
+        let def = self.flow.node(node);
+        self.flow.bind(slot, Some(def));
+        node
+    }
+}
+
+/// The first rows, and how many more there are.
+fn capped(rows: impl Iterator<Item = Row>, count: usize) -> Vec<Row> {
+    let shown = if count > ROWS { ROWS - 1 } else { count };
+    let mut rows: Vec<Row> = rows.take(shown).collect();
+    if count > shown {
+        let value = format!("… and {} more", count - shown);
+        rows.push(Row { name: String::new(), sign: "", value });
+    }
+    rows
+}

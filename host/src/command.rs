@@ -1,0 +1,297 @@
+//! Tools that are programs: arguments as JSON on standard input, the answer as JSON on standard output.
+//!
+//! A program runs in a process group of its own, in the folder of the tools file, with a closed environment. Its answer
+//! is what stands on standard output when it ends; what it leaves running is ended with it where it still holds the
+//! output. Nothing waits for a pipe past the deadline: pipes are served by threads, and one whose pipe stays open in a
+//! process that left the group is left behind with it.
+
+use crate::data::Data;
+use crate::data::read::{ReadError, ReadErrorKind, read};
+use crate::tool::mark::{self, Mark};
+use crate::tool::{Failure, Provider, Request};
+use ilo_spec::error::Code;
+use process_wrap::std::{ChildWrapper, CommandWrap};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Environment that a program gets from ours; the tools file adds to it.
+const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT"];
+/// Bytes kept of the end of standard error, which is the message of a failure: a screenful.
+pub(crate) const ERRORS: usize = 4 << 10;
+/// How long output may still arrive after the program has ended, from what it left running.
+const GRACE: Duration = Duration::from_millis(200);
+/// The longest pause between two looks at whether the program has ended.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long a killed process may take to go before it is left to the system.
+const REAP: Duration = Duration::from_secs(2);
+
+/// A program to run.
+#[derive(Debug)]
+pub(crate) struct Command {
+    /// The program's file.
+    pub(crate) program: PathBuf,
+    /// Its arguments.
+    pub(crate) arguments: Vec<String>,
+    /// Where it runs.
+    pub(crate) folder: PathBuf,
+    /// What the tools file adds to its environment.
+    pub(crate) environment: Vec<(String, String)>,
+}
+
+impl Provider for Command {
+    fn call(&self, request: &Request<'_>) -> Result<Data, Failure> {
+        let mut running = Running::start(self, request)?;
+        let status = running.wait(request)?;
+        let output = running.output();
+        if !status.success() {
+            return Err(Failure::text(failure_message(status, &running.errors())));
+        }
+        read(&output, &request.bounds).map_err(|error| unreadable(&error, &output))
+    }
+}
+
+impl Command {
+    fn spawn(&self, mark: &Mark) -> io::Result<Box<dyn ChildWrapper>> {
+        let mut command = CommandWrap::with_new(&self.program, |command| {
+            command.args(&self.arguments).current_dir(&self.folder);
+            closed(command, &self.environment, &mark.value());
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        });
+        #[cfg(unix)]
+        command.wrap(process_wrap::std::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::std::JobObject);
+        command.spawn()
+    }
+}
+
+/// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it, and the mark.
+pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
+    let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
+    command.env(mark::NAME, mark);
+}
+
+/// What the message of a failed program is: the end of its standard error, else how it ended.
+fn failure_message(status: ExitStatus, errors: &[u8]) -> String {
+    let start = errors.iter().position(|byte| byte & 0xc0 != 0x80).unwrap_or(errors.len());
+    let text = String::from_utf8_lossy(errors.get(start..).unwrap_or_default());
+    let text = text.trim();
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let colon = if text.is_empty() { "" } else { ": " };
+        return format!("ended by signal {signal}{colon}{text}");
+    }
+    match (text, status.code()) {
+        ("", Some(code)) => format!("ended with status {code} and nothing on standard error"),
+        ("", None) => "ended without a status and with nothing on standard error".to_owned(),
+        (text, _) => text.to_owned(),
+    }
+}
+
+/// What a tool's answer that cannot be read is: a limit that was met, or a failure that says what was found.
+fn unreadable(error: &ReadError, found: &[u8]) -> Failure {
+    match error.kind {
+        ReadErrorKind::Depth(_) => {
+            Failure::Limit(Code::FaultDepth, format!("the tool's answer is {}", error.kind))
+        }
+        ReadErrorKind::Bytes(_) | ReadErrorKind::Values(_) => {
+            Failure::Limit(Code::FaultTooLarge, format!("the tool's answer has {}", error.kind))
+        }
+        _ => {
+            let text = String::from_utf8_lossy(found.get(..200).unwrap_or(found));
+            let shown = match text.trim() {
+                "" => "nothing".to_owned(),
+                text => format!("`{}`", crate::problem::shortened(text, 80)),
+            };
+            Failure::text(format!("expected one JSON value on standard output, found {shown}: {error}"))
+        }
+    }
+}
+
+/// What the threads at the pipes report.
+enum Event {
+    /// A pipe has ended.
+    Ended,
+    /// Standard output passed its limit.
+    TooLarge,
+}
+
+/// Bytes that a thread gathers and the caller takes.
+type Gathered = Arc<Mutex<Vec<u8>>>;
+
+struct Running {
+    child: Box<dyn ChildWrapper>,
+    events: mpsc::Receiver<Event>,
+    output: Gathered,
+    errors: Gathered,
+    over: bool,
+}
+
+impl Running {
+    fn start(command: &Command, request: &Request<'_>) -> Result<Running, Failure> {
+        let mut child = command.spawn(request.mark).map_err(|error| {
+            Failure::text(format!("cannot start `{}`: {error}", command.program.display()))
+        })?;
+        let (sender, events) = mpsc::channel();
+        let (input, output, errors) = (child.stdin().take(), child.stdout().take(), child.stderr().take());
+        let running =
+            Running { child, events, output: Gathered::default(), errors: Gathered::default(), over: false };
+        running
+            .serve(input, output, errors, request, &sender)
+            .map_err(|error| Failure::text(format!("cannot serve its pipes: {error}")))?;
+        Ok(running)
+    }
+
+    /// Starts a thread for each pipe.
+    fn serve(
+        &self,
+        input: Option<ChildStdin>,
+        output: Option<ChildStdout>,
+        errors: Option<ChildStderr>,
+        request: &Request<'_>,
+        events: &Sender<Event>,
+    ) -> io::Result<()> {
+        if let Some(mut pipe) = input {
+            let json = request.arguments.to_json();
+            // A program that does not read its input, or not all of it, is no failure.
+            thread::Builder::new().spawn(move || drop(pipe.write_all(json.as_bytes())))?;
+        }
+        if let Some(pipe) = output {
+            gather(pipe, self.output.clone(), events.clone(), Keep::First(request.bounds.bytes))?;
+        }
+        if let Some(pipe) = errors {
+            gather(pipe, self.errors.clone(), events.clone(), Keep::Last(ERRORS))?;
+        }
+        Ok(())
+    }
+
+    fn output(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn errors(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the program has ended and its pipes too, or have had their grace.
+    fn wait(&mut self, request: &Request<'_>) -> Result<ExitStatus, Failure> {
+        let mut open = 2;
+        let mut ended: Option<(ExitStatus, Instant)> = None;
+        let mut pause = Duration::ZERO;
+        let mut killed = false;
+        loop {
+            let now = Instant::now();
+            if ended.is_none() {
+                let status = self.status();
+                let status = status.map_err(|error| Failure::text(format!("cannot wait for it: {error}")))?;
+                ended = status.map(|status| (status, now + GRACE));
+            }
+            if request.interrupt.is_set() {
+                return Err(Failure::Interrupted);
+            }
+            let until = match ended {
+                Some((status, _)) if open == 0 => {
+                    self.over = true;
+                    return Ok(status);
+                }
+                Some((_, grace)) if now < grace => grace,
+                Some((status, grace)) if now >= grace + REAP || now >= request.deadline => return Ok(status),
+                Some((_, grace)) => {
+                    if !std::mem::replace(&mut killed, true) {
+                        self.kill();
+                    }
+                    grace + REAP
+                }
+                None if now >= request.deadline => return Err(Failure::TimedOut),
+                None => request.deadline,
+            };
+            pause = (pause * 2).clamp(Duration::from_micros(100), PAUSE);
+            let wait = pause.min(until.saturating_duration_since(now));
+            match self.events.recv_timeout(wait) {
+                Ok(Event::Ended) => open -= 1,
+                Ok(Event::TooLarge) => {
+                    let limit = request.bounds.bytes;
+                    let message = format!("the tool's answer has more than {limit} bytes");
+                    return Err(Failure::Limit(Code::FaultTooLarge, message));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(wait),
+            }
+        }
+    }
+
+    /// How the program ended, if it has. Only itself is asked for: what it left in its group may be a child of ours as
+    /// well by then, and who waits for the whole group can lose the one status that counts.
+    fn status(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.inner_mut().try_wait()
+    }
+
+    /// Ends the group, and the program itself should it have left the group.
+    fn kill(&mut self) {
+        drop(self.child.start_kill());
+        drop(self.child.inner_mut().start_kill());
+    }
+}
+
+impl Drop for Running {
+    /// Ends what still runs, and takes the program's status so that it leaves no trace in the process table.
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        self.kill();
+        let until = Instant::now() + REAP;
+        while Instant::now() < until && matches!(self.status(), Ok(None)) {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// What is kept of a pipe.
+#[derive(Clone, Copy)]
+enum Keep {
+    /// So many bytes; one more ends the reading.
+    First(usize),
+    /// The last so many bytes.
+    Last(usize),
+}
+
+/// Reads a pipe to its end in a thread.
+fn gather(
+    mut pipe: impl Read + Send + 'static,
+    into: Gathered,
+    events: Sender<Event>,
+    keep: Keep,
+) -> io::Result<()> {
+    let work = move || {
+        let mut buffer = [0; 8 << 10];
+        loop {
+            let count = match pipe.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => break,
+                Ok(count) => count,
+            };
+            let mut bytes = into.lock().unwrap_or_else(PoisonError::into_inner);
+            bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            match keep {
+                Keep::First(most) if bytes.len() > most => {
+                    drop(events.send(Event::TooLarge));
+                    return;
+                }
+                Keep::Last(most) if bytes.len() > most => {
+                    let surplus = bytes.len() - most;
+                    bytes.drain(..surplus);
+                }
+                Keep::First(_) | Keep::Last(_) => {}
+            }
+        }
+        drop(events.send(Event::Ended));
+    };
+    thread::Builder::new().spawn(work).map(drop)
+}

@@ -1,0 +1,24 @@
+//! What takes the place of the client in a build without it: no server is started, and the error says why.
+
+use super::Started;
+use super::server::Server;
+use crate::problem::Problem;
+use ilo_spec::error::Code;
+use std::convert::Infallible;
+
+/// Servers that run: none.
+#[derive(Debug)]
+pub(crate) struct Connections(Infallible);
+
+impl Connections {
+    /// The reason why there are none.
+    pub(crate) fn new() -> Result<Connections, Problem> {
+        let message = "MCP servers cannot be started: this build is without the feature `mcp`";
+        Err(Problem::new(Code::BadUsage, "", message))
+    }
+
+    /// Starts nothing.
+    pub(crate) fn start(&mut self, _servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
+        match self.0 {}
+    }
+}

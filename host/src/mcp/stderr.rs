@@ -1,0 +1,78 @@
+//! What a server says on standard error: its end is kept, for the message of its failure.
+
+use crate::command::ERRORS;
+use crate::problem::shortened;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::io::AsyncReadExt;
+use tokio::process::ChildStderr;
+
+/// How long is waited for the last words of a server that went away.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Lines that are shown of what it said last, as far as they are no longer than so many bytes together: a trace of calls
+/// with the error above it.
+const LINES: usize = 10;
+const SHOWN: usize = 1_000;
+
+/// The end of what a server says on standard error.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail(Arc<Mutex<Said>>);
+
+#[derive(Debug, Default)]
+struct Said {
+    bytes: Vec<u8>,
+    /// Whether more may come.
+    open: bool,
+}
+
+impl Tail {
+    fn said_so_far(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        let kept = &mut self.said_so_far().bytes;
+        kept.extend_from_slice(bytes);
+        let surplus = kept.len().saturating_sub(ERRORS);
+        kept.drain(..surplus);
+    }
+
+    /// `; it said: …` with the last lines, where a server that went away said something.
+    pub(super) fn said(&self) -> String {
+        let until = Instant::now() + LAST_WORDS;
+        while self.said_so_far().open && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let kept = self.said_so_far();
+        let text = String::from_utf8_lossy(&kept.bytes);
+        let mut left = SHOWN;
+        let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(LINES);
+        let mut last: Vec<&str> = lines
+            .take_while(|line| {
+                let fits = left == SHOWN || line.len() <= left;
+                left = left.saturating_sub(line.len());
+                fits
+            })
+            .collect();
+        last.reverse();
+        if last.is_empty() {
+            return String::new();
+        }
+        format!("; it said: {}", shortened(&last.join(" / "), SHOWN + LINES))
+    }
+
+    /// Reads all that is said, in a task of its own.
+    pub(super) fn listen(&self, mut to: ChildStderr) {
+        self.said_so_far().open = true;
+        let tail = self.clone();
+        tokio::spawn(async move {
+            let mut buffer = [0; 4 << 10];
+            while let Ok(count @ 1..) = to.read(&mut buffer).await {
+                tail.add(buffer.get(..count).unwrap_or_default());
+            }
+            tail.said_so_far().open = false;
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! The pure functions that `apply` calls.
+//!
+//! Each takes its operands as values and gives a value or, where the table says so, a failure. Fuel is burnt
+//! before the work that it pays for, as far as the size of that is known; what is built is charged in the
+//! budget before it is written. An instruction that finds no memory is carried out again after a collection,
+//! so it then takes back what it burnt and wrote.
+
+mod list;
+mod number;
+mod operand;
+mod parse;
+mod record;
+mod text;
+
+use crate::fault::Trap;
+use crate::frame::Window;
+use crate::heap::Heap;
+use crate::ops::{set, span};
+use crate::program::ProgramData;
+use crate::value::Value;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::pure::Pure;
+use operand::Applied;
+
+/// The most operands that a function has.
+const OPERANDS: usize = 3;
+
+/// `dst` = the result of the function, or its failure; returns whether it succeeded.
+#[inline(never)]
+pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<bool, Trap> {
+    let Op::Apply { dst, first, count, function, .. } = *op else { return Ok(true) };
+    // The verifier shows that there is such a function, with so many operands.
+    let Some(function) = Pure::from_number(function.0) else { return Ok(true) };
+    let mut operands = [Value::NIL; OPERANDS];
+    for (place, value) in operands.iter_mut().zip(span(w, first, count.0.into())) {
+        *place = *value;
+    }
+    let before = heap.checkpoint();
+    let mut applied = call(heap, program, function, operands);
+    if let Ok(Applied::Failure(message)) = &applied {
+        heap.undo(&before);
+        applied = heap.add_text(message).map(|text| Applied::Value(text));
+        if let Ok(Applied::Value(text)) = applied {
+            set(w, dst, text);
+            return Ok(false);
+        }
+    }
+    match applied {
+        Ok(Applied::Value(value)) => {
+            set(w, dst, value);
+            Ok(true)
+        }
+        // Of those, none is left.
+        Ok(Applied::Failure(_)) => Ok(false),
+        Err(trap) => {
+            if trap.code() == Code::FaultMemory {
+                heap.undo_with_fuel(&before);
+            }
+            Err(trap)
+        }
+    }
+}
+
+fn call(
+    heap: &mut Heap,
+    program: &ProgramData,
+    function: Pure,
+    [a, b, c]: [Value; OPERANDS],
+) -> Result<Applied, Trap> {
+    let value = match function {
+        Pure::Join => text::join(heap, program, a, b),
+        Pure::Get => record::get(heap, program, a, b, c),
+        Pure::Put => record::put(heap, program, a, b, c),
+        Pure::Keys => record::keys(heap, program, a),
+        Pure::Split => text::split(heap, program, a, b),
+        Pure::Replace => text::replace(heap, program, a, b, c),
+        Pure::Trim => text::trim(heap, program, a),
+        Pure::Lower => text::change_case(heap, program, a, text::lower),
+        Pure::Upper => text::change_case(heap, program, a, text::upper),
+        Pure::Slice => match a.tag {
+            crate::value::Tag::Text => text::slice(heap, program, a, b, c),
+            _ => list::slice(heap, a, b, c),
+        },
+        Pure::Sort => list::sort(heap, program, a, b),
+        Pure::Reverse => list::reverse(heap, a),
+        Pure::Range => list::range(heap, a),
+        Pure::Sum => list::sum(heap, a),
+        Pure::Min => return list::extreme(heap, program, a, core::cmp::Ordering::Less),
+        Pure::Max => return list::extreme(heap, program, a, core::cmp::Ordering::Greater),
+        Pure::Round => number::round(heap, a, b),
+        Pure::Fixed => number::fixed(heap, a, b),
+        Pure::Number => return number::number(heap, program, a),
+        Pure::Parse => return parse::parse(heap, program, a),
+        Pure::Json => text::json(heap, program, a),
+        Pure::Time => return number::time(heap, program, a),
+        Pure::Iso => number::iso(heap, a),
+    };
+    value.map(Applied::Value)
+}

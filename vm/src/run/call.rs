@@ -1,0 +1,122 @@
+//! A tool call that the host must answer.
+
+use crate::host_value::Datum;
+use crate::machine::PendingCall;
+use crate::render::quote;
+use crate::run::build_error::BuildError;
+use crate::run::builder::Builder;
+use crate::run::state::Run;
+use crate::value::at;
+use crate::view::View;
+use core::fmt;
+
+/// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.
+#[derive(Debug)]
+pub struct Call<'r> {
+    pub(crate) run: &'r mut Run,
+}
+
+impl<'r> Call<'r> {
+    /// The name of the tool.
+    #[inline]
+    pub fn tool(&self) -> &str {
+        self.run.machine.program.inner().tool_name(self.run.machine.pending_call.call)
+    }
+
+    /// The index of the tool in [`Program::tools`](crate::Program::tools), for hosts that look their tools up
+    /// once.
+    #[inline]
+    pub fn tool_index(&self) -> usize {
+        at(self.run.machine.program.inner().call(self.run.machine.pending_call.call).tool)
+    }
+
+    /// The number of the call within the run, from 1. It is the same after a restore, so it can serve as an
+    /// idempotency key.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.run.machine.heap.budget.used().1
+    }
+
+    /// Names and values of the arguments, in the order of the program.
+    #[inline]
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
+        let program = self.run.machine.program.inner();
+        let PendingCall { call, first, .. } = self.run.machine.pending_call;
+        let call = program.spec.calls[usize::from(call.0)];
+        let heap = &self.run.machine.heap;
+        let names = &program.spec.shapes[usize::from(call.shape.0)];
+        names
+            .iter()
+            .zip(self.run.window(first, names.len()))
+            .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
+    }
+
+    /// The argument with that name.
+    #[inline]
+    pub fn argument(&self, name: &str) -> Option<View<'_>> {
+        self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Writes the arguments as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        out.write_char('{')?;
+        for (place, (name, value)) in self.arguments().enumerate() {
+            if place > 0 {
+                out.write_char(',')?;
+            }
+            quote(name, |text| out.write_str(text))?;
+            out.write_char(':')?;
+            value.write_json(out)?;
+        }
+        out.write_char('}')
+    }
+
+    /// Line and column of the call in the source, if the program was not stripped.
+    pub fn position(&self) -> Option<(u32, u32)> {
+        self.run.position(self.run.pc())
+    }
+
+    /// The name of the function that makes the call.
+    pub fn function(&self) -> &str {
+        let program = self.run.machine.program.inner();
+        program.function_at(self.run.pc()).map_or("", |function| program.string(function.name.0))
+    }
+
+    /// Answers with a value.
+    ///
+    /// A duplicate field or a number that is not finite makes the call fail with that message.
+    ///
+    /// # Errors
+    /// [`BuildError::Limit`] if the answer exceeds a limit: the run has ended with that fault.
+    #[inline]
+    pub fn answer<'d>(self, value: impl Into<Datum<'d>>) -> Result<(), BuildError> {
+        self.run.answer(value.into(), false)
+    }
+
+    /// Answers with a value that is built event by event.
+    #[inline]
+    pub fn answer_with(self) -> Builder<'r> {
+        self.run.answer_with()
+    }
+
+    /// Fails the call; the program sees the message as the failure.
+    ///
+    /// # Errors
+    /// [`BuildError::Limit`] if the message exceeds a limit: the run has ended with that fault.
+    #[inline]
+    pub fn fail(self, message: &str) -> Result<(), BuildError> {
+        self.run.answer(Datum::Text(message), true)
+    }
+
+    /// Fails the call with a value.
+    ///
+    /// # Errors
+    /// Those of [`Call::fail`].
+    #[inline]
+    pub fn fail_with<'d>(self, failure: impl Into<Datum<'d>>) -> Result<(), BuildError> {
+        self.run.answer(failure.into(), true)
+    }
+}

@@ -1,0 +1,134 @@
+//! How a run ended.
+
+use crate::fault::Fault;
+use crate::render::quote;
+use crate::run::state::{Run, State};
+use crate::view::View;
+use core::fmt;
+
+impl Run {
+    #[inline]
+    pub(crate) fn status(&self) -> Status<'_> {
+        let value = View {
+            heap: &self.machine.heap,
+            program: self.machine.program.inner(),
+            value: &self.machine.result,
+        };
+        if let State::Ok = self.state {
+            return Status::Ok(value);
+        }
+        match (self.state, &self.fault) {
+            (State::Err, _) => Status::Err(value),
+            (State::Fault, Some(fault)) => Status::Fault(fault),
+            // Only called when the run has ended.
+            _ => Status::Ok(value),
+        }
+    }
+
+    /// How the run ended, if it has.
+    ///
+    /// ```
+    /// # use ilo_vm::{Outcome, Run, Step};
+    /// fn drive(run: &mut Run) -> Option<Outcome<'_>> {
+    ///     while let Step::Call(call) = run.step() {
+    ///         // An answer that exceeds a limit ends the run; the next step returns that outcome.
+    ///         let _ = call.fail("no such tool");
+    ///     }
+    ///     run.outcome()
+    /// }
+    /// ```
+    #[inline]
+    pub fn outcome(&self) -> Option<Outcome<'_>> {
+        matches!(self.state, State::Ok | State::Err | State::Fault).then_some(Outcome { run: self })
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Status<'r> {
+    /// With a value.
+    Ok(View<'r>),
+    /// With a failure, in a function whose output type is a result.
+    Err(View<'r>),
+    /// With a fault.
+    Fault(&'r Fault),
+}
+
+/// The end of a run (specification: outcomes).
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome<'r> {
+    pub(crate) run: &'r Run,
+}
+
+impl<'r> Outcome<'r> {
+    /// How it ended.
+    #[inline]
+    pub fn status(&self) -> Status<'r> {
+        self.run.status()
+    }
+
+    /// The value, if it ended with one.
+    #[inline]
+    pub fn ok(&self) -> Option<View<'r>> {
+        match self.status() {
+            Status::Ok(value) => Some(value),
+            Status::Err(_) | Status::Fault(_) => None,
+        }
+    }
+
+    /// The failed compensations, in order: the tool and its failure.
+    #[inline]
+    pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
+        let program = self.run.machine.program.inner();
+        let heap = &self.run.machine.heap;
+        self.run
+            .machine
+            .notes
+            .iter()
+            .map(move |(tool, value)| (program.string(tool.0), View { heap, program, value }))
+    }
+
+    /// Writes the outcome as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        match self.status() {
+            Status::Ok(value) => {
+                out.write_str(r#"{"status":"ok","value":"#)?;
+                value.write_json(out)?;
+            }
+            Status::Err(failure) => {
+                out.write_str(r#"{"status":"err","error":"#)?;
+                failure.write_json(out)?;
+            }
+            Status::Fault(fault) => write_fault(fault, out)?,
+        }
+        for (place, (tool, failure)) in self.compensation_failures().enumerate() {
+            out.write_str(if place == 0 { r#","compensation_failures":[{"tool":"# } else { r#",{"tool":"# })?;
+            quote(tool, |text| out.write_str(text))?;
+            out.write_str(r#","error":"#)?;
+            failure.write_json(out)?;
+            out.write_char('}')?;
+        }
+        out.write_str(if self.run.machine.notes.is_empty() { "}" } else { "]}" })
+    }
+}
+
+/// Writes the outcome as one JSON object.
+impl fmt::Display for Outcome<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_json(f)
+    }
+}
+
+fn write_fault(fault: &Fault, out: &mut impl fmt::Write) -> fmt::Result {
+    write!(out, r#"{{"status":"fault","code":"{}","message":"#, fault.code)?;
+    quote(&fault.message, |text| out.write_str(text))?;
+    out.write_str(r#","at":{"function":"#)?;
+    quote(&fault.function, |text| out.write_str(text))?;
+    match fault.position {
+        Some((line, column)) => write!(out, r#","line":{line},"column":{column}}}"#),
+        None => write!(out, r#","instruction":{}}}"#, fault.pc),
+    }
+}

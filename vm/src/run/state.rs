@@ -1,0 +1,275 @@
+//! The state of a run, and how it ends.
+
+use crate::budget::{Budget, Limits};
+use crate::facts::Entry;
+use crate::fault::{Fault, Trap};
+use crate::gc;
+use crate::heap::{Heap, Mark};
+use crate::machine::{Machine, PendingCall};
+use crate::program::Program;
+use crate::render;
+use crate::run::build_stack::BuildStack;
+use crate::snapshot::Tables;
+use crate::value::{Value, at};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::limits;
+use ilo_spec::operand::{CallId, First, FunctionId, Out};
+
+/// The phase of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum State {
+    /// Nothing is started.
+    Idle,
+    Ready,
+    Pending,
+    /// The value is in the machine.
+    Ok,
+    Err,
+    /// The fault is stored separately, so that the state is `Copy`.
+    Fault,
+}
+
+/// What a rewind has to restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RewindScope {
+    /// Nothing was started.
+    Nothing,
+    /// Only counters; everything else is unchanged.
+    Counts,
+    /// Everything: arguments were moved, an answer was built event by event, or the heap was collected.
+    All,
+    /// The start alone needs more fuel than the limit.
+    Fault,
+}
+
+/// A run of a function; reusable.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) machine: Machine,
+    pub(crate) scratch: BuildStack,
+    pub(super) state: State,
+    pub(super) fault: Option<Box<Fault>>,
+    pub(super) function: FunctionId,
+    /// Where the stack keeps the arguments: behind the last window, or in their registers if the function
+    /// leaves those unchanged. `mark` is the heap after they were copied, `entry` where the function begins.
+    pub(super) arguments: Range<usize>,
+    pub(super) mark: Mark,
+    pub(super) entry: Entry,
+    pub(super) rewind_scope: RewindScope,
+    /// The instruction at which the heap was last collected, and the fuel left after that.
+    pub(super) last_collection: (usize, u64),
+    /// Tables of the snapshot reader, kept for the next restore.
+    pub(crate) tables: Option<Box<Tables>>,
+}
+
+impl Run {
+    /// A run of a program; nothing is started yet.
+    #[inline]
+    pub fn new(program: &Program, limits: Limits) -> Run {
+        Run {
+            machine: Machine {
+                program: program.clone(),
+                heap: Heap::new(program.inner(), limits),
+                stack: Vec::new(),
+                frames: Vec::new(),
+                notes: Vec::new(),
+                pc: 0,
+                base: 0,
+                pending_call: PendingCall { call: CallId(0), first: First(0), dst: Out(0) },
+                result: Value::NIL,
+            },
+            scratch: BuildStack::default(),
+            state: State::Idle,
+            fault: None,
+            function: FunctionId(0),
+            arguments: 0..0,
+            mark: Mark::default(),
+            entry: Entry::default(),
+            rewind_scope: RewindScope::Nothing,
+            last_collection: (0, 0),
+            tables: None,
+        }
+    }
+
+    /// The program.
+    #[inline]
+    pub fn program(&self) -> &Program {
+        &self.machine.program
+    }
+
+    /// Drops whatever is under way and takes a program, which may be another one.
+    pub fn reset(&mut self, program: &Program) {
+        self.machine.program = program.clone();
+        self.machine.heap.adopt_program(self.machine.program.inner());
+        self.clear();
+    }
+
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.machine.frames.clear();
+        self.machine.notes.clear();
+        self.scratch.begin();
+        self.state = State::Idle;
+        self.rewind_scope = RewindScope::Nothing;
+        self.last_collection = (0, 0);
+    }
+
+    /// Whether it can continue.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready)
+    }
+
+    /// The function that was started, if a call waits for its answer.
+    #[inline]
+    pub(crate) fn suspended(&self) -> Option<FunctionId> {
+        matches!(self.state, State::Pending).then_some(self.function)
+    }
+
+    /// A rewind must restore more than counters.
+    #[inline]
+    pub(crate) fn require_full_rewind(&mut self) {
+        if let RewindScope::Counts = self.rewind_scope {
+            self.rewind_scope = RewindScope::All;
+        }
+    }
+
+    /// Collects the heap of a run that is under way after a trap for lack of memory. Returns the trap if that
+    /// does not help.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, trap: Trap) -> Result<(), Trap> {
+        let under_way = matches!(self.state, State::Ready | State::Pending);
+        if trap.code() != Code::FaultMemory || !under_way {
+            return Err(trap);
+        }
+        let budget = &self.machine.heap.budget;
+        // Progress burns fuel, so the same fuel at the same instruction means there was none.
+        let stuck = self.last_collection == (self.machine.pc, budget.fuel);
+        let all = !budget.is_holding_back();
+        if stuck && all {
+            return Err(trap);
+        }
+        let program = self.machine.program.clone();
+        self.require_full_rewind();
+        gc::collect(program.inner(), &mut self.machine, self.scratch.values())?;
+        let budget = &mut self.machine.heap.budget;
+        if stuck {
+            budget.release();
+        } else if all && budget.left() < budget.limits.memory / limits::CLEARED_LEAST {
+            return Err(trap);
+        } else {
+            budget.hold_back();
+        }
+        self.last_collection = (self.machine.pc, budget.fuel);
+        Ok(())
+    }
+
+    /// The started function failed.
+    #[cold]
+    pub(super) fn failed(&mut self) {
+        let Machine { program, heap, result, .. } = &mut self.machine;
+        let inner = program.inner();
+        if let Err(trap) = heap.check_output_size(inner, core::slice::from_ref(result)) {
+            return self.trap(trap);
+        }
+        if self.machine.program.output(self.function).err.is_some() {
+            self.state = State::Err;
+            return;
+        }
+        let Machine { program, heap, result, .. } = &self.machine;
+        let message = render::message(heap, program.inner(), *result, heap.budget.limits.text);
+        self.end(Code::FaultToolFailed, message);
+    }
+
+    /// Ends the run with a fault.
+    #[cold]
+    pub(crate) fn trap(&mut self, trap: Trap) {
+        let (code, message) = trap.into_parts();
+        self.end(code, message);
+    }
+
+    pub(super) fn end(&mut self, code: Code, mut message: String) {
+        let inner = self.machine.program.inner();
+        let pc = self.pc();
+        let mut calls = self.machine.frames.iter().map(|frame| frame.pc).chain([self.machine.pc]);
+        if calls.any(|behind| is_compensation(&inner.spec.code, behind)) {
+            message.push_str("; a rollback was not finished");
+        }
+        let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
+        let position = self.position(pc);
+        self.fault = Some(Box::new(Fault { code, message, function, position, pc }));
+        self.state = State::Fault;
+    }
+
+    /// Ends a run that is under way with a fault chosen by the host, such as a time limit.
+    pub fn stop(&mut self, code: Code) {
+        self.stop_with(code, code.meaning());
+    }
+
+    /// Like [`Run::stop`], with a message that says what was found and what the limit is.
+    pub fn stop_with(&mut self, code: Code, message: &str) {
+        if matches!(self.state, State::Ready | State::Pending) {
+            if matches!(self.state, State::Ready) {
+                // `pc` expects the instruction after the current one.
+                self.machine.pc += 1;
+            }
+            self.end(code, message.to_string());
+        }
+    }
+
+    /// The fuel that the run has used.
+    #[inline]
+    pub fn fuel_used(&self) -> u64 {
+        let budget = &self.machine.heap.budget;
+        budget.limits.fuel - budget.fuel
+    }
+
+    /// The bytes that the run has been charged.
+    #[inline]
+    pub fn memory_used(&self) -> u64 {
+        let budget = &self.machine.heap.budget;
+        budget.limits.memory - budget.left()
+    }
+
+    #[inline]
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.machine.heap.budget.limits
+    }
+
+    /// Sets other limits, from the next start on.
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.machine.heap.budget = Budget::new(limits);
+    }
+
+    /// The instruction at which the machine stopped.
+    #[inline]
+    pub(crate) fn pc(&self) -> u32 {
+        u32::try_from(self.machine.pc.saturating_sub(1)).unwrap_or(u32::MAX)
+    }
+
+    #[inline]
+    pub(crate) fn position(&self, pc: u32) -> Option<(u32, u32)> {
+        self.machine.program.spec().position(pc).map(|position| (position.line, position.column))
+    }
+
+    /// Registers of the frame in which the machine stopped.
+    #[inline]
+    pub(crate) fn window(&self, first: First, count: usize) -> &[Value] {
+        let start = at(self.machine.base) + usize::from(first.0);
+        self.machine.stack.get(start..start + count).unwrap_or_default()
+    }
+}
+
+/// Whether the call before an instruction is a compensation, whose failure is recorded.
+fn is_compensation(code: &[Op], behind: usize) -> bool {
+    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
+        return false;
+    };
+    fail.0 != 0 && matches!(code.get(behind + usize::from(fail.0)), Some(Op::Note { .. }))
+}

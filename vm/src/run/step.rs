@@ -1,0 +1,117 @@
+//! Stepping: from one tool call to the next.
+
+use crate::fault::Trap;
+use crate::interp;
+use crate::machine::{Machine, Stop};
+use crate::run::call::Call;
+use crate::run::outcome::Outcome;
+use crate::run::state::{Run, State};
+use crate::value::at;
+use alloc::string::ToString;
+use core::hint::cold_path;
+use ilo_spec::error::Code;
+
+/// The result of a step.
+#[derive(Debug)]
+pub enum Step<'r> {
+    /// A tool call that the host must answer.
+    Call(Call<'r>),
+    /// The end of the run.
+    Done(Outcome<'r>),
+}
+
+impl Run {
+    /// Runs to the next tool call or the end. If a call waits for its answer, or the run has ended, returns
+    /// that again.
+    #[inline]
+    pub fn step(&mut self) -> Step<'_> {
+        let waits = match self.state {
+            State::Ready => {
+                let (stop, trap) = interp::execute(&mut self.machine);
+                match (stop, &trap) {
+                    (Stop::Returned, None) if !self.machine.result.is_container() => {
+                        self.state = State::Ok;
+                        false
+                    }
+                    (Stop::Call, None) => {
+                        self.state = State::Pending;
+                        true
+                    }
+                    _ => self.handle_stop(stop, trap),
+                }
+            }
+            _ => self.step_stopped(),
+        };
+        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+    }
+
+    /// A step when nothing runs; returns whether a call waits.
+    #[cold]
+    #[inline(never)]
+    fn step_stopped(&mut self) -> bool {
+        if let State::Idle = self.state {
+            self.end(Code::BadUsage, "no function was started".to_string());
+        }
+        matches!(self.state, State::Pending)
+    }
+
+    /// The call that waits for its answer, if there is one.
+    #[inline]
+    pub fn pending(&mut self) -> Option<Call<'_>> {
+        matches!(self.state, State::Pending).then_some(Call { run: self })
+    }
+
+    /// Handles a stop that is not a plain call or return; returns whether a call waits for its answer.
+    #[inline(never)]
+    fn handle_stop(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
+        while let Some(found) = trap {
+            cold_path();
+            if let Err(found) = self.make_room(found) {
+                self.trap(found);
+                return false;
+            }
+            // The instruction that needed memory is executed again.
+            self.machine.pc -= 1;
+            (stop, trap) = interp::execute(&mut self.machine);
+        }
+        let leaves = match stop {
+            Stop::Call | Stop::LargeCall => self.pause(),
+            Stop::Returned => {
+                self.state = State::Ok;
+                let Machine { program, heap, result, .. } = &mut self.machine;
+                heap.check_output_size(program.inner(), core::slice::from_ref(result))
+            }
+            Stop::Failed => {
+                self.failed();
+                return false;
+            }
+        };
+        if let Err(trap) = leaves {
+            self.trap(trap);
+        }
+        matches!(self.state, State::Pending)
+    }
+
+    /// Stops at a tool call, whose arguments leave the run.
+    #[inline]
+    pub(crate) fn pause(&mut self) -> Result<(), Trap> {
+        let Machine { program, heap, stack, base, pending_call, .. } = &mut self.machine;
+        let inner = program.inner();
+        let first = at(*base) + usize::from(pending_call.first.0);
+        let count = at(inner.call(pending_call.call).arguments);
+        self.state = State::Pending;
+        heap.check_output_size(inner, &stack[first..first + count])
+    }
+
+    /// Continues a restored run at its tool call.
+    pub(crate) fn wait(&mut self) -> Result<(), Trap> {
+        // The fuel for checking the arguments was burnt before the snapshot, and may be more than is left
+        // now.
+        let budget = &mut self.machine.heap.budget;
+        let fuel = core::mem::replace(&mut budget.fuel, budget.limits.fuel);
+        self.pause()?;
+        self.machine.heap.budget.fuel = fuel;
+        self.machine.heap.budget.hold_back();
+        Ok(())
+    }
+}
