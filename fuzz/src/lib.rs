@@ -8,6 +8,7 @@
 mod answers;
 mod bodies;
 pub mod conversion;
+pub mod corpus;
 pub mod data;
 pub mod differential;
 mod drive;

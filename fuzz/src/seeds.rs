@@ -4,6 +4,7 @@
 //!
 //! Nothing here is written by hand, so it follows the language.
 
+use crate::corpus::{chosen, files, named};
 use crate::generate;
 use ilo_asm::build::{Notation, Options, build};
 use ilo_asm::front;
@@ -13,7 +14,6 @@ use ilo_spec::{isa, node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Generated programs that a target of such begins with.
 const GENERATED: u64 = 64;
@@ -21,20 +21,6 @@ const GENERATED: u64 = 64;
 const LONGEST: usize = 4 << 10;
 /// Inputs in which a word stands that belongs into the dictionary.
 const COMMON: usize = 3;
-
-/// Every file below a folder, seen from this crate, in order.
-pub fn files(folder: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut rest = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = rest.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() { rest.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
 
 /// The sections of every case of the conformance corpus whose title begins with `word`.
 pub fn sections(word: &str) -> Vec<String> {
@@ -71,27 +57,19 @@ pub fn bytecodes() -> BTreeSet<Vec<u8>> {
     programs.map(|program| encode(&program)).collect()
 }
 
-/// The inputs in a target's folder of the corpus. Those without a dot in their names were found by a search
-/// that `fuzz/keep.sh` has not reduced yet.
-pub fn kept(target: &str) -> BTreeSet<Vec<u8>> {
-    let files = files(&format!("corpus/{target}"));
-    let kept = files.iter().filter(|path| path.extension().is_some());
-    kept.filter_map(|path| fs::read(path).ok()).filter(|input| input.len() <= LONGEST).collect()
-}
-
 /// The programs in a notation, and what its target found.
 fn texts(notation: Notation) -> Vec<String> {
     let target =
         if notation == Notation::Id { "id_text".to_owned() } else { notation.to_string().replace('-', "_") };
-    let found = kept(&target).into_iter().filter_map(|bytes| String::from_utf8(bytes).ok());
+    let found =
+        named(&target).into_iter().chain(chosen(&target)).filter_map(|bytes| String::from_utf8(bytes).ok());
     sources(notation).into_iter().chain(found).collect()
 }
 
 /// All inputs that a target begins with.
 pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
-    let mut seeds = made(target);
-    seeds.extend(kept(target));
-    seeds
+    let all = [made(target), named(target), chosen(target)];
+    all.into_iter().flatten().filter(|input| input.len() <= LONGEST).collect()
 }
 
 /// The inputs that are made for a target from the conformance corpus, the examples and the generator.

@@ -1,7 +1,8 @@
-//! Writes the first inputs of a fuzz target and its dictionary: `seeds TARGET FOLDER DICTIONARY`. Inputs are
-//! named `seed-NNNN` if they are made, and `kept-NNNN` if they are in `fuzz/corpus`.
+//! Writes the first inputs of a fuzz target and its dictionary: `seeds TARGET FOLDER DICTIONARY`. Inputs are named
+//! `seed-NNNN` if they are made, and `named-NNNN` or `chosen-NNNN` if they are in `fuzz/corpus`.
 
-use ilo_fuzz::seeds::{dictionary, kept, made};
+use ilo_fuzz::corpus::{chosen, named};
+use ilo_fuzz::seeds::{dictionary, made};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
 
 fn write(target: &str, folder: &str, words: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for (name, inputs) in [("seed", made(target)), ("kept", kept(target))] {
+    for (name, inputs) in [("seed", made(target)), ("named", named(target)), ("chosen", chosen(target))] {
         for (at, input) in inputs.into_iter().enumerate() {
             fs::write(format!("{folder}/{name}-{at:04}"), input)?;
         }
