@@ -43,7 +43,7 @@ part 'limits of a run at n and n + 1, and its memory to the byte' 'test result' 
     cargo test --quiet --locked -p ilo-vm --test limits --test heap --test budget
 part 'the fuel that each instruction is charged' 'test result' \
     cargo test --quiet --locked -p ilo-vm --test charges
-part 'memory of runs that fill their limit' 'what a loop yields' \
+part 'memory of runs that fill their limit' 'loop results' \
     cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
 part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
 part 'one in forty programs with every byte changed to every value' 'refused or harmless' \

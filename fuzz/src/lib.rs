@@ -1,9 +1,7 @@
-//! What hostile input is thrown at: one function an entrance, each taking any bytes and panicking where a
-//! promise is broken.
+//! The bodies of the fuzz targets: functions that take any bytes and panic if a promise is broken.
 //!
-//! The fuzz targets call these, and so do the tests, on the committed corpora. Nothing here decides what a
-//! program means; what is held is that the ways through the code agree with each other and that all of them
-//! end.
+//! The fuzz targets call them, and the tests run them on the committed corpora. They do not decide what a
+//! program means. They check that different ways through the code agree and that all of them end.
 
 mod answers;
 mod bodies;

@@ -1,14 +1,15 @@
-//! The body for snapshots, and the programs and snapshots that it begins with.
+//! The body for snapshots, and its programs and first inputs.
 
 use crate::drive::{DATA, Turns, USER, drive, fitting, is_limit, limited};
 use ilo_asm::build::{Options, build};
 use ilo_vm::{Datum, Run, Step};
 use std::sync::OnceLock;
 
-/// A snapshot: the first byte picks a program, the rest is sealed and restored; refused, or run to an end.
+/// A snapshot: the first byte selects a program, the rest is sealed and restored. It is refused, or the run
+/// continues to its end.
 ///
 /// # Panics
-/// When what was restored does not end, or has no snapshot that is restored again.
+/// If a restored run does not end, or its own snapshot is not restored.
 pub fn snapshot(data: &[u8]) {
     let Some((&pick, snapshot)) = data.split_first() else { return };
     let programs = suspending();
@@ -18,18 +19,18 @@ pub fn snapshot(data: &[u8]) {
     ilo_vm::seal(&mut sealed);
     let Ok(mut run) = Run::from_snapshot(program, &sealed, limited()) else { return };
     let mut again = Vec::new();
-    assert_eq!(run.snapshot(&mut again), Ok(()), "what was restored waits for an answer");
+    assert_eq!(run.snapshot(&mut again), Ok(()), "a restored run waits for an answer");
     if let Err(error) = Run::from_snapshot(program, &again, limited()) {
-        assert!(is_limit(error.code().as_str()), "what was restored is restored again: {error}");
+        assert!(is_limit(error.code().as_str()), "a restored run is restored again: {error}");
     }
     drive(&mut run, &mut Turns::new(data), None);
     assert!(matches!(run.step(), Step::Done(_)), "every run ends");
 }
 
-/// The examples that call tools, built.
+/// The examples that call tools, built and verified.
 ///
 /// # Panics
-/// When one does not build, which is a mistake of ours.
+/// If one does not build, which is a bug.
 pub fn suspending() -> &'static [ilo_vm::Program] {
     static PROGRAMS: OnceLock<Vec<ilo_vm::Program>> = OnceLock::new();
     PROGRAMS.get_or_init(|| {
@@ -49,10 +50,10 @@ pub fn suspending() -> &'static [ilo_vm::Program] {
     })
 }
 
-/// Inputs of [`snapshot`]: one of each of these programs at each of its calls.
+/// Inputs of [`snapshot`]: a snapshot of each of these programs at each of its calls.
 ///
 /// # Panics
-/// When a program does not start, which is a mistake of ours.
+/// If a program does not start, which is a bug.
 pub fn snapshots() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for (pick, program) in (0_u8..).zip(suspending()) {

@@ -1,10 +1,10 @@
-//! Every single-byte change and every truncation of bytecode: refused, or harmless.
+//! Tries every change of one byte and every truncation of bytecode: each is refused, or harmless.
 
-/// Holds [`crate::bodies::bytecode`] to each shortening of a program and to each change of one byte to one of
-/// `values`, which is given the byte; says how many there were.
+/// Runs [`crate::bodies::bytecode`] on each truncation of a program and on each change of one byte to one of
+/// the `values` for that byte. Returns how many there were.
 ///
 /// # Panics
-/// When one of them is neither refused nor harmless.
+/// If one of them is neither refused nor harmless.
 pub fn sweep<V: IntoIterator<Item = u8>>(bytes: &[u8], values: impl Fn(u8) -> V) -> u64 {
     let mut tried = 0;
     let mut changed = bytes.to_vec();

@@ -1,5 +1,5 @@
-//! The fuzz bodies on what is committed: their own corpora, the conformance corpus, the examples, and every
-//! change of a byte of the examples' bytecode.
+//! Runs the fuzz bodies on the committed inputs: their corpora, the conformance corpus, the examples, and
+//! changed bytecode.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,7 +7,7 @@ use ilo_asm::build::Notation;
 use ilo_fuzz::seeds::{bytecodes, seeds, sources};
 use ilo_fuzz::sweep::sweep;
 
-/// A body on all that its target begins with: its corpus, and what is made of the conformance corpus.
+/// Runs a body on the first inputs of its target.
 fn on_corpus(name: &str, body: fn(&[u8])) {
     body(b"");
     for seed in seeds(name) {
@@ -15,7 +15,7 @@ fn on_corpus(name: &str, body: fn(&[u8])) {
     }
 }
 
-/// One test each for the targets of that name.
+/// A test for each target.
 macro_rules! targets {
     ($($(#[$attribute:meta])* $name:ident)*) => {
         $($(#[$attribute])* #[test] fn $name() { on_corpus(stringify!($name), ilo_fuzz::$name); })*
@@ -47,7 +47,7 @@ fn every_cut_of_a_source_is_read() {
     }
 }
 
-/// Every truncation, and every byte changed in some ways; `sweep` changes it in all, which takes minutes.
+/// Every truncation, and every byte changed to some values; `sweep` tries all values, which takes minutes.
 #[test]
 fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
     let programs = bytecodes();

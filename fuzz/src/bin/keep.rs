@@ -1,8 +1,9 @@
-//! Chooses inputs of a fuzz target by coverage: `keep TARGET CONTROL CANDIDATES`, which `fuzz/keep.sh` calls. CONTROL is
-//! libFuzzer's record of a set cover merge: for each input, the features that it reaches.
+//! Chooses inputs of a fuzz target by coverage, for `fuzz/keep.sh`: `keep TARGET CONTROL CANDIDATES`. CONTROL
+//! is the control file of a set cover merge by libFuzzer, which lists the features that each input reaches.
 //!
-//! A greedy set cover takes the inputs in the folder CANDIDATES that reach edges which no other input does, and writes
-//! them to `fuzz/corpus/TARGET.txt`, unless they add less than one edge in a hundred. Prints a row.
+//! A greedy set cover chooses inputs in the folder CANDIDATES that reach further edges than all other inputs,
+//! and writes them to `fuzz/corpus/TARGET.txt`, unless they add less than 1 % of edges. Prints a row of a
+//! table.
 
 use ilo_fuzz::corpus::choose;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -10,12 +11,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-/// Features of an edge: an edge and one of eight ranges of how often it was taken.
+/// libFuzzer has eight features for an edge, each for a range of execution counts.
 const FEATURES: u32 = 8;
-/// The inputs of a target are worth their file if they add one edge to this many.
+/// The chosen inputs are kept if they add at least one edge to this many.
 const WORTH: usize = 100;
 
-/// What inputs reach: the edges of all that are not candidates, and those of each candidate.
+/// The edges that the first inputs reach, and those of each candidate.
 #[derive(Default)]
 struct Coverage {
     first: HashSet<u32>,
@@ -55,8 +56,8 @@ fn keep(target: &str, control: &str, candidates: &Path) -> io::Result<String> {
     Ok(format!("| `{target}` | {first} | {} | {reached} | {count} | {} |", all.len(), inputs.len()))
 }
 
-/// Reads a control file: the number of files, the number of those in the first folder, their names, then lines that
-/// begin with `FT`, the number of a file, and its features.
+/// Reads a control file: the number of files, the number of those in the first folder, the names of all, then
+/// for each file a line with `FT`, its number and its features.
 fn read(control: &str, candidates: &Path) -> Coverage {
     let mut coverage = Coverage::default();
     let mut lines = control.lines();
@@ -81,7 +82,8 @@ fn read(control: &str, candidates: &Path) -> Coverage {
     coverage
 }
 
-/// Candidates that reach together what all of them do, each time the one that adds most.
+/// Chooses candidates that together reach every edge that any of them does; the next is always the one that
+/// adds most.
 fn cover(coverage: &Coverage) -> Vec<&str> {
     let mut covered = coverage.first.clone();
     let mut left: Vec<(&str, Vec<u32>)> =

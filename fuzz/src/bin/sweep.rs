@@ -1,6 +1,6 @@
-//! Every single-byte change and every truncation of the bytecode of every program of the conformance corpus
-//! and the examples: `sweep [PART PARTS]`, all of it or one part of so many. Prints how many there were; a
-//! panic ends it.
+//! Tries every change of one byte and every truncation of the bytecode of all programs of the conformance
+//! corpus and the examples: `sweep [PART PARTS]`, all or one part of so many. Prints their number; a panic
+//! ends it.
 
 use ilo_fuzz::seeds::bytecodes;
 use ilo_fuzz::sweep::sweep;

@@ -1,8 +1,8 @@
-//! The oracle: a second evaluator, deliberately plain, that walks the syntax tree as it was read.
+//! The oracle: a second, simple evaluator of the syntax tree.
 //!
-//! Written from the specification alone, with values, arithmetic, rendering and failure rules of its own; it
-//! shares with the real way through no more than the reader and the tree. It is slow, it recurses, and it
-//! knows limits only as a reason to give up.
+//! It was written from the specification alone, with its own values, arithmetic, rendering and rules of
+//! failure. It shares only the reader and the tree with the machine. It is slow and recursive, and at a limit
+//! it gives up.
 
 mod eval;
 mod facts;
@@ -17,7 +17,7 @@ use ilo_asm::ast::File;
 
 pub use report::{Ending, Report};
 
-/// Runs a function of a file that passed the check.
+/// Runs a function of a checked file.
 pub fn run(
     file: &File<'_>,
     source: &str,

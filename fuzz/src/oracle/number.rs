@@ -1,6 +1,6 @@
 //! The oracle's arithmetic, and how it writes numbers as text (specification: 1.2).
 
-#![allow(clippy::cast_precision_loss, reason = "the nearest double is what the rules ask for")]
+#![allow(clippy::cast_precision_loss, reason = "the specification asks for the nearest double")]
 
 use ilo_asm::ast::Binary;
 use ilo_spec::error::Code;
