@@ -1,5 +1,5 @@
-//! Writes the first inputs of a fuzz target and its dictionary: `seeds TARGET FOLDER DICTIONARY`. Inputs are named
-//! `seed-NNNN` if they are made, and `named-NNNN` or `chosen-NNNN` if they are in `fuzz/corpus`.
+//! Writes the first inputs of a fuzz target and its dictionary: `seeds TARGET FOLDER DICTIONARY`. Inputs are
+//! named `seed-NNNN` if they are made, and `named-NNNN` or `chosen-NNNN` if they are in `fuzz/corpus`.
 
 use ilo_fuzz::corpus::{chosen, named};
 use ilo_fuzz::seeds::{dictionary, made};

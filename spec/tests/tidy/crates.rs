@@ -148,8 +148,8 @@ fn what_the_core_must_not_touch_stays_out_of_it() {
     // The VM is a pure function of program, input and answers.
     deny("vm/src", &["std::fs", "std::time", "std::thread", "std::env", "std::net", "std::io"], &[]);
     deny("spec/src", &["std::"], &[]);
-    // Of asm, JSON values are for the renderer of diagnostics, the catalogue and the command line; tests compare readers
-    // with serde.
+    // Of asm, JSON values are for the renderer of diagnostics, the catalogue and the command line; tests
+    // compare readers with serde.
     let json: Vec<&str> = below("asm/src", &[".rs"])
         .filter(|path| {
             let is_test = path.ends_with("/tests.rs") || path.contains("/tests/");
