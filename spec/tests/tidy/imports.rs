@@ -40,7 +40,11 @@ impl Rooms {
             for glob in &module.globs {
                 let line = module.paths.get(glob).copied().unwrap_or(1);
                 for word in &module.words {
-                    add(names.through_glob(at, glob, word), &[&glob[..], &[word.clone()]].concat(), line);
+                    add(
+                        names.through_glob(at, glob, word),
+                        &[&glob[..], std::slice::from_ref(word)].concat(),
+                        line,
+                    );
                 }
             }
         }

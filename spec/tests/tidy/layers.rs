@@ -67,13 +67,16 @@ impl Table {
 
     /// A table of the imports as they are.
     pub(crate) fn of(found: &Rooms) -> String {
-        let mut rows: BTreeMap<&str, String> =
-            found.rooms.iter().map(|room| (room.as_str(), String::new())).collect();
+        let mut rows: BTreeMap<&str, Vec<&str>> =
+            found.rooms.iter().map(|room| (room.as_str(), vec![])).collect();
         for import in &found.imports {
-            *rows.entry(&import.from).or_default() += &format!(" {}", import.to);
+            rows.entry(&import.from).or_default().push(&import.to);
         }
-        let lines = rows.into_iter().map(|(room, imports)| format!("{room}:{imports}\n"));
-        format!("today\n{}", lines.collect::<String>())
+        let row = |(room, imports): (&str, Vec<&str>)| {
+            format!("{room}: {}", imports.join(" ")).trim_end().to_owned()
+        };
+        let rows: Vec<String> = rows.into_iter().map(row).collect();
+        format!("today\n{}\n", rows.join("\n"))
     }
 
     /// What is wrong with the table, and with imports held against it.

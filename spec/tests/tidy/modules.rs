@@ -54,12 +54,7 @@ impl Modules {
         let mut modules = Modules::default();
         for file in files.keys() {
             let parts: Vec<&str> = file.split('/').collect();
-            let root = match parts[..] {
-                ["lib.rs" | "main.rs"] | ["bin", _, "main.rs"] => true,
-                ["bin", name] => name.ends_with(".rs"),
-                _ => false,
-            };
-            if root {
+            if matches!(parts[..], ["lib.rs" | "main.rs"] | ["bin", _] | ["bin", _, "main.rs"]) {
                 let at = modules.add(files, file, None);
                 if file == "lib.rs" {
                     modules.library = at;

@@ -31,13 +31,11 @@ fn a_room_imports_only_what_its_row_allows() {
         };
         let today = text.as_deref().is_none_or(|text| text.lines().any(|line| line.trim() == "today"));
         if today && std::env::var_os("UPDATE").is_some() {
-            let head: String = text
-                .iter()
-                .flat_map(|text| text.lines())
-                .take_while(|line| line.starts_with('#'))
-                .map(|line| format!("{line}\n"))
-                .collect();
-            fs::write(root().join(&table), head + &Table::of(&found)).unwrap();
+            // The comment at its top stays.
+            let text = text.unwrap_or_default();
+            let head: Vec<&str> =
+                text.split_inclusive('\n').take_while(|line| line.starts_with('#')).collect();
+            fs::write(root().join(&table), head.concat() + &Table::of(&found)).unwrap();
             continue;
         }
         match text.as_deref().map(Table::parse) {

@@ -183,12 +183,12 @@ mod tests {
 
     #[test]
     fn comments_strings_and_characters_are_apart_from_code() {
-        let source = r####"
+        let source = r###"
 let a = 'a'; // crate::one
 let b: &'static str = "crate::two \" // no";
 /* outer /* crate::three */ still */ let c = r##"crate::four "# "##;
 let d = b'\''; let e = '"'; let f = b"x"; r#type 0x1f 1_000.5
-"####;
+"###;
         let words = of(Kind::Ident, source);
         assert!(!words.iter().any(|word| word == "crate"), "{words:?}");
         assert!(["f", "type", "c"].iter().all(|word| words.iter().any(|found| found == word)), "{words:?}");
