@@ -47,13 +47,17 @@ fn every_cut_of_a_source_is_read() {
     }
 }
 
-/// Every truncation, and every byte changed to some values; `sweep` tries all values, which takes minutes.
+/// Every truncation, and every byte changed to two of five values, which depend on the program. `.ci/run`
+/// sweeps some programs with every value; all programs take minutes.
 #[test]
 fn every_changed_byte_of_bytecode_is_refused_or_harmless() {
     let programs = bytecodes();
     assert!(programs.len() > 300);
-    for bytes in programs {
-        sweep(&bytes, |byte| [0, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1), !byte]);
+    for (number, bytes) in programs.into_iter().enumerate() {
+        sweep(&bytes, |byte| {
+            let values = [0, 0xff, byte.wrapping_add(1), byte.wrapping_sub(1), !byte];
+            [values[number % 5], values[(number + 2) % 5]]
+        });
     }
 }
 
