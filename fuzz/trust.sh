@@ -46,7 +46,7 @@ part 'the fuel that each instruction is charged' 'test result' \
 part 'memory of runs that fill their limit' 'loop results' \
     cargo test --locked "${fuzz[@]}" --test memory -- --nocapture
 part 'fuzz bodies on their corpora' 'test result' cargo test --quiet --locked "${fuzz[@]}" --test corpora
-part 'one in forty programs with every byte changed to every value' 'refused or harmless' \
+part 'one in forty programs and snapshots with every byte changed to every value' 'refused or harmless' \
     cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin sweep -- 0 40
 part 'random programs against the oracle' 'programs agree' fuzz/oracle.sh "${PROGRAMS:-100000}"
 part 'time for a unit of fuel, the dearest' '^\| .* [0-9]' cargo run --quiet --locked --profile checked "${fuzz[@]}" --bin fuel
