@@ -33,7 +33,7 @@ pub(super) fn whole(number: Number) -> Option<i128> {
     match number {
         Number::Int(int) => Some(int.into()),
         // `-0` does not parse as an integer.
-        Number::Double(double) if double == 0.0 => Some(0),
+        Number::Double(0.0) => Some(0),
         Number::Double(double) if double.fract() == 0.0 => {
             Some(format!("{double:.0}").parse().unwrap_or(if double > 0.0 { i128::MAX } else { i128::MIN }))
         }
