@@ -7,15 +7,16 @@
 
 mod absent;
 mod bindings;
-mod branches;
 mod calls;
 mod choices;
 mod lints;
 mod loops;
 mod names;
+mod offer;
 mod operations;
 mod programs;
 mod returns;
+mod shapes;
 mod signatures;
 mod table;
 #[cfg(test)]
