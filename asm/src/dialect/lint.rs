@@ -23,6 +23,7 @@ pub(crate) enum Place {
 }
 
 /// Something that was read.
+#[derive(Clone, Copy)]
 pub(crate) enum Seen<'s, 'a> {
     /// A text.
     Text(&'s Node<'a>, &'s Template<'a>, Place),

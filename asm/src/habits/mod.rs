@@ -12,6 +12,7 @@ mod choices;
 mod lints;
 mod loops;
 mod names;
+mod offer;
 mod operations;
 mod programs;
 mod returns;

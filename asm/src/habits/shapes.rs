@@ -154,15 +154,15 @@ impl<'a> Walk<'_, 'a> {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// The name of a server's tool without all of its address.
+    /// The name of a server's tool without all of `mcp://`.
     pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
-        let meant = meant_address(node.text()?)?;
+        let name = meant_address(node.text()?)?;
         let message = format!("a tool of a server is `{ADDRESS}`");
         let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
-            .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
-        wrong.fix = rename(node, &meant);
+            .expected(format!("`{name}`"), format!("`{}`", shown(node)));
+        wrong.fix = rename(node, &name);
         self.diagnostics.push(wrong);
-        Some(self.text_at(&meant, node))
+        Some(self.text_at(&name, node))
     }
 
     /// A name that is bound as `$name` or `${name}`.
