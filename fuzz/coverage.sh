@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Branch coverage of what stands between the outside and the machine: fuzz/coverage.sh [PROGRAMS].
-# Runs the tests of spec, asm, vm and fuzz, instrumented, and prints for each of these files how many branches there are
-# and which were not taken; fuzz/RESULTS.md says why for each. Then the generated programs alone (20,000 where nothing is
-# said) on lowering. Needs a nightly toolchain, which can tell branches, and llvm-profdata and llvm-cov (Debian: llvm-19;
-# LLVM names the folder of others).
+# Branch coverage of the code between untrusted input and the machine: fuzz/coverage.sh [PROGRAMS].
+# Runs the instrumented tests of spec, asm, vm and fuzz, and prints for each of these files its branches and those that were
+# not taken; fuzz/RESULTS.md says why for each. Then it does the same for lowering with generated programs alone (20,000 by
+# default). Needs a nightly toolchain, which can count branches, and llvm-profdata and llvm-cov (Debian: llvm-19; the
+# variable LLVM names the folder of others).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 programs=${1:-20000}
@@ -15,7 +15,7 @@ checked=(vm/src/verify.rs vm/src/verify/flow.rs vm/src/verify/operands.rs vm/src
 profiles=$CARGO_TARGET_DIR/profiles
 rm -rf "$profiles"
 mkdir -p "$profiles"
-# Where build scripts and macros leave theirs.
+# The profiles of build scripts and macros.
 export LLVM_PROFILE_FILE=$profiles/build-%p.raw
 
 packages=(-p ilo-spec -p ilo-asm -p ilo-vm -p ilo-fuzz --no-default-features)
@@ -34,19 +34,19 @@ done
 "$llvm/llvm-profdata" merge -sparse -o "$profiles/tests.data" "$profiles"/test-*.raw
 "$llvm/llvm-profdata" merge -sparse -o "$profiles/oracle.data" "$profiles"/oracle-*.raw
 
-# A row for a file: of each condition, both ways, in whichever instance of a generic function; lines of those not taken.
+# Prints the row of a file. A condition has two branches, each taken if any instance of a generic function takes it.
 row() {
     local data=$1 file=$2
     shift 2
     "$llvm/llvm-cov" export -skip-functions -instr-profile="$data" "$@" -sources "$PWD/$file" 2>/dev/null |
-        # A file without a branch is no failure.
+        # A file without branches is not an error.
         { grep -oE '\[[0-9]+(,[0-9]+){8}\]' || true; } | tr -d '[]' |
         awk -F, -v file="$file" '
-            { key = $1 " " $2 " " $3 " " $4; line[key] = $1; yes[key] += $5; no[key] += $6 }
+            { key = $1 " " $2 " " $3 " " $4; line[key] = $1; true[key] += $5; false[key] += $6 }
             END {
                 for (key in line) {
-                    all += 2; taken += (yes[key] > 0) + (no[key] > 0)
-                    if (!yes[key] || !no[key]) lines = lines " " line[key]
+                    all += 2; taken += (true[key] > 0) + (false[key] > 0)
+                    if (!true[key] || !false[key]) lines = lines " " line[key]
                 }
                 printf "| `%s` | %d | %d |%s |\n", file, all, taken, lines == "" ? " none" : lines
             }'

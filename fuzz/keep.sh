@@ -1,31 +1,40 @@
 #!/usr/bin/env bash
-# Takes what fuzz/run.sh found into fuzz/corpus: fuzz/keep.sh [TARGET...]. Of each target's inputs, what `seeds` makes
-# left out, libFuzzer picks a small set that reaches the same edges; of these the smallest are kept, at most
-# FUZZ_KEEP_BYTES (100,000) of a target and FUZZ_KEEP_FILES (200).
+# Chooses the inputs of fuzz/corpus/TARGET.txt by coverage: fuzz/keep.sh [TARGET...], all targets by default.
+#
+# Candidates are the inputs that are there and those that fuzz/run.sh found (fuzz/found). What the tests run anyway comes
+# first: what `seeds` makes of the conformance corpus, and the inputs in fuzz/corpus/TARGET, which have names and stay. Of
+# the candidates a greedy set cover takes those that reach further edges. The row of a target gives the edges of what comes
+# first, of all inputs, and of those that are kept.
+#
+# Needs the targets as fuzz/run.sh built them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
-built=$folder/x86_64-unknown-linux-gnu/release
 targets=("$@")
 if [ $# = 0 ]; then
-    for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
+    # Notations first: their inputs are among the seeds of others.
+    targets=(id_text tool_calling constrained workflow mcp)
+    for file in fuzz/fuzz_targets/*.rs; do
+        case " ${targets[*]} " in *" $(basename "$file" .rs) "*) ;; *) targets+=("$(basename "$file" .rs)") ;; esac
+    done
 fi
+cargo build --quiet --locked -p ilo-fuzz --no-default-features --bin seeds --bin keep
+programs=${CARGO_TARGET_DIR:-$PWD/target}/debug
+built=${CARGO_TARGET_DIR:-$PWD/target}/fuzz/x86_64-unknown-linux-gnu/release
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+echo '| target | edges at first | of all inputs | of those kept | candidates | kept |'
+echo '|---|---|---|---|---|---|'
 for target in "${targets[@]}"; do
-    [ -d "$folder/inputs/$target" ] || continue
-    first=$folder/first/$target found=$folder/found/$target
-    rm -rf "$first" "$found"
-    mkdir -p "$first" "$found" "fuzz/corpus/$target"
-    cp "$folder/inputs/$target"/seed-* "$first" 2>/dev/null || true
-    # What the seeds reach goes first, so that only what reaches more is taken on top of it.
-    cp -r "$first/." "$found"
-    before=$(find "$found" -type f | wc -l)
-    "$built/$target" -set_cover_merge=1 -timeout=20 -rss_limit_mb=2048 "$found" "$folder/inputs/$target" >"$folder/$target-keep.log" 2>&1
-    size=0 files=0
-    while read -r bytes path; do
-        case $(basename "$path") in seed-*) continue ;; esac
-        size=$((size + bytes)) files=$((files + 1))
-        if [ $size -gt "${FUZZ_KEEP_BYTES:-100000}" ] || [ $files -gt "${FUZZ_KEEP_FILES:-200}" ]; then break; fi
-        cp "$path" "fuzz/corpus/$target/"
-    done < <(find "$found" -type f -printf '%s %p\n' | sort -n)
-    echo "$target: $(find "$found" -type f | wc -l) with $before first, $(find "fuzz/corpus/$target" -type f | wc -l) kept"
+    mkdir -p "$work/all" "$work/first" "$work/candidates"
+    "$programs/seeds" "$target" "$work/all" "$work/words"
+    find "$work/all" -name 'chosen-*' -exec mv -t "$work/candidates" {} +
+    find "$work/all" -type f -exec mv -t "$work/first" {} +
+    if [ -d "fuzz/found/$target" ]; then
+        find "fuzz/found/$target" -type f ! -name '*-*' -exec cp -t "$work/candidates" {} +
+    fi
+    "$built/$target" -set_cover_merge=1 -merge_control_file="$work/control" -timeout=20 -rss_limit_mb=2048 \
+        "$work/first" "$work/candidates" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    "$programs/keep" "$target" "$work/control" "$work/candidates"
+    rm -rf "${work:?}"/*
 done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Mutation testing of what stands between the outside and the machine: fuzz/mutants.sh [FILE...], where nothing is said
-# the verifier, the budget, the flow analysis and the decoder. Prints, for each file, the mutants that were caught, that
-# did not build or ran out of time, and that no test noticed; RESULTS.md says why for each of these. An hour of two cores.
-# Needs `cargo install cargo-mutants`.
+# Mutation testing of the code between untrusted input and the machine: fuzz/mutants.sh [FILE...], by default the
+# verifier, the budget, the flow analysis and the decoder. Prints for each file the mutants that were caught, that did not
+# build or ran out of time, and that no test noticed; RESULTS.md says why for each of the last. Takes an hour on two cores.
+# Needs cargo-mutants.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=("$@")
@@ -16,7 +16,7 @@ export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
 echo '| file | mutants | caught | unviable | timed out | missed |'
 echo '|---|---|---|---|---|---|'
 for file in "${files[@]}"; do
-    # The tests that are about the file; the longest of them, which changes every byte, is left to the sweep.
+    # The tests that concern the file, without the longest, which changes every byte; `--bin sweep` does that.
     case $file in
         vm/src/budget.rs) package=ilo-vm tests=(budget fuel_costs limits collection instructions snapshot) ;;
         vm/*) package=ilo-vm tests=(verifier_rules verifier_boundaries verifier programs fused_instructions) ;;

@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
-# Searches with the fuzz targets: fuzz/run.sh [SECONDS [TARGET...]], 60 seconds for each target where nothing is said.
-# It builds them (a nightly toolchain, cargo-fuzz), begins with what `seeds` makes and the committed corpora, and prints a
-# table of what was run: edges after an eighth, a quarter, a half and all of the time, features at the end. What is found
-# stays in fuzz/inputs below the target directory, so that the next search goes on there; an input that breaks a promise
-# goes to fuzz/artifacts there, and the script then ends with 1.
-#   FUZZ_SANITIZER=address   with a sanitizer (else without: no unsafe code is ours)
+# Searches with the fuzz targets: fuzz/run.sh [SECONDS [TARGET...]], 60 seconds for each target by default. Builds them
+# (needs a nightly toolchain and cargo-fuzz), starts from what `seeds` makes and from fuzz/corpus, and prints a table:
+# executions, edges after an eighth, a quarter, a half and all of the time, features at the end. Inputs that it finds stay
+# in fuzz/found, where the next search goes on; an input that breaks a promise goes to fuzz/artifacts, and the script exits
+# with 1. Git ignores both folders.
+#   FUZZ_SANITIZER=address   builds with a sanitizer (none by default: the workspace has no unsafe code)
 #   FUZZ_BUILT=1             takes the targets as they were built last
-#   FUZZ_INPUTS=FOLDER       goes on from the inputs in that folder, and leaves those that it finds there
-#   FUZZ_KEEP=1              ends with fuzz/keep.sh, which takes few inputs with the same edges into fuzz/corpus
+#   FUZZ_FOUND=FOLDER        a folder outside the repository, or one that git ignores, instead of fuzz/found
+#   FUZZ_KEEP=1              runs fuzz/keep.sh at the end, which reduces what was found into fuzz/corpus
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 shift || true
 folder=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 built=$folder/x86_64-unknown-linux-gnu/release
-inputs=${FUZZ_INPUTS:-$folder/inputs}
-mkdir -p "$folder/artifacts"
+found=${FUZZ_FOUND:-fuzz/found}
+mkdir -p fuzz/artifacts "$found"
+# What a search finds must not land in a commit.
+if git -C "$found" rev-parse --is-inside-work-tree >/dev/null 2>&1 && ! git check-ignore -q "$found/."; then
+    echo "$found is in the repository and git does not ignore it" >&2
+    exit 2
+fi
 targets=("$@")
 if [ $# = 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
@@ -23,11 +28,11 @@ fi
 
 [ "${FUZZ_BUILT:-}" = 1 ] || cargo build --quiet --locked -p ilo-fuzz --no-default-features --bin seeds
 seeds=${CARGO_TARGET_DIR:-$PWD/target}/debug/seeds
-# Linking in one piece would take longer than it gains.
+# Fat LTO would take longer to build than a search gains.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 if [ "${FUZZ_BUILT:-}" != 1 ]; then
-    # One by one: what is no target does not link with what a target is instrumented with. Those that need no host are
-    # built without it, which takes a fifth of the time.
+    # One by one: binaries that are not targets do not link with the instrumentation. Targets that do not need the host
+    # are built without it, which takes a fifth of the time.
     for target in "${targets[@]}"; do
         host=(--no-default-features)
         case $target in json | tools_file | mcp_answer | mcp_messages) host=() ;; esac
@@ -36,7 +41,7 @@ if [ "${FUZZ_BUILT:-}" != 1 ]; then
     done
 fi
 
-# The last edges and features that were told at most so many seconds after the first line: at SECONDS FILE.
+# The last edges and features that were printed within so many seconds of the first line: at SECONDS FILE.
 at() {
     awk -v limit="$1" 'NR == 1 { begin = $1 } $1 - begin <= limit && match($0, /cov: [0-9]+ ft: [0-9]+/) {
         split(substr($0, RSTART, RLENGTH), parts, " "); edges = parts[2]; features = parts[4]
@@ -47,12 +52,12 @@ echo '| target | seconds | executions | edges at 1/8 | 1/4 | 1/2 | all | feature
 echo '|---|---|---|---|---|---|---|---|---|'
 failed=0
 for target in "${targets[@]}"; do
-    work=$inputs/$target
+    work=$found/$target
     log=$folder/$target.log
     "$seeds" "$target" "$work" "$folder/$target.dict"
-    # A time before every line, for the curve.
+    # Each line is prefixed with the time, for the growth of edges.
     { "$built/$target" "$work" -dict="$folder/$target.dict" -max_len=4096 -max_total_time="$seconds" -timeout=20 \
-        -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$folder/artifacts/$target-" 2>&1 || echo FAILED; } |
+        -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="fuzz/artifacts/$target-" 2>&1 || echo FAILED; } |
         while IFS= read -r line; do printf '%s %s\n' "$EPOCHSECONDS" "$line"; done >"$log"
     if grep -aq ' FAILED$' "$log"; then
         failed=1

@@ -1,9 +1,9 @@
-//! The syntax tree that every notation becomes.
+//! The syntax tree, which is the same for all notations.
 //!
-//! Nodes live in a [`bumpalo`] arena and borrow names from it or from the source. Slots are dense: the reader numbers
-//! them by first appearance, parameters first. Calls and loops carry dense numbers, so that what checking finds out about
-//! them is a plain array. A reader promises that nesting is at most [`ilo_spec::limits::NESTING`], which is what lets
-//! passes over the tree recurse.
+//! Nodes are in a [`bumpalo`] arena and borrow names from it or from the source. Slots are dense: the reader
+//! numbers them by first appearance, parameters first. Calls and loops have dense numbers, so that facts
+//! about them are plain arrays. A reader guarantees that nesting is at most [`ilo_spec::limits::NESTING`], so
+//! passes over the tree may recurse.
 
 use crate::notation::Notation;
 use crate::span::Span;
@@ -16,7 +16,7 @@ use ilo_spec::types::{Base, Output, Type};
 pub struct Name<'a> {
     /// The name.
     pub text: &'a str,
-    /// Where it was written, or the id that stands for it.
+    /// Where the source writes it, or the number that refers to it.
     pub span: Span,
 }
 
@@ -46,31 +46,31 @@ pub struct Function<'a> {
     pub name: Name<'a>,
     /// Its parameters, which fill slots 0, 1, ….
     pub parameters: &'a [Parameter<'a>],
-    /// What it gives back.
+    /// Its output type.
     pub output: OutputName<'a>,
-    /// What is known of each slot.
+    /// The number and name of each slot.
     pub slots: &'a [SlotInfo<'a>],
-    /// The complete list of what it may call, where it gives one.
+    /// All tools and functions that it may call, where it lists them.
     pub allowed: Option<&'a [Name<'a>]>,
     /// Its statements.
     pub body: Block<'a>,
-    /// The places of expressions that the reader warned about because they are most likely meant as something else. Where
-    /// a type error follows from one, checking reports the error in place of the warning.
+    /// The places of expressions that the reader warned about because they are most likely meant as something
+    /// else. Where a type error follows from one, checking reports the error in place of the warning.
     pub suspects: &'a [Span],
     /// How many CALLs it has.
     pub calls: u32,
     /// How many FORs it has.
     pub loops: u32,
-    /// The notation that it was written in, whose words messages use.
+    /// The notation of the source, whose terms messages use.
     pub notation: Notation,
     /// The header.
     pub span: Span,
 }
 
-/// What is known of a slot.
+/// How the source names a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotInfo<'a> {
-    /// The number in the source, where the notation numbers slots; a slot without one has a name.
+    /// The number in the source, where the notation numbers slots; a slot without a number has a name.
     pub number: Option<u32>,
     /// The name, where it has one.
     pub name: Option<&'a str>,
@@ -134,7 +134,7 @@ impl Block<'_> {
         self.statements.iter().all(Stmt::completes)
     }
 
-    /// Whether something in it binds a slot; what never comes to a value binds none.
+    /// Whether something in it binds a slot. A block that never completes binds none.
     pub fn binds(&self, slot: Slot) -> bool {
         let control = |control: &Control<'_>| match control {
             Control::If(node) => {
@@ -158,7 +158,7 @@ impl Block<'_> {
 }
 
 impl<'a> Block<'a> {
-    /// Whether something in it reads a slot or takes it apart.
+    /// Whether something in it reads or matches a slot.
     pub fn uses(&self, slot: Slot) -> bool {
         let control = |control: &Control<'a>| match control {
             Control::If(node) => {
@@ -182,7 +182,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Hands each call in it to `each`, rollbacks too, a call before those in its arguments.
+    /// Passes each call in it to `each`, rollbacks included, a call before those in its arguments.
     pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         for statement in self.statements {
             match &statement.kind {
@@ -201,7 +201,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether something in it reads a slot, takes it apart or binds it.
+    /// Whether something in it reads, matches or binds a slot.
     pub fn touches(&self, slot: Slot) -> bool {
         self.binds(slot) || self.uses(slot)
     }
@@ -262,7 +262,7 @@ pub enum Bound<'a> {
     Control(Control<'a>),
 }
 
-/// The three ways out of a function with a value or a failure.
+/// The three kinds of return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReturnKind {
     /// A plain value.
@@ -285,7 +285,7 @@ pub enum Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Whether some path comes out of it.
+    /// Whether some path reaches its end.
     pub fn completes(&self) -> bool {
         let arm = |arm: &Option<Arm<'_>>| arm.as_ref().is_some_and(|arm| arm.body.completes());
         match self {
@@ -431,6 +431,18 @@ pub enum Literal<'a> {
     Text(&'a str),
 }
 
+impl Literal<'_> {
+    /// Its type.
+    pub const fn ty(self) -> Type {
+        match self {
+            Literal::Nil => Type::NIL,
+            Literal::Bool(_) => Type::BOOL,
+            Literal::Number(_) => Type::NUMBER,
+            Literal::Text(_) => Type::TEXT,
+        }
+    }
+}
+
 /// An operator of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the text instruction of that name")]
@@ -503,7 +515,7 @@ impl Binary {
 pub struct Call<'a> {
     /// Its number in the function.
     pub id: CallId,
-    /// What is called.
+    /// The tool or function.
     pub tool: Name<'a>,
     /// The arguments, no name twice.
     pub arguments: &'a [Field<'a>],
@@ -550,7 +562,7 @@ impl<'a> Expr<'a> {
         found
     }
 
-    /// Whether a call is made in it.
+    /// Whether it makes a call.
     pub fn calls(&self) -> bool {
         let mut found = matches!(self.kind, ExprKind::Call(_));
         self.children(|child| found |= child.calls());
@@ -564,7 +576,7 @@ impl<'a> Expr<'a> {
         self.children(|child| child.each_call(each));
     }
 
-    /// Hands each operand to `each`, in the order of evaluation.
+    /// Passes each operand to `each`, in the order of evaluation.
     pub fn children(&self, mut each: impl FnMut(&Expr<'a>)) {
         match self.kind {
             ExprKind::Ref(_) | ExprKind::Literal(_) => {}

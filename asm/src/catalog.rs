@@ -1,9 +1,9 @@
-//! What tools there are and what they take: the one home of what a tool is called.
+//! The available tools, their signatures, and the one home of how tools are named.
 //!
-//! [`Catalog::lookup`] serves the checker, planning and the dispatch of calls, and alone knows the forms of `mcp://`.
-//! A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live servers. It does not say
-//! where a tool runs, and it does not validate values: of a JSON Schema it keeps names, what is required, and types, of
-//! that of an answer its fields too.
+//! [`Catalog::lookup`] serves checking, planning and the dispatch of calls; the forms of `mcp://` are in
+//! `name` alone. A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live
+//! servers. It does not know where a tool runs, and it does not validate values: of a JSON Schema it keeps
+//! names, required names and types, and of that of an answer the fields too.
 
 mod fields;
 mod name;
@@ -33,13 +33,13 @@ pub struct Tool {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// The arguments that are known, sorted by name.
+    /// The listed arguments, sorted by name.
     pub arguments: Vec<Argument>,
-    /// Whether it takes arguments beyond those.
+    /// Whether it takes arguments that are not listed.
     pub open: bool,
-    /// What it gives.
+    /// The type of its answer.
     pub output: Inferred,
-    /// Which fields that has.
+    /// The fields of its answer.
     pub fields: Fields,
     /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
     pub signature: String,
@@ -52,15 +52,15 @@ pub struct Argument {
     pub name: String,
     /// Whether a call must give it.
     pub required: bool,
-    /// What it takes.
+    /// Its type.
     pub ty: Inferred,
 }
 
 impl Tool {
     /// A tool with the JSON Schemas of its input and output, where it has them.
     ///
-    /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema that lists
-    /// properties takes no others unless it says so.
+    /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema
+    /// that lists properties takes no others unless it says so.
     pub fn new(
         name: &str,
         description: Option<String>,
@@ -116,7 +116,7 @@ fn is_open(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// What a schema's value is, as far as one plain `type` says it.
+/// The type of a schema's value, as far as one plain `type` gives it.
 fn schema_type(schema: &Value) -> Inferred {
     let mut schema = schema;
     let mut lists = 0;
@@ -143,8 +143,8 @@ fn schema_type(schema: &Value) -> Inferred {
     }
 }
 
-/// The schema of what a program sees of a tool's result. Some servers wrap a plain result in a record of one field and
-/// flag it; a program sees it bare.
+/// The schema of the part of a tool's result that a program gets. Some servers put a plain result into a
+/// record of one field and mark it; a program gets the plain result.
 fn output_schema(schema: &Value) -> &Value {
     match schema.get("x-fastmcp-wrap-result") {
         Some(Value::Bool(true)) => schema.pointer("/properties/result").unwrap_or(&Value::Null),
@@ -152,16 +152,16 @@ fn output_schema(schema: &Value) -> &Value {
     }
 }
 
-/// What a name in a program stands for.
+/// What a name in a program refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup<'c> {
     /// This tool.
     Found(&'c Tool),
     /// A bare name that several servers have.
     Ambiguous(Vec<&'c Tool>),
-    /// Perhaps a tool of a server that is there, whose tools are not known.
+    /// Perhaps a tool of a server whose tools are not listed.
     Unlisted,
-    /// A tool that is there, by its own name, and that programs may not call.
+    /// A tool that exists, by its own name, and that programs may not call.
     Withheld(&'c str),
     /// No tool.
     Unknown,
@@ -175,7 +175,7 @@ pub struct Catalog {
     /// Tools of servers by the name without the server.
     by_bare: HashMap<String, Vec<usize>>,
     servers: HashSet<String>,
-    /// Servers whose tools are not known.
+    /// Servers whose tools are not listed.
     unlisted: HashSet<String>,
     /// The names of tools that programs may not call, by themselves and without their server.
     withheld: HashMap<String, String>,
@@ -232,16 +232,16 @@ impl Catalog {
         true
     }
 
-    /// Says that a server is there; whether its tools are those that are inserted, or are not known.
+    /// Adds a server; `listed` where its tools are those that are inserted, else they are unknown.
     pub fn insert_server(&mut self, server: &str, listed: bool) {
         let kind = if listed { &mut self.servers } else { &mut self.unlisted };
         kind.insert(server.to_owned());
     }
 
-    /// Says that a tool is there which programs may not call, so that who calls it is told so.
+    /// Adds a tool that programs may not call, so that a call of it gets an error that explains this.
     pub fn withhold(&mut self, name: &str) {
-        for known in [name, bare(name)] {
-            self.withheld.entry(known.to_owned()).or_insert_with(|| name.to_owned());
+        for form in [name, bare(name)] {
+            self.withheld.entry(form.to_owned()).or_insert_with(|| name.to_owned());
         }
     }
 
@@ -252,8 +252,9 @@ impl Catalog {
 
     /// Finds the tool that a program means.
     ///
-    /// A tool's own name comes first. A bare name also finds the one server's tool of that name, and a tool without a
-    /// server answers for `mcp://server/tool` while no server of that name is there.
+    /// A tool's own name comes first. A bare name also finds a server's tool of that name if only one server
+    /// has one, and a tool without a server answers for `mcp://server/tool` while there is no server of that
+    /// name.
     pub fn lookup(&self, name: &str) -> Lookup<'_> {
         let own = |name: &str| self.by_name.get(name).and_then(|&index| self.tools.get(index));
         if let Some(tool) = own(name) {
@@ -294,7 +295,7 @@ pub enum CatalogError {
     Json(String),
     /// It is neither a list of tools nor a record with one.
     NoTools,
-    /// It says where tools are, as a host's tools file does, and not what they take.
+    /// It gives the locations of tools, as a host's tools file does, and not their signatures.
     ToolsFile,
     /// An entry is not a tool.
     Tool {
@@ -376,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_withheld_is_told_as_such() {
+    fn a_tool_that_is_withheld_is_found_as_such() {
         let mut tools = catalog(&["mcp://files/read", "mcp://notes/delete"]);
         tools.withhold("mcp://files/delete");
         tools.withhold("mcp://files/move");
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_there_is_not_stood_in_for() {
+    fn no_other_tool_answers_for_a_server_that_exists() {
         let mut tools = catalog(&["get-user"]);
         found(&tools, "mcp://users/get-user", &["get-user"]);
         tools.insert_server("users", false);

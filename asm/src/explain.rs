@@ -1,12 +1,13 @@
-//! What an error code means, with a wrong and a right example: the pages of the specification, cut by code.
+//! The explanation of each error code, with a wrong and a right example: the pages of the specification by
+//! code.
 
 use crate::notation::Notation;
 use ilo_spec::error::Code;
 
 const PAGES: &str = ilo_spec::error::PAGES;
 
-/// The page of a code, as Markdown without its title, or the chapter that tells of it and its like; `None` where the
-/// code is unknown.
+/// The page of a code as Markdown without its title, or the chapter that covers it together with similar
+/// codes; `None` for an unknown code.
 pub fn explain(code: &str) -> Option<&'static str> {
     let known = Code::ALL.iter().find(|known| known.as_str() == code)?;
     let title = format!("\n## {known}\n");
@@ -14,9 +15,9 @@ pub fn explain(code: &str) -> Option<&'static str> {
         let page = page.split("\n# ").next().unwrap_or(page);
         return Some(page.split("\n## ").next().unwrap_or(page).trim());
     }
-    let told = format!("`{known}`");
+    let listed = format!("`{known}`");
     let chapter =
-        PAGES.split("\n# ").find(|chapter| !chapter.contains("\n## ") && chapter.contains(&told))?;
+        PAGES.split("\n# ").find(|chapter| !chapter.contains("\n## ") && chapter.contains(&listed))?;
     chapter.split_once('\n').map(|(_, text)| text.trim())
 }
 
@@ -29,8 +30,8 @@ pub struct Example<'p> {
     pub source: &'p str,
 }
 
-/// The programs of a page below the heading `Wrong` or `Right`. A fence's last word names the notation; `ilo` is
-/// integer-ID text.
+/// The programs of a page below the heading `Wrong` or `Right`. A fence's last word names the notation; `ilo`
+/// is integer-ID text.
 pub fn examples<'p>(page: &'p str, heading: &str) -> Vec<Example<'p>> {
     let Some((_, rest)) = page.split_once(&format!("### {heading}\n")) else { return Vec::new() };
     let part = rest.split("\n### ").next().unwrap_or(rest);

@@ -41,7 +41,8 @@ impl Span {
 pub struct Lines<'s> {
     source: &'s str,
     starts: Vec<u32>,
-    /// The last place that was asked for: its offset and column. Places in order cost no more than the source.
+    /// The last place that was asked for: its offset and column. Places in order cost no more than the
+    /// source.
     last: Cell<(u32, u32)>,
 }
 
@@ -67,7 +68,8 @@ impl<'s> Lines<'s> {
         Lines { source, starts: core::iter::once(0).chain(starts).collect(), last: Cell::new((0, 1)) }
     }
 
-    /// The line and column of an offset. Costs the length of the line, or the way from the place asked for before.
+    /// The line and column of an offset. Costs the length of the line, or the way from the place asked for
+    /// before.
     pub fn place(&self, offset: u32) -> Place {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let line = self.starts.partition_point(|&start| start <= offset).max(1);

@@ -10,8 +10,8 @@ use common::function;
 use ilo_asm::build::{Options, build};
 use std::fmt::Write as _;
 
-const SMALL: usize = 16 << 10;
-const TIMES: usize = 16;
+const SMALL: usize = 8 << 10;
+const TIMES: usize = 8;
 
 /// Makes a source of about so many bytes.
 type Make = fn(usize) -> String;
@@ -238,7 +238,7 @@ fn memory_and_allocations_grow_with_the_source() {
         let ((bytes, count), (most_bytes, most_count)) = (cost(&small), cost(&large));
         // Lists double as they grow, so sizes are met to within a factor of two; what a build takes anyway is left out.
         let within = |few: u64, many: u64, free: u64| many <= few.max(free) * 2 * TIMES as u64;
-        if !within(bytes, most_bytes, 64 << 10) || !within(count, most_count, 100) {
+        if !within(bytes, most_bytes, 32 << 10) || !within(count, most_count, 100) {
             let _ =
                 writeln!(wrong, "{name}: {bytes} to {most_bytes} bytes, {count} to {most_count} allocations");
         }

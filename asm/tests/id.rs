@@ -1,4 +1,4 @@
-//! The integer-ID notation: each `id/*.ilo` is read, and what the reader says of it stands beside it in `.txt`.
+//! The integer-ID notation: each `id/*.ilo` is read, and its diagnostics are beside it in `.txt`.
 //!
 //! With `ILO_BLESS=1` the expected files are written anew; read them before keeping them.
 
@@ -38,7 +38,7 @@ fn show(lines: &Lines<'_>, source: &str, diagnostic: &Diagnostic, out: &mut Stri
 }
 
 /// All diagnostics of a source.
-fn say(source: &str) -> String {
+fn diagnose(source: &str) -> String {
     read(source, |_, diagnostics| {
         let lines = Lines::new(source);
         let mut out = String::new();
@@ -61,7 +61,7 @@ fn each_source_gets_its_diagnostics() {
             continue;
         }
         cases += 1;
-        let found = say(&std::fs::read_to_string(&path).unwrap());
+        let found = diagnose(&std::fs::read_to_string(&path).unwrap());
         let beside = path.with_extension("txt");
         if bless {
             std::fs::write(&beside, &found).unwrap();

@@ -1,14 +1,16 @@
 //! Measures ilo and other engines side by side in one run and holds every ratio against its target.
 //!
-//! Each engine, ilo too, is a process that answers one line protocol, so all pay the same for it. Batches alternate
-//! between engines, since the machine may be shared; figures are medians of thread CPU time. Engines that do not build
-//! here are named as absent, and the rest goes on. Nothing is measured before all agree on what each program comes to.
+//! Each engine, ilo too, is a process that answers one line protocol, so all pay the same for it. Batches
+//! alternate between engines, since the machine may be shared; figures are medians of thread CPU time.
+//! Engines that do not build here are named as absent, and the rest goes on. Nothing is measured before all
+//! agree on what each program comes to.
 
 mod engine;
 mod measure;
 mod ours;
 mod peers;
 mod report;
+mod row;
 mod rows;
 mod suspended;
 

@@ -3,7 +3,8 @@
 use crate::engine::Engine;
 use std::collections::BTreeMap;
 
-/// How long a batch is to take, in ns: long beside what a line costs, short beside what others do on the machine.
+/// How long a batch is to take, in ns: long beside what a line costs, short beside what others do on the
+/// machine.
 const BATCH: f64 = 20e6;
 /// A batch from which the length of others can be told, in ns.
 const TELLING: f64 = 2e6;

@@ -2,7 +2,8 @@
 
 use crate::measure::{Figures, Spread};
 use crate::peers::Absent;
-use crate::rows::{ITEMS, Result, Target, Unit};
+use crate::row::{Target, Unit};
+use crate::rows::{ITEMS, Result};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;

@@ -1,7 +1,8 @@
-//! What a run that waits for an answer costs to keep: memory, the size of its snapshot, the time to take and load one.
+//! What a run that waits for an answer costs to keep: memory, the size of its snapshot, the time to take and
+//! load one.
 
 use crate::measure::Figures;
-use crate::rows::{Row, Target, Unit};
+use crate::row::{Row, Target, Unit};
 use ilo_benches::{Answers, NOTIFY, program};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use ilo_worker::{Worker, mixed, resident};
@@ -10,8 +11,8 @@ use std::hint::black_box;
 /// Runs that are suspended at once.
 const RUNS: u32 = 1_000_000;
 
-/// Monty does not build with this Rust, so its row shows what was measured of version 1.4 on another machine: the least
-/// of several times, in ns.
+/// Monty does not build with this Rust, so its row shows what was measured of version 1.4 on another machine:
+/// the least of several times, in ns.
 const QUOTED: [(&str, f64); 2] = [("snapshot-take", 3_400.0), ("snapshot-load", 7_000.0)];
 const QUOTED_KEY: &str = "monty";
 
@@ -48,8 +49,9 @@ pub(crate) fn add(worker: &mut Worker) {
     worker.finding("size-suspended", move || suspend(&program).unwrap_or(0));
 }
 
-/// Suspends many runs at their first call, each nothing but its snapshot, and goes on with all of them to their end, in
-/// another order; gives the resident bytes of each, or nothing where one of them does not end well.
+/// Suspends many runs at their first call, each nothing but its snapshot, and goes on with all of them to
+/// their end, in another order; gives the resident bytes of each, or nothing where one of them does not end
+/// well.
 fn suspend(program: &Program) -> Option<u64> {
     let mut run = Run::new(program, Limits::default());
     let mut bytes = Vec::new();

@@ -1,7 +1,8 @@
-//! Shows that assembling, verifying and running grow as their input does: from 1 KB to 100 MB of source, and from ten
-//! to a million list elements. Draws benches/growth.svg and writes a section of benches/RESULTS.md.
+//! Shows that assembling, verifying and running grow as their input does: from 1 KB to 100 MB of source, and
+//! from ten to a million list elements. Draws benches/growth.svg and writes a section of benches/RESULTS.md.
 //!
-//! Memory is the peak of what was allocated over what was there before, so what a stage is given does not count.
+//! Memory is the peak of what was allocated over what was there before, so what a stage is given does not
+//! count.
 
 mod plot;
 mod stages;

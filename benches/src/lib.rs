@@ -1,7 +1,8 @@
 //! What is measured: four programs with their inputs and answers, and sources of any size.
 //!
-//! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over numbers.
-//! Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does the same work.
+//! P1 is arithmetic, P2 a loop that builds records and calls a function, P3 two tool calls, P4 a loop over
+//! numbers. Inputs are doubles that are no integers, and tools have fixed answers, so that every engine does
+//! the same work.
 
 pub mod notations;
 pub mod results;
@@ -104,7 +105,8 @@ pub fn numbers(count: usize) -> Prepared {
 }
 
 impl Prepared {
-    /// Runs to the end from the inputs that are there, with fixed answers to every call; says whether it ended well.
+    /// Runs to the end from the inputs that are there, with fixed answers to every call; says whether it
+    /// ended well.
     pub fn again(&mut self) -> bool {
         self.run.rewind();
         finish(&mut self.run, &self.answers)
@@ -122,8 +124,8 @@ pub fn finish(run: &mut Run, answers: &Answers) -> bool {
     }
 }
 
-/// Fixed answers to calls. The tools and the names of what they give are looked up before anything is called; the values
-/// are copied each time.
+/// Fixed answers to calls. The tools and the names of what they give are looked up before anything is called;
+/// the values are copied each time.
 #[derive(Debug)]
 pub struct Answers {
     get_user: Option<usize>,

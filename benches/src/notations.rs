@@ -1,5 +1,5 @@
-//! Large sources in the JSON and YAML notations. Knows no engine, so that workers outside the workspace can take the file
-//! alone.
+//! Large sources in the JSON and YAML notations. Knows no engine, so that workers outside the workspace can
+//! take the file alone.
 
 /// Bytes of a large source.
 pub const LARGE: usize = 1_000_000;

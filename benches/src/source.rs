@@ -1,4 +1,5 @@
-//! The sources that are measured. Knows no engine, so that workers outside the workspace can take the file alone.
+//! The sources that are measured. Knows no engine, so that workers outside the workspace can take the file
+//! alone.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Diagnostics for a person at a terminal, in rustc's manner.
 //!
-//! Only the line that a diagnostic points to is shown, and of a long one only what is around the place, so that a
-//! rendering costs the same however large the file is.
+//! Only the line that a diagnostic points to is shown, and of a long one only what is around the place, so
+//! that a rendering costs the same however large the file is.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
@@ -48,16 +48,18 @@ pub(crate) fn render(file: &str, lines: &Lines<'_>, diagnostic: &Diagnostic, sty
     renderer.term_width(SHOWN * 2).render(&groups)
 }
 
-/// What to write instead, without saying it twice.
+/// What to write instead, each hint once.
 fn helps(diagnostic: &Diagnostic) -> Vec<String> {
     let mut helps: Vec<String> = diagnostic.help.iter().cloned().collect();
-    let said = |text: &str, helps: &[String]| helps.iter().any(|help| help.contains(text));
-    let mended = |name: &str| diagnostic.fix.as_ref().is_some_and(|fix| fix.title.contains(name));
-    if let Some(nearest) = diagnostic.nearest.as_ref().filter(|name| !said(name, &helps) && !mended(name)) {
+    let mentioned = |text: &str, helps: &[String]| helps.iter().any(|help| help.contains(text));
+    let in_fix = |name: &str| diagnostic.fix.as_ref().is_some_and(|fix| fix.title.contains(name));
+    if let Some(nearest) =
+        diagnostic.nearest.as_ref().filter(|name| !mentioned(name, &helps) && !in_fix(name))
+    {
         helps.push(format!("nearest is `{nearest}`"));
     }
-    let told = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
-    if let Some(fix) = diagnostic.fix.as_ref().filter(|_| !told(&helps)) {
+    let has_edit = |helps: &[String]| helps.iter().any(|help| help.starts_with("write `"));
+    if let Some(fix) = diagnostic.fix.as_ref().filter(|_| !has_edit(&helps)) {
         helps.push(fix.title.clone());
     }
     helps

@@ -38,8 +38,8 @@ fn command(folder: &TempDir, text: &str) -> CommandWrap {
     command
 }
 
-/// A run at a terminal of so many rows: each pair is what is waited for, and what is typed then. Gives standard output and
-/// all that the terminal showed.
+/// A run at a terminal of so many rows: each pair is what is waited for, and what is typed then. Gives
+/// standard output and all that the terminal showed.
 fn at_terminal(text: &str, rows: u16, typed: &[(&str, &str)]) -> (String, String) {
     let folder = folder();
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

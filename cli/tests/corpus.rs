@@ -103,7 +103,8 @@ impl Observer for Came {
     }
 }
 
-/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells which.
+/// Runs a case with all its tools said to change nothing, one call at a time and side by side; nothing tells
+/// which.
 fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(), Failure> {
     let program = Program::new(program.clone()).map_err(|error| error.to_string())?;
     let given = |option: &str| {
@@ -203,8 +204,8 @@ fn run(
     }
 }
 
-/// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place where the
-/// program still knows it.
+/// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place
+/// where the program still knows it.
 fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failure> {
     for key in ["status", "value", "error", "code", "compensation_failures"] {
         if expected.get(key) != found.get(key) {

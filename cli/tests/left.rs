@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 const PROGRAM: &str = "; fn f() -> any\n; Tools: 0=leave\nRET CALL 0 0\n";
 
-/// A folder with a program and a tool, which is a shell script that may write process numbers to a file `left`.
+/// A folder with a program and a tool, which is a shell script that may write process numbers to a file
+/// `left`.
 fn folder(script: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();

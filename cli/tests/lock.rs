@@ -1,4 +1,5 @@
-//! `ilo-vm` with tools that changed, that lack something here, or whose policy says something: before anything runs.
+//! `ilo-vm` with tools that changed, that lack something here, or whose policy says something: before
+//! anything runs.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -248,7 +249,8 @@ fn a_plan_shows_the_policies() {
     assert!(out.contains(r#""policy":{"idempotent":true,"retries":3,"timeout_ms":50}"#), "{out}");
 }
 
-/// A process in a session of its own is out of reach of its group; on Linux it is ended with the run all the same.
+/// A process in a session of its own is out of reach of its group; on Linux it is ended with the run all the
+/// same.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_command_leaves_in_another_session_ends_with_the_run() {

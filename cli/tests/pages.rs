@@ -1,4 +1,5 @@
-//! The errors that pages of the specification show are those that `ilo-asm check` prints. `UPDATE=1` writes them anew.
+//! The errors that pages of the specification show are those that `ilo-asm check` prints. `UPDATE=1` writes
+//! them anew.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -482,7 +482,8 @@ fn an_interrupted_run_ends_what_it_started() {
     }
 }
 
-/// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays so.
+/// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays
+/// so.
 #[cfg(unix)]
 fn is_zombie(pid: &str) -> bool {
     let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output();

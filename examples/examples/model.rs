@@ -1,5 +1,6 @@
-//! A host of what a model wrote: held against the tools that there are, mended where one mend is sure, told to the model
-//! where it is not, run to its first call, kept as bytes, and gone on with as another process would.
+//! A host of what a model wrote: held against the tools that there are, mended where one mend is sure, told
+//! to the model where it is not, run to its first call, kept as bytes, and gone on with as another process
+//! would.
 //!
 //! `cargo run -p ilo-examples --example model`
 

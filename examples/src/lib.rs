@@ -1,6 +1,8 @@
-//! What the example tools share: a tool reads one JSON object, and answers one JSON value or fails with a message.
+//! What the example tools share: a tool reads one JSON object, and answers one JSON value or fails with a
+//! message.
 //!
-//! These are real tools in the sense that a program's effects stay: mails and reservations are files that one can look at.
+//! These are real tools in the sense that a program's effects stay: mails and reservations are files that one
+//! can look at.
 
 use serde_json::{Map, Value};
 use std::io::{self, Read};
@@ -9,7 +11,8 @@ use std::process::ExitCode;
 /// The longest arguments that a tool reads, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Serves one call: arguments on standard input, the answer on standard output, a failure's message on standard error.
+/// Serves one call: arguments on standard input, the answer on standard output, a failure's message on
+/// standard error.
 pub fn serve(answer: impl FnOnce(&Map<String, Value>) -> Result<Value, String>) -> ExitCode {
     match read().and_then(|arguments| answer(&arguments)) {
         Ok(value) => {

@@ -1,4 +1,5 @@
-//! A program that calls tools, with arguments and answers made of bytes: values of any kind, of odd sizes and depths.
+//! Runs programs that call tools, with arguments and answers made from bytes: values of any kind, size and
+//! depth.
 
 use crate::drive::{Source, run};
 use crate::generate;
@@ -6,23 +7,23 @@ use bumpalo::Bump;
 use ilo_asm::build::{Options, build};
 use ilo_vm::Datum;
 
-/// Bytes that make the program, where it is no example.
+/// The number of bytes that a program is generated from.
 const PROGRAM: usize = 96;
-/// Nesting of a value that is built item by item.
+/// The deepest nesting of a value that is built item by item.
 const DEPTH: usize = 4;
 
-/// Names that the examples and generated programs read, and one that none does.
+/// Field names that the examples and generated programs read, and one that none of them reads.
 const NAMES: [&str; 8] = ["a", "email", "verified", "level", "reservation-id", "name", "id", "nowhere"];
 
-/// Runs verified programs with any answers: the first byte picks an example or a generated program, the next bytes make
-/// that one, the rest is what it meets.
+/// Runs verified programs with any answers. The first byte selects an example or a generated program, the
+/// next bytes generate it, and the rest makes arguments and answers.
 ///
 /// # Panics
-/// When a run does not end, or a suspended run goes on otherwise.
+/// If a run does not end, or a restored run continues differently.
 pub fn answers(data: &[u8]) {
     let Some((&pick, rest)) = data.split_first() else { return };
     let arena = Bump::new();
-    let examples = crate::suspending();
+    let examples = crate::snapshots::suspending();
     if let Some(example) = examples.get(usize::from(pick)) {
         return run(example, Bytes { left: rest, arena: &arena });
     }
@@ -34,7 +35,7 @@ pub fn answers(data: &[u8]) {
     }
 }
 
-/// Values read off bytes; nil where they are used up.
+/// Values read from bytes; nil after the last byte.
 #[derive(Clone)]
 struct Bytes<'d> {
     left: &'d [u8],
@@ -74,7 +75,7 @@ impl<'d> Bytes<'d> {
                 Datum::Text(core::str::from_utf8(self.take(length)).unwrap_or("\u{fffd}"))
             }
             7 => {
-                // Long: near the limits of a run here.
+                // Long enough to come near the limits of a run here.
                 let text = "x".repeat(usize::from(self.byte()) << 12);
                 Datum::Text(self.arena.alloc_str(&text))
             }
@@ -97,7 +98,7 @@ impl<'d> Bytes<'d> {
             }
             _ => {
                 let count = self.byte() % 6;
-                // A name may stand twice, which is refused.
+                // A name may occur twice; such a record is refused.
                 let fields: Vec<(&str, Datum<'d>)> = (0..count)
                     .map(|_| (NAMES[usize::from(self.byte()) % NAMES.len()], self.value(depth + 1)))
                     .collect();

@@ -1,4 +1,4 @@
-//! Any notation to any other: what is printed reads back to the same code, or is reported.
+//! Converts any notation to any other: the printed text reads back to the same code, or is reported.
 
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build, read_and_check};
@@ -8,14 +8,14 @@ use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use ilo_spec::program::Program;
 
-/// What becomes of a source in another notation.
+/// The result of printing a source in another notation.
 #[derive(Debug)]
 pub enum Turned {
-    /// The same code; and the text.
+    /// The same code, with the printed text.
     Same(String),
-    /// The notation has no words for something; and for what.
+    /// The notation cannot express something; says what.
     NotExpressible(String),
-    /// It is no program to begin with.
+    /// The source is not a program.
     NoProgram,
 }
 
@@ -25,10 +25,10 @@ fn stripped(source: &str, notation: Notation) -> Result<Program, String> {
     program.ok_or_else(|| format!("{:#?}", diagnostics.as_slice()))
 }
 
-/// Prints a source in a notation and reads that back.
+/// Prints a source in a notation and reads the text back.
 ///
 /// # Errors
-/// What differs, with the printed text.
+/// The difference, with the printed text.
 pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String> {
     let Ok(before) = stripped(source, from) else { return Ok(Turned::NoProgram) };
     let arena = Bump::new();
@@ -47,11 +47,11 @@ pub fn turn(source: &str, from: Notation, to: Notation) -> Result<Turned, String
     }
 }
 
-/// What [`turn`] promises, of any bytes: the first chooses the notations, the rest is a source, or by itself the bytes
-/// that a random program is made of.
+/// Checks the promise of [`turn`] for any bytes. The first byte chooses the notations. The rest is a source,
+/// or the bytes that a random program is generated from.
 ///
 /// # Panics
-/// Where the promise is broken.
+/// If the promise is broken.
 pub fn conversion(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let pick = |choice: u8| Notation::ALL[usize::from(choice) % Notation::ALL.len()].0;
@@ -69,25 +69,26 @@ pub fn conversion(data: &[u8]) {
     }
 }
 
-/// A source printed in a notation, its own or another, read, and printed again settles: the next print is the same text.
-/// The first byte chooses both notations.
+/// Printing settles: a source that is printed in a notation, read, and printed again gives the same text from
+/// then on. The first byte chooses both notations.
 ///
 /// # Panics
-/// Where it is not.
+/// If it does not.
 pub fn round_trip(data: &[u8]) {
     let Some((&choice, rest)) = data.split_first() else { return };
     let Ok(source) = core::str::from_utf8(rest) else { return };
     let pick = |choice: u8| Notation::ALL[usize::from(choice) % Notation::ALL.len()].0;
     let (from, to) = (pick(choice), pick(choice / 5));
     let Some(first) = printed(source, from, to) else { return };
-    // Each notation numbers slots in the order in which it reads them, so the first print may still change that.
+    // Each notation numbers slots in the order in which it reads them, so the first print may still change
+    // the numbers.
     let second = printed(&first, to, to);
-    assert!(second.is_some(), "what is printed in {to} is read\n{first}");
+    assert!(second.is_some(), "text printed in {to} is read\n{first}");
     let third = second.as_ref().and_then(|second| printed(second, to, to));
-    assert_eq!(third, second, "what is printed in {to} is printed again");
+    assert_eq!(third, second, "text printed in {to} is printed again");
 }
 
-/// A checked source in a notation; nothing where it has errors or that notation has no words for it.
+/// Prints a checked source in a notation; `None` if it has errors or the notation cannot express it.
 fn printed(source: &str, from: Notation, to: Notation) -> Option<String> {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();

@@ -1,4 +1,4 @@
-//! Values outside of any machine: what generated programs get as input and as answers.
+//! Values independent of the machine and the oracle: inputs and answers of generated programs.
 
 use ilo_spec::number;
 use ilo_spec::program::Number;
@@ -17,7 +17,7 @@ pub enum Data {
     Text(String),
     /// A list.
     List(Vec<Data>),
-    /// A record, no name twice.
+    /// A record without duplicate names.
     Record(Vec<(String, Data)>),
 }
 
@@ -28,7 +28,7 @@ impl From<&str> for Data {
 }
 
 impl Data {
-    /// As compact JSON, for people and for files of the conformance corpus.
+    /// Formats the value as compact JSON, for people and for files of the conformance corpus.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -65,7 +65,7 @@ impl Data {
     }
 }
 
-/// A text as a JSON string.
+/// Writes a text as a JSON string.
 pub(crate) fn quote(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! The real way through against the oracle: the same program, input and answers must come to the same.
+//! Compares the machine with the oracle: the same program, inputs and answers must have the same result.
 
 use crate::data::Data;
 use crate::generate::Case;
@@ -11,10 +11,10 @@ use ilo_spec::encode::encode;
 use ilo_spec::program::Number;
 use ilo_vm::{Call, Datum, Limits, Outcome, Program, Run, Status, Step};
 
-/// Fuel and memory of a run here: a program that is still going is no more telling.
+/// Fuel and memory of a run here. Longer runs show nothing more.
 const LIMITS: (u64, u64) = (2_000_000, 8 << 20);
 
-/// What a case came to, where both agree.
+/// The outcome of a case on which both agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The check refuses the program.
@@ -25,14 +25,14 @@ pub enum Verdict {
     Err,
     /// It ended with a fault of the program.
     Fault,
-    /// One of the two met a limit; what went before agrees.
+    /// One of the two reached a limit; everything before it agrees.
     Limit,
 }
 
 /// Runs a case both ways.
 ///
 /// # Errors
-/// What they do not agree on.
+/// The disagreement.
 pub fn compare(case: &Case) -> Result<Verdict, String> {
     let (program, _) = build(&case.source, &Options::default());
     let Some(program) = program else { return Ok(Verdict::Refused) };
@@ -41,14 +41,14 @@ pub fn compare(case: &Case) -> Result<Verdict, String> {
     let arena = Bump::new();
     let file = read(&case.source, &arena, &Options::default(), &mut Diagnostics::default());
     let mut world = World::new(&case.tools);
-    let told = oracle::run(&file, &case.source, &case.entry, &case.input, &mut world);
-    agree(&real, &told).map_err(|what| {
-        let (a, b) = (kind(&real.ending), kind(&told.ending));
-        format!("{what} ({a}, {b})\nmachine: {real:?}\noracle:  {told:?}")
+    let expected = oracle::run(&file, &case.source, &case.entry, &case.input, &mut world);
+    agree(&real, &expected).map_err(|what| {
+        let (a, b) = (kind(&real.ending), kind(&expected.ending));
+        format!("{what} ({a}, {b})\nmachine: {real:?}\noracle:  {expected:?}")
     })
 }
 
-/// What kind of ending it is, to tell disagreements apart.
+/// The kind of an ending, which tells disagreements apart.
 fn kind(ending: &Ending) -> &str {
     match ending {
         Ending::Ok(_) => "ok",
@@ -59,23 +59,23 @@ fn kind(ending: &Ending) -> &str {
     }
 }
 
-fn agree(real: &Report, told: &Report) -> Result<Verdict, &'static str> {
-    if let Ending::Broken(_) = told.ending {
+fn agree(real: &Report, expected: &Report) -> Result<Verdict, &'static str> {
+    if let Ending::Broken(_) = expected.ending {
         return Err("the oracle finds that the check let something through");
     }
-    if real.ending == Ending::Limit || told.ending == Ending::Limit {
-        let both = real.trace.iter().zip(&told.trace);
-        let notes = real.notes.iter().zip(&told.notes);
+    if real.ending == Ending::Limit || expected.ending == Ending::Limit {
+        let both = real.trace.iter().zip(&expected.trace);
+        let notes = real.notes.iter().zip(&expected.notes);
         let same = both.into_iter().all(|(a, b)| a == b) && notes.into_iter().all(|(a, b)| a == b);
         return if same { Ok(Verdict::Limit) } else { Err("the calls before a limit differ") };
     }
-    if real.trace != told.trace {
+    if real.trace != expected.trace {
         return Err("the calls differ");
     }
-    if real.notes != told.notes {
+    if real.notes != expected.notes {
         return Err("the failures of compensations differ");
     }
-    match (&real.ending, &told.ending) {
+    match (&real.ending, &expected.ending) {
         (Ending::Ok(a), Ending::Ok(b)) if a == b => Ok(Verdict::Ok),
         (Ending::Err(a), Ending::Err(b)) if a == b => Ok(Verdict::Err),
         (
@@ -96,7 +96,7 @@ fn agree(real: &Report, told: &Report) -> Result<Verdict, &'static str> {
     }
 }
 
-/// The real run.
+/// Runs the program on the machine.
 fn run(case: &Case, program: &Program) -> Result<Report, String> {
     let arena = Bump::new();
     let function = program.function(&case.entry).ok_or("no such function")?;
@@ -114,11 +114,11 @@ fn run(case: &Case, program: &Program) -> Result<Report, String> {
     }
 }
 
-/// Answers a call, and gives its line of the trace.
+/// Answers a call and returns its line of the trace.
 fn answer(call: Call<'_>, world: &mut World<'_>, arena: &Bump) -> Result<String, String> {
     let mut line = format!("{} ", call.tool());
     let _ = call.write_json(&mut line);
-    // An answer that passes a limit has ended the run, which the next step tells.
+    // An answer that exceeds a limit ends the run; the next step reports it.
     let _ = match world.call(call.tool()).ok_or("a call of no tool")? {
         Ok(value) => call.answer(datum(value, arena)),
         Err(failure) => call.fail_with(datum(failure, arena)),
@@ -146,7 +146,7 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
     Report { ending, trace, notes }
 }
 
-/// A value as the machine takes it.
+/// Converts a value for the machine.
 pub fn datum<'a>(data: &'a Data, arena: &'a Bump) -> Datum<'a> {
     match data {
         Data::Nil => Datum::Nil,

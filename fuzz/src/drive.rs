@@ -1,16 +1,17 @@
-//! Runs a program to its end with arguments and answers of a fuzzer's choosing, unbroken and from a snapshot at each
-//! call, and holds what every run promises: it ends, it says how, and a suspended run goes on as it would have.
+//! Runs programs to their end with arguments and answers that the fuzzer chooses, uninterrupted and restored
+//! from a snapshot at each call, and checks what every run promises: it ends, it reports how, and a restored
+//! run continues as the uninterrupted one.
 
 use ilo_spec::limits;
 use ilo_spec::operand::FunctionId;
 use ilo_spec::types::{Base, Type};
 use ilo_vm::{Datum, Limits, Run, Step};
 
-/// Fuel of a run here: enough to go through loops, little enough to be quick.
+/// Fuel of a run here: enough for loops, little enough to be fast.
 const FUEL: u64 = 20_000;
 /// Memory of a run here, in bytes: little enough that runs clear their heap.
 const MEMORY: u64 = 1 << 20;
-/// Memory that no run here comes near, with so little fuel: its heap is never cleared, nothing that leaves it measured.
+/// Memory that no run here exhausts with so little fuel, so its heap is never cleared.
 const AMPLE: u64 = 1 << 40;
 
 /// The limits of a run here.
@@ -18,15 +19,15 @@ pub(crate) fn limited() -> Limits {
     Limits { fuel: FUEL, memory: MEMORY, ..Limits::default() }
 }
 
-/// Whether a code is that of a limit.
+/// Whether a fault code is that of a limit.
 pub(crate) fn is_limit(code: &str) -> bool {
     LIMITS.contains(&code)
 }
 
-/// Codes of limits.
+/// The fault codes of limits.
 const LIMITS: [&str; 5] = ["fuel", "memory", "depth", "too-many-calls", "too-large"];
 
-/// Where arguments and answers come from. A copy goes on with the same ones.
+/// A source of arguments and answers. A clone yields the same values.
 pub(crate) trait Source<'d>: Clone {
     /// The next value.
     fn next(&mut self) -> Datum<'d>;
@@ -34,7 +35,7 @@ pub(crate) trait Source<'d>: Clone {
     fn fails(&mut self) -> bool;
 }
 
-/// Values in an order that follows from the input.
+/// Values in an order that depends on the input.
 #[derive(Clone)]
 pub(crate) struct Turns(usize);
 
@@ -62,7 +63,7 @@ impl Source<'static> for Turns {
 pub(crate) const USER: [(&str, Datum<'_>); 3] =
     [("email", Datum::Text("a@b.c")), ("verified", Datum::Bool(true)), ("level", Datum::Text("gold"))];
 const LIST: [Datum<'_>; 3] = [Datum::Int(1), Datum::Double(2.5), Datum::Record(&USER)];
-/// One of each kind.
+/// A value of each kind.
 pub(crate) const DATA: [Datum<'_>; 6] = [
     Datum::Int(3),
     Datum::Text("x"),
@@ -72,7 +73,7 @@ pub(crate) const DATA: [Datum<'_>; 6] = [
     Datum::Nil,
 ];
 
-/// An argument of a parameter's type, where the type says which.
+/// An argument for a parameter whose type determines its kind.
 pub(crate) fn fitting(ty: Type) -> Option<Datum<'static>> {
     match ty {
         Type::NUMBER => Some(DATA[0]),
@@ -85,7 +86,8 @@ pub(crate) fn fitting(ty: Type) -> Option<Datum<'static>> {
     }
 }
 
-/// Runs every function of a program with what comes from `source`: unbroken, and from a snapshot at each call.
+/// Runs every function of a program with values from `source`, uninterrupted and restored from a snapshot at
+/// each call.
 pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
     let mut run = Run::new(program, limited());
     let functions = u16::try_from(program.spec().functions.len().min(4)).unwrap_or(0);
@@ -99,7 +101,7 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
             continue;
         };
         let broken = ended(&mut run, &limited(), (function, &arguments), &mut same.clone(), true);
-        let Some(broken) = broken else { panic!("what started once starts again") };
+        let Some(broken) = broken else { panic!("a function that started once starts again") };
         let limit = [&whole.0, &broken.0]
             .iter()
             .any(|outcome| LIMITS.iter().any(|code| outcome.contains(&format!("\"code\":\"{code}\""))));
@@ -108,8 +110,8 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
             "a suspended run goes on as it would have: {broken:?}, {whole:?}"
         );
         if broken != whole {
-            // When a heap is cleared and what leaves it is measured depends on what the run has forgotten, which a
-            // snapshot does not hold (11.3). Where memory is no matter, nothing may be different.
+            // When a heap is cleared, and what is then measured, depends on values that the run has dropped,
+            // which a snapshot does not contain (11.3). With ample memory there must be no difference.
             let limits = Limits { memory: AMPLE, ..limited() };
             let mut run = Run::new(program, limits.clone());
             let whole = ended(&mut run, &limits, (function, &arguments), &mut same.clone(), false);
@@ -119,7 +121,7 @@ pub(crate) fn run<'d>(program: &ilo_vm::Program, mut source: impl Source<'d>) {
     }
 }
 
-/// Runs one function to its end: the outcome and the fuel, where the arguments are taken.
+/// Runs one function to its end and returns the outcome and the fuel, or `None` if the arguments are refused.
 fn ended<'d>(
     run: &mut Run,
     limits: &Limits,
@@ -129,16 +131,16 @@ fn ended<'d>(
 ) -> Option<(String, u64)> {
     run.start(function, arguments).ok()?;
     let outcome = drive(run, source, broken.then_some(limits));
-    // What is not restored, for it passes a limit, goes on waiting.
+    // A run that is not restored, because it exceeds a limit, still waits.
     assert!(broken || matches!(run.step(), Step::Done(_)), "every run ends");
     Some((outcome, run.fuel_used()))
 }
 
-/// Runs to the end; where `broken`, each call is answered to what its snapshot is restored to, with these limits. Gives
-/// the outcome.
+/// Runs to the end and returns the outcome. With `broken`, each call is answered after restoring its snapshot
+/// with these limits.
 pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: Option<&Limits>) -> String {
     let mut bytes = Vec::new();
-    // The limit on tool calls ends a run that would go on calling.
+    // The limit on tool calls ends a run that calls in a loop.
     for _ in 0..=limits::DEFAULT_TOOL_CALLS + 1 {
         if let Step::Done(outcome) = run.step() {
             let mut json = String::new();
@@ -148,7 +150,7 @@ pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: Opt
         }
         if let Some(limits) = broken {
             assert_eq!(run.snapshot(&mut bytes), Ok(()), "a call waits");
-            // A new run, whose registers hold nothing of the old one's.
+            // A new run, so that no register keeps a value of the old one.
             match Run::from_snapshot(run.program(), &bytes, limits.clone()) {
                 Ok(restored) => *run = restored,
                 Err(error) => {
@@ -158,7 +160,7 @@ pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: Opt
             }
         }
         let Some(call) = run.pending() else { continue };
-        // What passes a limit has ended the run, which the next step tells.
+        // An answer that exceeds a limit ends the run; the next step reports it.
         let _ = if source.fails() { call.fail_with(source.next()) } else { call.answer(source.next()) };
     }
     String::new()

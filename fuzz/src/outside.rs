@@ -1,4 +1,4 @@
-//! The entrances of the host: what it is given in files, by tools, by MCP servers and by MCP clients.
+//! The bodies for input of the host: files, answers of tools and MCP servers, messages of MCP clients.
 
 use ilo_host::data::read::{Bounds, read};
 use ilo_host::run::Options;
@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 
-/// JSON that comes in as an input or a tool's result: refused, or read and written again as the same.
+/// JSON of an input or a tool's result: it is refused, or written and read back as the same value.
 ///
 /// # Panics
-/// When what was written does not read back as it was.
+/// If the written text reads back as another value.
 pub fn json(bytes: &[u8]) {
     let bounds = Bounds::default();
     if let Ok(value) = read(bytes, &bounds) {
@@ -25,7 +25,7 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// A tools file: refused with problems, or understood.
+/// A tools file: it is refused with problems, or read.
 pub fn tools_file(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = Tools::from_text("tools.json", text, Path::new("."));
@@ -33,10 +33,10 @@ pub fn tools_file(bytes: &[u8]) {
     }
 }
 
-/// The answer of an MCP server's tool: a failure, or a value within the bounds.
+/// The answer of an MCP server's tool: it is a failure, or a value within the bounds.
 ///
 /// # Panics
-/// When the value passes them.
+/// If the value exceeds them.
 pub fn mcp_answer(bytes: &[u8]) {
     let bounds = Bounds::default();
     if let Ok(value) = read_answer(bytes, &bounds) {
@@ -46,16 +46,16 @@ pub fn mcp_answer(bytes: &[u8]) {
     }
 }
 
-/// What a client says first.
+/// The first messages of a client.
 const HELLO: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 "#;
 
-/// Messages of an MCP client, a line each, to a server without tools: it says nothing but messages, and ends when the
-/// client goes.
+/// Messages of an MCP client, a line each, to a server without tools: it writes only messages, and ends when
+/// the client closes the connection.
 ///
 /// # Panics
-/// When it says something else, or a run of it breaks.
+/// If it writes anything else, or a run in it panics.
 pub fn mcp_messages(bytes: &[u8]) {
     let limits = Limits { fuel: 100_000, memory: 1 << 20, ..Limits::default() };
     let service = Service {
@@ -67,13 +67,13 @@ pub fn mcp_messages(bytes: &[u8]) {
         source: 1 << 16,
     };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    let said = Said::default();
+    let output = Output::default();
     let input = io::Cursor::new([HELLO, bytes].concat());
-    // A client that breaks the protocol is left, which is an error and no more.
-    let _ = runtime.block_on(streams(service, Box::new(input), Box::new(said.clone())));
+    // The connection to a client that breaks the protocol ends with an error, which is fine.
+    let _ = runtime.block_on(streams(service, Box::new(input), Box::new(output.clone())));
     drop(runtime);
-    let said = said.0.lock().map(|said| said.clone()).unwrap_or_default();
-    for line in String::from_utf8_lossy(&said).lines() {
+    let output = output.0.lock().map(|output| output.clone()).unwrap_or_default();
+    for line in String::from_utf8_lossy(&output).lines() {
         let message =
             read(line.as_bytes(), &Bounds::default()).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(message.get("jsonrpc"), Some(&"2.0".into()), "{line}");
@@ -82,14 +82,14 @@ pub fn mcp_messages(bytes: &[u8]) {
     }
 }
 
-/// What a server says.
+/// The output of a server.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<u8>>>);
+struct Output(Arc<Mutex<Vec<u8>>>);
 
-impl AsyncWrite for Said {
+impl AsyncWrite for Output {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if let Ok(mut said) = self.0.lock() {
-            said.extend_from_slice(bytes);
+        if let Ok(mut output) = self.0.lock() {
+            output.extend_from_slice(bytes);
         }
         Poll::Ready(Ok(bytes.len()))
     }

@@ -1,8 +1,10 @@
-//! What each fuzz target begins with: inputs made of the conformance corpus and the examples, and a dictionary made of the
-//! tables of words, instructions and sections and of the words that stand in those inputs.
+//! The first inputs of each fuzz target, made from the conformance corpus and the examples, and its
+//! dictionary, made from the tables of words, instructions and sections and from the common words of those
+//! inputs.
 //!
 //! Nothing here is written by hand, so it follows the language.
 
+use crate::corpus::{chosen, files, named};
 use crate::generate;
 use ilo_asm::build::{Options, build};
 use ilo_asm::dialect;
@@ -13,28 +15,13 @@ use ilo_spec::{isa, node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-/// Generated programs that a target of such begins with.
+/// The number of generated programs that a target begins with.
 const GENERATED: u64 = 64;
-/// Bytes of the longest input; longer ones are for tests.
+/// The longest input, in bytes. Longer ones are for tests.
 const LONGEST: usize = 4 << 10;
-/// Inputs in which a word stands that belongs into the dictionary.
+/// A word is in the dictionary if this many inputs contain it.
 const COMMON: usize = 3;
-
-/// Every file below a folder, seen from this crate, in order.
-pub fn files(folder: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut rest = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = rest.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() { rest.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
-}
 
 /// The sections of every case of the conformance corpus whose title begins with `word`.
 pub fn sections(word: &str) -> Vec<String> {
@@ -50,7 +37,7 @@ pub fn sections(word: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every program in a notation: of the conformance corpus, and of the examples.
+/// All programs in a notation, of the conformance corpus and of the examples.
 pub fn sources(notation: Notation) -> Vec<String> {
     let mut found = sections(&format!("source {notation}"));
     let ends = match notation {
@@ -64,28 +51,30 @@ pub fn sources(notation: Notation) -> Vec<String> {
     found
 }
 
-/// The bytecode of every program of the conformance corpus and the examples, stripped, each once.
+/// The stripped bytecode of each program of the conformance corpus and the examples, without duplicates.
 pub fn bytecodes() -> BTreeSet<Vec<u8>> {
     let options = Options { strip: true, ..Options::default() };
     let programs = sources(Notation::Id).into_iter().filter_map(|source| build(&source, &options).0);
     programs.map(|program| encode(&program)).collect()
 }
 
-/// What is committed of a target.
-fn kept(target: &str) -> Vec<Vec<u8>> {
-    files(&format!("corpus/{target}")).iter().filter_map(|path| fs::read(path).ok()).collect()
-}
-
-/// The programs in a notation, and what its target found.
+/// The programs in a notation, and the committed inputs of its target.
 fn texts(notation: Notation) -> Vec<String> {
     let target =
         if notation == Notation::Id { "id_text".to_owned() } else { notation.to_string().replace('-', "_") };
-    let found = kept(&target).into_iter().filter_map(|bytes| String::from_utf8(bytes).ok());
+    let found =
+        named(&target).into_iter().chain(chosen(&target)).filter_map(|bytes| String::from_utf8(bytes).ok());
     sources(notation).into_iter().chain(found).collect()
 }
 
-/// A target's first inputs.
+/// All inputs that a target begins with.
 pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
+    let all = [made(target), named(target), chosen(target)];
+    all.into_iter().flatten().filter(|input| input.len() <= LONGEST).collect()
+}
+
+/// The inputs that are made for a target from the conformance corpus, the examples and the generator.
+pub fn made(target: &str) -> BTreeSet<Vec<u8>> {
     let all = |texts: Vec<String>| texts.into_iter().map(String::into_bytes).collect::<BTreeSet<_>>();
     let mut seeds = match target {
         "tool_calling" => all(sources(Notation::ToolCalling)),
@@ -95,7 +84,7 @@ pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
         "id_text" => all(sources(Notation::Id)),
         "conversion" | "round_trip" => paired(),
         "bytecode" => bytecodes(),
-        "snapshot" => crate::snapshots().into_iter().collect(),
+        "snapshot" => crate::snapshots::snapshots().into_iter().collect(),
         "json" => sections("input").into_iter().chain(sections("trace")).map(String::into_bytes).collect(),
         "tools_file" => {
             let tools =
@@ -104,21 +93,20 @@ pub fn seeds(target: &str) -> BTreeSet<Vec<u8>> {
         }
         "mcp_messages" => calls(),
         "mcp_answer" => BTreeSet::new(),
-        // What a program is made of.
+        // The bytes that a program is generated from.
         _ => (0..GENERATED).map(generate::bytes).collect(),
     };
-    seeds.extend(kept(target));
     seeds.retain(|seed| seed.len() <= LONGEST);
     seeds
 }
 
-/// Sources behind the byte that says their notation and another one.
+/// Sources, each after a byte that chooses its notation and another one.
 fn paired() -> BTreeSet<Vec<u8>> {
     let notations = (0_u8..).zip(Notation::ALL);
     notations
         .flat_map(|(from, (notation, _))| {
             let sources = texts(notation).into_iter();
-            // From the notation to itself or to the others, in turn.
+            // The other notation is any of the five, in turn.
             sources.zip((0..5).cycle()).map(move |(source, to)| {
                 let mut seed = vec![from + 5 * to];
                 seed.extend_from_slice(source.as_bytes());
@@ -128,7 +116,7 @@ fn paired() -> BTreeSet<Vec<u8>> {
         .collect()
 }
 
-/// Calls of an MCP client, with a program of the examples in some.
+/// Requests of an MCP client, some with a program of the examples.
 fn calls() -> BTreeSet<Vec<u8>> {
     let mut quoted = String::new();
     crate::data::quote(include_str!("../../examples/notify.ilo"), &mut quoted);
@@ -155,13 +143,14 @@ fn calls() -> BTreeSet<Vec<u8>> {
     );
     let all = calls.iter().flatten().copied().collect();
     calls.insert(all);
-    // What programs do is searched by the targets of the notations: from where they begin, this one is left with messages.
+    // The targets of the notations search what programs do. With these sources this target can concentrate on
+    // messages.
     let programs = Notation::ALL.into_iter().flat_map(|(notation, _)| texts(notation));
     calls.extend(programs.map(|source| to_run(&source)));
     calls
 }
 
-/// A message that asks for a run of a source.
+/// A request to run a source.
 fn to_run(source: &str) -> Vec<u8> {
     let mut message = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_program","arguments":{"source":"#
         .to_owned();
@@ -170,7 +159,7 @@ fn to_run(source: &str) -> Vec<u8> {
     message.into_bytes()
 }
 
-/// A target's dictionary, as libFuzzer reads it.
+/// The dictionary of a target, in the format of libFuzzer.
 pub fn dictionary(target: &str) -> String {
     let mut words: BTreeSet<Vec<u8>> = common(&seeds(target));
     let notation = Notation::ALL.into_iter().find(|(_, name)| name.replace('-', "_") == target);
@@ -178,23 +167,23 @@ pub fn dictionary(target: &str) -> String {
         ("id_text", _) => words.extend(node::TABLE.iter().map(|row| row.mnemonic.as_bytes().to_vec())),
         ("conversion" | "round_trip", _) => {
             words.extend(node::TABLE.iter().map(|row| row.mnemonic.as_bytes().to_vec()));
-            words.extend(Notation::ALL.into_iter().flat_map(|(notation, _)| said(notation)));
+            words.extend(Notation::ALL.into_iter().flat_map(|(notation, _)| spelled(notation)));
         }
         ("bytecode" | "snapshot", _) => {
             words.insert([&MAGIC[..], &[VERSION]].concat());
             words.extend(Section::ALL.map(|section| vec![section as u8]));
             words.extend(isa::TABLE.iter().map(|row| vec![row.number]));
         }
-        (_, Some((notation, _))) => words.extend(said(notation)),
+        (_, Some((notation, _))) => words.extend(spelled(notation)),
         _ => {}
     }
-    // A dictionary without a word is refused.
+    // libFuzzer refuses an empty dictionary.
     words.insert(vec![0]);
     let mut out = String::new();
     for word in words {
         out.push('"');
         for byte in word {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = match byte {
                 b'"' | b'\\' => write!(out, "\\{}", char::from(byte)),
                 b' '..=b'~' => write!(out, "{}", char::from(byte)),
@@ -207,7 +196,7 @@ pub fn dictionary(target: &str) -> String {
 }
 
 /// The words and operators of a notation in JSON or YAML.
-fn said(notation: Notation) -> impl Iterator<Item = Vec<u8>> {
+fn spelled(notation: Notation) -> impl Iterator<Item = Vec<u8>> {
     let words = if notation == Notation::Id { None } else { Some(dialect::words(notation)) };
     let quote = if notation == Notation::Workflow { "" } else { "\"" };
     let operators = operator::TABLE.iter().map(|operator| operator.spelling);
@@ -218,7 +207,7 @@ fn said(notation: Notation) -> impl Iterator<Item = Vec<u8>> {
         .map(move |word| format!("{quote}{word}{quote}:").into_bytes())
 }
 
-/// Words that stand in several inputs.
+/// Words that several inputs contain.
 fn common(seeds: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in seeds.iter().filter_map(|seed| core::str::from_utf8(seed).ok()) {

@@ -1,11 +1,11 @@
-//! The shortest and plainest byte string that still shows what was found.
+//! Finds the shortest and plainest byte string that still shows a bug.
 
-/// Shortens a string for as long as it still `shows` it.
+/// Shortens a string as long as it still `shows` the bug.
 pub fn shrink(bytes: &[u8], shows: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut best = bytes.to_vec();
     loop {
         let before = best.clone();
-        // Long pieces first: what one choice decides is often the whole rest of a block.
+        // Long parts first: what one choice decides is often the rest of a block.
         let mut piece = best.len().max(1);
         while piece > 0 {
             let mut at = 0;

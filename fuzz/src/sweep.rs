@@ -1,19 +1,24 @@
-//! Every single-byte change and every truncation of bytecode: refused, or harmless.
+//! Tries every change of one byte and every truncation of an input: each is refused, or harmless.
 
-/// Holds [`crate::bytecode`] to each shortening of a program and to each change of one byte to one of `values`, which is
-/// given the byte; says how many there were.
+/// Runs the body of a fuzz target on each truncation of an input and on each change of one byte to one of the
+/// `values` for that byte, from the byte at `first` on. Returns how many there were.
 ///
 /// # Panics
-/// When one of them is neither refused nor harmless.
-pub fn sweep<V: IntoIterator<Item = u8>>(bytes: &[u8], values: impl Fn(u8) -> V) -> u64 {
+/// If one of them is neither refused nor harmless.
+pub fn sweep<V: IntoIterator<Item = u8>>(
+    body: fn(&[u8]),
+    bytes: &[u8],
+    first: usize,
+    values: impl Fn(u8) -> V,
+) -> u64 {
     let mut tried = 0;
     let mut changed = bytes.to_vec();
-    for (at, &byte) in bytes.iter().enumerate() {
-        crate::bytecode(&bytes[..at]);
+    for (at, &byte) in bytes.iter().enumerate().skip(first) {
+        body(&bytes[..at]);
         tried += 1;
         for value in values(byte).into_iter().filter(|&value| value != byte) {
             changed[at] = value;
-            crate::bytecode(&changed);
+            body(&changed);
             tried += 1;
         }
         changed[at] = byte;

@@ -1,9 +1,9 @@
-//! The tools of a generated program, answering.
+//! The tools of a generated program and their answers.
 
 use crate::data::Data;
 use crate::generate::Tool;
 
-/// How far each tool's answers have been used.
+/// The number of answers that each tool has given.
 #[derive(Clone, Debug)]
 pub struct World<'t> {
     tools: &'t [Tool],
@@ -11,12 +11,12 @@ pub struct World<'t> {
 }
 
 impl<'t> World<'t> {
-    /// Tools that nobody has called yet.
+    /// Tools before their first call.
     pub fn new(tools: &'t [Tool]) -> World<'t> {
         World { tools, used: vec![0; tools.len()] }
     }
 
-    /// The next answer of a tool: a value or a failure; a program calls no other tools than these.
+    /// The next answer of a tool: a value or a failure. A program calls no other tools.
     pub fn call(&mut self, name: &str) -> Option<&'t Result<Data, Data>> {
         let place = self.tools.iter().position(|tool| tool.name == name)?;
         let answers = &self.tools[place].answers;

@@ -1,4 +1,5 @@
-//! Calls side by side, in random programs: a scout finds what the run comes to, and nothing but time tells how calls ran.
+//! Calls in parallel, in random programs: a run makes the calls that a scout predicts, and nothing but time
+//! shows how the calls ran.
 #![cfg(feature = "host")]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -12,11 +13,11 @@ use ilo_host::tools::{Failure, Provider, Request, Tool, Tools};
 use ilo_vm::{Datum, Limits, Program, Run, Scout, Step};
 use std::sync::{Arc, Mutex};
 
-/// Programs that each test looks at, where `SEEDS` says nothing else.
+/// The programs of each test, unless `SEEDS` is set.
 const SEEDS: u64 = 1200;
-/// Calls of a run that are looked at.
+/// The calls of a run that are checked.
 const CALLS: u64 = 200;
-/// Calls that a scout goes ahead here.
+/// The number of calls that a scout looks ahead.
 const FAR: usize = 8;
 
 fn programs() -> impl Iterator<Item = (u64, Case, Program)> {
@@ -36,7 +37,7 @@ fn limits() -> Limits {
     Limits { fuel: 1_000_000, memory: 8 << 20, tool_calls: CALLS, ..Limits::default() }
 }
 
-/// The answer to a call, by the tool and its arguments alone.
+/// The answer to a call, which depends only on the tool and its arguments.
 fn answer<'c>(
     tool: &'c generate::Tool,
     arguments: &str,
@@ -55,21 +56,25 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
             case.input.iter().map(|(name, value)| (name.as_str(), datum(value, &arena))).collect();
         run.start_named(program.function(&case.entry).unwrap(), &input).unwrap();
         let mut scout = Scout::new(&program);
-        // For each call to come, what scouts have said of it; the run ends or comes to it.
+        // The calls that scouts have predicted; the run makes them or ends.
         let mut expected: Vec<(usize, String, Option<String>)> = Vec::new();
         let mut at = 0;
         while let Step::Call(call) = run.step() {
             let (tool, mut arguments) = (call.tool().to_owned(), String::new());
             call.write_json(&mut arguments).unwrap();
-            for said in expected.iter().filter(|said| said.0 == at) {
-                let same = said.1 == tool && said.2.as_ref().is_none_or(|known| *known == arguments);
-                assert!(same, "seed {seed}: call {at} is {tool} {arguments}, not {said:?}\n{}", case.source);
+            for predicted in expected.iter().filter(|predicted| predicted.0 == at) {
+                let same = predicted.1 == tool && predicted.2.as_ref().is_none_or(|json| *json == arguments);
+                assert!(
+                    same,
+                    "seed {seed}: call {at} is {tool} {arguments}, not {predicted:?}\n{}",
+                    case.source
+                );
             }
-            expected.retain(|said| said.0 > at);
+            expected.retain(|predicted| predicted.0 > at);
             let tool = case.tools.iter().find(|known| known.name == tool).unwrap();
             let value = match answer(tool, &arguments) {
                 Ok(value) => datum(value, &arena),
-                // What comes after a failure is another way.
+                // After a failure the run takes another path.
                 Err(failure) => {
                     expected.clear();
                     at += 1;
@@ -83,7 +88,7 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
                     let mut json = String::new();
                     let known = ahead.write_json(&mut json).is_ok();
                     let tool = ahead.tool().to_owned();
-                    // Of some calls the answer is there before the run comes to them.
+                    // Some calls get their answer before the run makes them.
                     if known && (seed + place as u64).is_multiple_of(3) {
                         let tool = case.tools.iter().find(|known| known.name == tool).unwrap();
                         match answer(tool, &json) {
@@ -105,10 +110,11 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
     assert!(learnt > 50, "{learnt} answers there before");
 }
 
-/// A tool that answers by its arguments alone, and keeps to what the run makes where it is not read-only.
+/// A tool whose answer depends only on its arguments. If it is not read-only, it is called only when the run
+/// makes the call.
 struct Own {
     tool: generate::Tool,
-    /// The call that the run makes, where it is one.
+    /// The call that the run is making, for a tool that is not read-only.
     made: Option<Arc<Mutex<Option<String>>>>,
 }
 
@@ -124,7 +130,7 @@ impl Provider for Own {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 struct Came {
     outcome: String,
@@ -149,7 +155,7 @@ impl Observer for Came {
     }
 }
 
-/// Runs a case with so many calls at once; of its tools the first ones are read-only.
+/// Runs a case with at most so many calls at once; the first `read_only` tools are read-only.
 fn came(case: &Case, program: &Program, most: usize, read_only: usize) -> Came {
     let mut came = Came::default();
     let mut tools = Tools::new();

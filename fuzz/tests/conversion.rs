@@ -1,4 +1,4 @@
-//! A program printed in any notation and read back gives the same code.
+//! A program that is printed in any notation reads back to the same code.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -6,7 +6,7 @@ use ilo_asm::notation::Notation;
 use ilo_fuzz::conversion::{Turned, turn};
 use ilo_fuzz::generate::{bytes, case};
 
-/// Seeds whose programs once came back as others.
+/// Seeds whose programs were once converted wrongly.
 const KNOWN: [u64; 18] = [
     1023, 1102, 1109, 1111, 1148, 1267, 1300, 1865, 2054, 2916, 3220, 3223, 3494, 3853, 4589, 4897, 6129, 682,
 ];

@@ -1,4 +1,5 @@
-//! What the generator makes: nearly all of it passes the checks, and all of the instruction set is in it.
+//! The generator: nearly all of its programs pass the checks, and together they use the whole instruction
+//! set.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

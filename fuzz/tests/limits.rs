@@ -1,6 +1,6 @@
-//! The defaults: each stands where a host that set nothing meets it, and lets n through and not n + 1. The settings
-//! themselves are held at n and n + 1 in `vm/tests/limits.rs` and `host/tests`, ceilings in `asm/tests/ceilings.rs` and
-//! `spec/tests/limits.rs`.
+//! The default limits: each applies in a host that sets nothing, and accepts n but not n + 1. Tests of the
+//! settings themselves are in `vm/tests/limits.rs` and `host/tests`, those of ceilings in
+//! `asm/tests/ceilings.rs` and `spec/tests/limits.rs`.
 
 #![cfg(feature = "host")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -15,7 +15,7 @@ use ilo_spec::operand::FunctionId;
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use std::time::Duration;
 
-/// The first error of a source, within the defaults.
+/// The first error of a source with the default limits.
 fn found(source: &str) -> Option<&'static str> {
     let (program, diagnostics) = build(source, &Options::default());
     let first = diagnostics.as_slice().iter().find(|diagnostic| diagnostic.is_error());
@@ -23,7 +23,7 @@ fn found(source: &str) -> Option<&'static str> {
     first.map(|first| first.code.as_str())
 }
 
-/// A source of so many bytes, in short lines.
+/// A source of this many bytes, in short lines.
 fn source_of(bytes: usize) -> String {
     let mut source = "; fn f() -> nil\nLIT 2 nil\n".to_owned();
     let line = format!(";{}\n", "x".repeat(900));
@@ -49,7 +49,7 @@ fn a_source_is_bounded_by_default() {
     assert_eq!(found(&nested(limits::DEFAULT_NESTING)), None);
     assert_eq!(found(&nested(limits::DEFAULT_NESTING + 1)), Some("too-deep"));
 
-    // No source of four thousand million bytes is made here; a span must hold the place behind the last of them.
+    // No source of 4 GiB is made here; a span must be able to hold the position after its last byte.
     assert!(u32::try_from(limits::SOURCE + 1).is_ok());
 }
 
@@ -102,7 +102,7 @@ fn what_is_read_is_bounded_by_default() {
     assert_eq!(kind(&nested(limits::DEFAULT_VALUE_DEPTH)), None);
     let past = Some(ReadErrorKind::Depth(limits::DEFAULT_VALUE_DEPTH));
     assert_eq!(kind(&nested(limits::DEFAULT_VALUE_DEPTH + 1)), past);
-    // The list is one of the values.
+    // The list counts as one of the values.
     let items = |values: usize| format!("[{}0]", "0,".repeat(values - 2));
     assert_eq!(kind(&items(limits::DEFAULT_RESULT_NODES)), None);
     let past = Some(ReadErrorKind::Values(limits::DEFAULT_RESULT_NODES));
@@ -113,7 +113,7 @@ fn program(source: &str) -> Program {
     Program::new(build(source, &Options::default()).0.unwrap()).unwrap()
 }
 
-/// Runs the only function with one argument, and gives the outcome and what the run was charged at its end.
+/// Runs the only function with one argument; returns the outcome and the fuel used.
 fn ran(program: &Program, argument: Datum<'_>, limits: Limits) -> (String, u64) {
     let mut run = Run::new(program, limits);
     run.start(FunctionId(0), &[argument]).unwrap();
@@ -140,7 +140,8 @@ fn values_nest_as_deep_as_may_be_asked_for_and_no_deeper() {
     assert!(ran(&wrap, nested(most), asked).0.contains("\"code\":\"depth\""));
 }
 
-/// A loop that makes texts and forgets them: the heap is cleared when a part of the memory is taken, and not before.
+/// A loop that creates texts and drops them: the heap is cleared when a certain part of the memory is in use,
+/// and not before.
 #[test]
 fn a_heap_is_cleared_when_a_part_of_its_memory_is_taken() {
     let text = "x".repeat(1 << 10);
@@ -155,16 +156,17 @@ fn a_heap_is_cleared_when_a_part_of_its_memory_is_taken() {
         took
     };
     let memory: u64 = 4 << 20;
-    // What it takes where nothing is ever cleared.
+    // The memory without any clearing.
     let all = |passes| took(passes, 1 << 30);
     let part = memory / limits::CLEARED_FIRST;
     let least = (1..1 << 14).find(|&passes| all(passes) > part).unwrap();
     assert_eq!(took(least - 1, memory), all(least - 1), "less than the part is left alone");
     assert!(all(8 * least) > 4 * memory, "it makes more than it may hold");
-    assert!(took(8 * least, memory) <= part, "what it took was cleared");
+    assert!(took(8 * least, memory) <= part, "the memory was cleared");
 }
 
-/// A list that is kept and grows: a run goes on as long as clearing leaves the least part, and ends with a fault there.
+/// A list that is kept and grows: a run continues as long as clearing leaves the minimum, and then ends with
+/// a fault.
 #[test]
 fn a_run_ends_when_clearing_leaves_too_little() {
     let keep = program(
@@ -184,7 +186,7 @@ fn a_run_ends_when_clearing_leaves_too_little() {
         let middle = usize::midpoint(most, least);
         if fits(middle) { most = middle } else { least = middle }
     }
-    // A pass more needs some hundred bytes: what stopped it is that so little was left.
+    // One more pass needs a few hundred bytes, so the run stopped because so little was left.
     let (_, used) = outcome(most);
     assert!(used <= memory, "{used}");
     assert!(used >= memory - 2 * memory / limits::CLEARED_LEAST, "{used}");

@@ -1,6 +1,7 @@
-//! What a run that fills its memory really takes: the process grows by no more than the limit and 8 MiB.
+//! The real memory of a run that fills its limit: the process grows by no more than the limit and 8 MiB.
 //!
-//! Each program runs in a process of its own, this test's own executable, which reads what the system says of it.
+//! Each program runs in a process of its own, the executable of this test, which reads its size from the
+//! system.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -11,15 +12,15 @@ use ilo_spec::operand::FunctionId;
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use std::process::Command;
 
-/// Says which program the process is to run.
+/// The variable that names the program of the process.
 const WHICH: &str = "ILO_MEMORY_TEST";
-/// What there may be beside the run's own memory.
+/// Memory beside that of the run.
 const BESIDE: u64 = 8 << 20;
 
 const HEADER: &str =
     "; fn f(l: list thing) -> thing\n; Vars: 0=l 1=kept 2=i 3=j\n; Tools: 0=tool\n; Fields: 0=a 1=b\n";
 
-/// Programs that keep more and more until nothing is left, each in its way.
+/// Programs that fill the memory, each in its way.
 const PROGRAMS: [(&str, &str); 6] = [
     ("numbers", "LET 1 LIST 0\nFOR 2 REF 0 1\n  FOR 3 REF 0 1\n    LET 1 APPEND REF 1 REF 3\nRET REF 1\n"),
     (
@@ -31,22 +32,19 @@ const PROGRAMS: [(&str, &str); 6] = [
         "records",
         "LET 1 LIST 0\nFOR 2 REF 0 1\n  FOR 3 REF 0 1\n    LET 1 APPEND REF 1 OBJ 2 0 REF 3 1 REF 2\nRET REF 1\n",
     ),
-    (
-        "what a loop yields",
-        "LET 1 FOR 2 REF 0 1\n  FOR 3 REF 0 1\n    OBJ 2 0 REF 2 1 LIST 1 REF 3\nRET REF 1\n",
-    ),
+    ("loop results", "LET 1 FOR 2 REF 0 1\n  FOR 3 REF 0 1\n    OBJ 2 0 REF 2 1 LIST 1 REF 3\nRET REF 1\n"),
     ("answers", "LET 1 FOR 2 REF 0 1\n  CALL 0 0\nRET REF 1\n"),
 ];
 
-/// A number of this process in bytes, as the system tells it.
-fn told(name: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+/// A figure of this process in bytes, from the system.
+fn status(name: &str) -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find(|line| line.starts_with(name)).unwrap();
     let number: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     number << 10
 }
 
-/// Runs a program to its end and prints by how much the process has grown at the most, and how it ended.
+/// Runs a program to its end; prints how much the process has grown at most, and how the run ended.
 fn child(which: &str) {
     let (_, body) = PROGRAMS.iter().find(|(name, _)| *name == which).unwrap();
     let source = format!("{HEADER}{body}");
@@ -57,7 +55,7 @@ fn child(which: &str) {
     let names: Vec<String> = (0..1_000).map(|name| format!("field-{name}")).collect();
     let limits =
         Limits { fuel: 1 << 40, tool_calls: 1 << 40, items: 1 << 30, text: 1 << 30, ..Limits::default() };
-    let before = told("VmRSS");
+    let before = status("VmRSS");
     let mut run = Run::new(&program, limits);
     run.start(FunctionId(0), &[Datum::List(&items)]).unwrap();
     let mut calls = 0;
@@ -79,7 +77,7 @@ fn child(which: &str) {
             }
         }
     };
-    println!("grown {} {ended}", told("VmHWM").saturating_sub(before));
+    println!("grown {} {ended}", status("VmHWM").saturating_sub(before));
 }
 
 #[test]
@@ -93,10 +91,11 @@ fn a_run_that_fills_its_memory_takes_no_more() {
             .env(WHICH, name)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        let line = said.lines().find_map(|line| line.split_once("grown ").map(|(_, rest)| rest.to_owned()));
+        let printed = String::from_utf8(output.stdout).unwrap();
         let line =
-            line.unwrap_or_else(|| panic!("{name}: {said}{}", String::from_utf8_lossy(&output.stderr)));
+            printed.lines().find_map(|line| line.split_once("grown ").map(|(_, rest)| rest.to_owned()));
+        let line =
+            line.unwrap_or_else(|| panic!("{name}: {printed}{}", String::from_utf8_lossy(&output.stderr)));
         let (grown, ended) = line.split_once(' ').unwrap();
         let grown: u64 = grown.parse().unwrap();
         println!("{name}: grows by {} KiB", grown >> 10);

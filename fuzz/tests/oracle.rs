@@ -1,4 +1,4 @@
-//! Random programs agree with the oracle: a few here, a hundred thousand in `fuzz/oracle.sh` as `.ci/run` calls it.
+//! Random programs agree with the oracle: a few here, a hundred thousand with `fuzz/oracle.sh` in `.ci/run`.
 
 use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::generate::{bytes, case};

@@ -1,7 +1,7 @@
 //! Which node a value comes from: the bindings that reach each reading of a slot.
 //!
-//! A reading is resolved at the end of a function, when the bindings at the end of loops are known. A slot that two ways
-//! may have bound is a join of both, so branches cost what they bind and nothing is copied.
+//! A reading is resolved at the end of a function, when the bindings at the end of loops are known. A slot
+//! that two ways may have bound is a join of both, so branches cost what they bind and nothing is copied.
 
 use super::model::NodeId;
 use ilo_asm::ast::Slot;

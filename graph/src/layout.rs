@@ -1,15 +1,16 @@
-//! Where everything stands in the svg.
+//! Positions of everything in the SVG.
 //!
-//! Programs are structured, so the layout follows the structure instead of searching for one. A *chain* is what stands
-//! on one vertical axis: the steps of a block and, in a branch, the way that goes straight on. What goes aside stands in
-//! a chain of its own to the right, level with its diamond; the next branch or loop of the chain waits until that has
-//! ended. A loop is a box around the chain of its body. To the left of a chain run the lanes of its values. Heights do
-//! not depend on widths, so three passes do: down, then out, then across. Each is linear.
+//! Programs are structured, so the layout follows the structure instead of searching for one. A *chain* is
+//! what stands on one vertical axis: the steps of a block and, in a branch, the way that goes straight on.
+//! What goes aside stands in a chain of its own to the right, level with its diamond; the next branch or loop
+//! of the chain waits until that has ended. A loop is a box around the chain of its body. To the left of a
+//! chain run the lanes of its values. Heights do not depend on widths, so three passes do: down, then out,
+//! then across. Each is linear.
 
 use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId};
 use super::text::columns;
 
-/// Between what stands below one another.
+/// The gap between items below one another.
 const GAP: i64 = 30;
 /// Between a chain and what goes aside from it.
 const ASIDE: i64 = 64;
@@ -33,7 +34,8 @@ pub(super) const INSET: i64 = 8;
 /// Between the values that come into a node.
 const TAP: i64 = 14;
 
-/// Pixels of text in a fixed-width font: each column has 0.6 of the size, and a little is kept for fonts that differ.
+/// Pixels of text in a fixed-width font: each column has 0.6 of the size, and a little is kept for fonts that
+/// differ.
 pub(super) fn width(text: &str, size: i64) -> i64 {
     i64::try_from(columns(text)).unwrap_or(0) * size * 61 / 100 + 1
 }
@@ -65,7 +67,7 @@ impl Rect {
     }
 }
 
-/// Where everything stands.
+/// The positions of everything.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     /// By node.
@@ -76,8 +78,8 @@ pub(super) struct Layout {
     pub(super) rounds: Vec<Option<i64>>,
     /// By node: the height at which ways to it join.
     pub(super) joins: Vec<i64>,
-    /// By edge: how a way out of a side goes round the main part, where that has something aside too: at which height
-    /// it turns, and where to.
+    /// By edge: how a way out of a side goes round the main part, where that has something aside too: at
+    /// which height it turns, and where to.
     pub(super) exits: Vec<Vec<(i64, i64)>>,
     /// By node: the lane of its value.
     pub(super) lanes: Vec<Option<i64>>,
@@ -235,7 +237,8 @@ impl Work {
                     let half = self.out.nodes[head.0].h / 2;
                     if let Some(first) = side.as_deref().and_then(|side| side.first()) {
                         let over = self.over_entry(first);
-                        // Where the side begins higher than its diamond, that is what stands below the last step.
+                        // Where the side begins higher than its diamond, that is what stands below the last
+                        // step.
                         y = y.max(floor + over - half).max(y + over - half);
                         let top = y + half - over;
                         self.out.joins[head.0] = top.min(y) - JOIN;
@@ -293,7 +296,8 @@ impl Work {
         }
     }
 
-    /// Gives each value that is read a lane beside its chain, from where it is bound to where it is last read.
+    /// Gives each value that is read a lane beside its chain, from where it is bound to where it is last
+    /// read.
     fn lanes(&mut self, graph: &Graph) {
         let mut spans: Vec<Option<(i64, i64)>> = vec![None; graph.nodes.len()];
         for edge in graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Data) {

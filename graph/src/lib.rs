@@ -1,9 +1,9 @@
 //! A program as a picture, for people who want to see what it will do before it does it.
 //!
-//! The tree becomes a neutral picture once ([`walk`] into [`model`]); each form then only writes it down: [`svg`] with a
-//! layout of its own ([`layout`]), [`dot`] and [`mermaid`] leaving the layout to their tools. Calls of tools stand out;
-//! what undoes, what fails and where values come from have their own look. Nothing here checks a program: a faulty tree
-//! gives a picture of what it says.
+//! The tree becomes a neutral picture once ([`walk`] into [`model`]); each form then only writes it down:
+//! [`svg`] with a layout of its own ([`layout`]), [`dot`] and [`mermaid`] leaving the layout to their tools.
+//! Calls of tools stand out; rollbacks, failures and data flow have a look of their own. Nothing here checks
+//! a program: a faulty tree gives a picture of what it says.
 
 mod dot;
 mod flow;
@@ -61,7 +61,8 @@ impl FromStr for Format {
 
 /// Draws every function of a file, one frame each.
 ///
-/// Time and size are linear in the program, times its nesting at worst; texts are cut to what a picture can show.
+/// Time and size are linear in the program, times its nesting at worst; texts are cut to what a picture can
+/// show.
 pub fn graph(file: &File<'_>, format: Format) -> String {
     let graph = walk::graph(file);
     match format {

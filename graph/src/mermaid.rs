@@ -1,7 +1,7 @@
 //! The picture as a Mermaid flowchart.
 //!
-//! Mermaid reads much in a label: every character that is not plainly a letter, a digit or harmless is written as the
-//! number of its character.
+//! Mermaid reads much in a label: every character that is not plainly a letter, a digit or harmless is
+//! written as the number of its character.
 
 use super::model::{DATA, Edge, EdgeKind, FAILURE, Graph, Item, Kind, Node, NodeId, PALETTE};
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 //! A program as a neutral picture: what there is to draw, before any form of drawing.
 //!
-//! Nodes and edges are flat lists; [`Item`] keeps the structure that the program had, which is what the structured
-//! layout follows. All text here is clean and cut to length ([`super::text`]), but not escaped: each form does its own.
+//! Nodes and edges are flat lists; [`Item`] keeps the structure that the program had, which is what the
+//! structured layout follows. All text here is clean and cut to length ([`super::text`]), but not escaped:
+//! each form does its own.
 
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -35,8 +36,8 @@ pub(super) struct Frame {
 pub(super) enum Item {
     /// A step.
     Step(NodeId),
-    /// IF or MATCH: what goes straight on, and what goes aside. An empty side goes round the main part; a side that does
-    /// not end the function joins what comes next.
+    /// IF or MATCH: what goes straight on, and what goes aside. An empty side goes round the main part; a
+    /// side that does not end the function joins what comes next.
     Branch { head: NodeId, main: Vec<Item>, side: Option<Vec<Item>>, joins: bool },
     /// FOR.
     Loop { head: NodeId, body: Vec<Item> },
@@ -81,7 +82,7 @@ pub(super) struct Node {
     /// The name of the slot that takes the value of a call.
     pub(super) binds: Option<String>,
     pub(super) rows: Vec<Row>,
-    /// When it happens at all, where it stands in an operand that is not always evaluated.
+    /// When it happens at all, for a node in an operand that is not always evaluated.
     pub(super) guard: Option<String>,
     /// A failure here ends the function.
     pub(super) fails: bool,
@@ -95,7 +96,7 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) name: String,
-    /// What stands between.
+    /// The sign between the two.
     pub(super) sign: &'static str,
     pub(super) value: String,
 }
@@ -125,7 +126,7 @@ pub(super) enum EdgeKind {
 }
 
 impl Graph {
-    /// From the end of each loop's body to what comes after the loop: what comes after stands below.
+    /// From the end of each loop's body to what comes after the loop: what comes after is below.
     pub(super) fn after_loops(&self) -> Vec<(NodeId, NodeId)> {
         let mut ends: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Back) {

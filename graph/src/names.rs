@@ -1,4 +1,5 @@
-//! What has to be known of a function before it is drawn: what its slots are called, and what each loop binds.
+//! What has to be known of a function before it is drawn: what its slots are called, and what each loop
+//! binds.
 
 use super::text::{LINE, Names, clean};
 use ilo_asm::ast::{Arm, Block, Bound, Control, For, Function, LoopId, Slot, StmtKind};
@@ -79,7 +80,8 @@ impl Ahead {
         self.bound.push(node.item);
         self.block(&node.body);
         let id = node.id.0 as usize;
-        // A number past the function's slots of loops would be the reader's mistake; it costs a missing line at worst.
+        // A number past the function's slots of loops would be the reader's mistake; it costs a missing line
+        // at worst.
         if self.loops.len() <= id && id <= self.bound.len() {
             self.loops.resize(id + 1, 0..0);
         }

@@ -1,9 +1,9 @@
 //! What is known only at the end: which failures are taken apart, which calls are rollbacks, who reads what.
 
+use super::flow::Def;
 use super::model::{Edge, EdgeKind, Graph, Kind, NodeId};
-use super::steps::Read;
+use super::steps::{Read, Steps};
 use super::text::{LINE, clean};
-use super::walk::Walk;
 use hashbrown::{HashMap, HashSet};
 
 /// Names shown on one edge of data.
@@ -33,57 +33,56 @@ pub(super) fn harmless(graph: &mut Graph) {
     }
 }
 
-impl Walk<'_, '_> {
-    /// What is known only at the end: which failures are taken apart, which calls are rollbacks, who reads what.
-    pub(super) fn settle(&mut self, first: usize) {
-        let nodes = &mut self.graph.nodes;
-        self.flow.reached(self.matched.iter().copied(), |node| {
-            if matches!(nodes[node.0].kind, Kind::Tool | Kind::Own) {
-                nodes[node.0].fails = false;
-            }
-        });
-        let mut used: HashSet<NodeId> = HashSet::new();
-        let read = self.reads.iter().map(|(_, read)| read.def).chain(self.matched.iter().copied());
-        self.flow.reached(read, |node| {
-            used.insert(node);
-        });
-        for node in std::mem::take(&mut self.candidates) {
-            if !used.contains(&node) {
-                self.undo(node);
-                self.graph.nodes[node.0].binds = None;
-            }
+/// Takes the failure from calls that a MATCH takes apart, makes rollbacks of the candidates that nothing
+/// reads, and draws who reads what. The function's first node is `first`.
+pub(super) fn settle(steps: &mut Steps<'_, '_>, matched: &[Def], candidates: Vec<NodeId>, first: usize) {
+    let nodes = &mut steps.graph.nodes;
+    steps.flow.reached(matched.iter().copied(), |node| {
+        if matches!(nodes[node.0].kind, Kind::Tool | Kind::Own) {
+            nodes[node.0].fails = false;
         }
-        self.data(first);
+    });
+    let mut used: HashSet<NodeId> = HashSet::new();
+    let read = steps.reads.iter().map(|(_, read)| read.def).chain(matched.iter().copied());
+    steps.flow.reached(read, |node| {
+        used.insert(node);
+    });
+    for node in candidates {
+        if !used.contains(&node) {
+            steps.undo(node);
+            steps.graph.nodes[node.0].binds = None;
+        }
     }
+    data(steps, first);
+}
 
-    /// One edge between two nodes, however often one reads the other.
-    pub(super) fn data(&mut self, first: usize) {
-        let mut at: HashMap<(NodeId, NodeId), usize> = HashMap::new();
-        let mut edges: Vec<(Edge, Vec<String>)> = Vec::new();
-        for (to, Read { def, label }) in std::mem::take(&mut self.reads) {
-            for from in self.flow.origins(def) {
-                debug_assert!(from.0 >= first, "a value never comes from another function");
-                if from == to {
-                    continue;
-                }
-                let index = *at.entry((from, to)).or_insert(edges.len());
-                if index == edges.len() {
-                    let label = String::new();
-                    edges.push((Edge { from, to, kind: EdgeKind::Data, label }, Vec::new()));
-                }
-                let labels = &mut edges[index].1;
-                if labels.len() <= LABELS && !labels.contains(&label) {
-                    labels.push(label.clone());
-                }
+/// One edge between two nodes, however often one reads the other.
+fn data(steps: &mut Steps<'_, '_>, first: usize) {
+    let mut at: HashMap<(NodeId, NodeId), usize> = HashMap::new();
+    let mut edges: Vec<(Edge, Vec<String>)> = Vec::new();
+    for (to, Read { def, label }) in std::mem::take(&mut steps.reads) {
+        for from in steps.flow.origins(def) {
+            debug_assert!(from.0 >= first, "a value never comes from another function");
+            if from == to {
+                continue;
+            }
+            let index = *at.entry((from, to)).or_insert(edges.len());
+            if index == edges.len() {
+                let label = String::new();
+                edges.push((Edge { from, to, kind: EdgeKind::Data, label }, Vec::new()));
+            }
+            let labels = &mut edges[index].1;
+            if labels.len() <= LABELS && !labels.contains(&label) {
+                labels.push(label.clone());
             }
         }
-        for (mut edge, mut labels) in edges {
-            if labels.len() > LABELS {
-                labels.truncate(LABELS);
-                labels.push("…".to_owned());
-            }
-            edge.label = clean(&labels.join(", "), LINE);
-            self.graph.edges.push(edge);
+    }
+    for (mut edge, mut labels) in edges {
+        if labels.len() > LABELS {
+            labels.truncate(LABELS);
+            labels.push("…".to_owned());
         }
+        edge.label = clean(&labels.join(", "), LINE);
+        steps.graph.edges.push(edge);
     }
 }

@@ -1,9 +1,10 @@
 //! The nodes that expressions become, and what each of them reads.
 
-use super::flow::Def;
-use super::model::{Edge, EdgeKind, Item, Kind, Node, NodeId, Row};
+use super::flow::{Def, Flow};
+use super::model::{Edge, EdgeKind, Graph, Item, Kind, Node, NodeId, Row};
+use super::names::Ahead;
 use super::text::{ABOUT, LINE, Line, clean, literal};
-use super::walk::{Exit, Walk};
+use hashbrown::HashMap;
 use ilo_asm::ast::{Binary, Call, Expr, ExprKind, Field, Function, Literal, MatchMap, Slot, TypeName};
 
 /// Rows shown in a node; the rest are counted.
@@ -11,7 +12,7 @@ const ROWS: usize = 12;
 
 /// Why an operand may not be evaluated.
 #[derive(Clone, Copy)]
-pub(super) enum Guard<'a> {
+enum Guard<'a> {
     And(&'a Expr<'a>),
     Or(&'a Expr<'a>),
     Case(Literal<'a>),
@@ -24,7 +25,51 @@ pub(super) struct Read {
     pub(super) label: String,
 }
 
-impl<'a> Walk<'_, 'a> {
+/// A way that leads to whatever comes next.
+#[derive(Clone, Copy)]
+pub(super) struct Exit {
+    pub(super) from: NodeId,
+    pub(super) kind: EdgeKind,
+    pub(super) label: &'static str,
+}
+
+/// A function's nodes, as far as they are drawn.
+pub(super) struct Steps<'g, 'a> {
+    pub(super) graph: &'g mut Graph,
+    functions: &'g HashMap<&'a str, usize>,
+    pub(super) ahead: Ahead,
+    pub(super) flow: Flow,
+    pub(super) items: Vec<Item>,
+    /// The ways that lead to whatever comes next.
+    pub(super) open: Vec<Exit>,
+    guards: Vec<Guard<'a>>,
+    pub(super) reads: Vec<(NodeId, Read)>,
+}
+
+impl<'g, 'a> Steps<'g, 'a> {
+    pub(super) fn new(
+        graph: &'g mut Graph,
+        functions: &'g HashMap<&'a str, usize>,
+        function: &Function<'a>,
+    ) -> Steps<'g, 'a> {
+        Steps {
+            graph,
+            functions,
+            ahead: Ahead::of(function),
+            flow: Flow::new(function.slots.len()),
+            items: Vec::new(),
+            open: Vec::new(),
+            guards: Vec::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    /// Makes a call a rollback, whose failure is only recorded.
+    pub(super) fn undo(&mut self, node: NodeId) {
+        self.graph.nodes[node.0].kind = Kind::Undo;
+        self.graph.nodes[node.0].fails = false;
+    }
+
     pub(super) fn entry(&mut self, function: &Function<'a>) -> NodeId {
         let output = function.output;
         let ty = |ty: &TypeName<'_>| "list ".repeat(usize::from(ty.ty.lists)) + ty.name;
@@ -77,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// When a node happens at all.
-    pub(super) fn guard(&self) -> Option<String> {
+    fn guard(&self) -> Option<String> {
         let guard = self.guards.last()?;
         let mut line = Line::new(LINE);
         match guard {
@@ -127,7 +172,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    pub(super) fn guarded(&mut self, guard: Guard<'a>, expr: &Expr<'a>, reads: &mut Vec<Read>) {
+    fn guarded(&mut self, guard: Guard<'a>, expr: &Expr<'a>, reads: &mut Vec<Read>) {
         self.guards.push(guard);
         self.operands(expr, reads);
         self.guards.pop();
@@ -158,7 +203,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Named values in brackets.
-    pub(super) fn list(&self, line: &mut Line, fields: &[Field<'a>]) {
+    fn list(&self, line: &mut Line, fields: &[Field<'a>]) {
         for (at, field) in fields.iter().enumerate() {
             line.push(if at == 0 { "(" } else { ", " });
             line.push(field.name.text);
@@ -168,7 +213,7 @@ impl<'a> Walk<'_, 'a> {
         line.push(if fields.is_empty() { "()" } else { ")" });
     }
 
-    pub(super) fn rows(&self, fields: &[Field<'a>], sign: &'static str) -> Vec<Row> {
+    fn rows(&self, fields: &[Field<'a>], sign: &'static str) -> Vec<Row> {
         let rows = fields.iter().map(|field| {
             let name = clean(field.name.text, LINE / 2);
             let room = LINE - name.chars().count() - sign.len();

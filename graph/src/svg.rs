@@ -1,7 +1,8 @@
 //! The picture as one self-contained SVG: no script, no font and no file besides it.
 //!
-//! Colours are classes with a second set for a dark ground, so the picture follows the reader's setting. Whatever is
-//! pointed at shows its whole text; a call of a function of the file links to that function's frame.
+//! Colours are classes with a second set for a dark ground, so the picture follows the reader's setting.
+//! Whatever is pointed at shows its whole text; a call of a function of the file links to that function's
+//! frame.
 
 use super::layout::{Layout, ROW, Rect, TITLE, layout, notes};
 use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};

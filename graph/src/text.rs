@@ -1,12 +1,12 @@
 //! Expressions as short readable text: infix, one line, cut at a length.
 //!
-//! Names and texts come from outside: what would not show as itself (controls, direction marks, invisible characters)
-//! is written as an escape, so that no form has to think of it. Markup is escaped by each form.
+//! Names and texts come from outside: what would not show as itself (controls, direction marks, invisible
+//! characters) is written as an escape, so that no form has to think of it. Markup is escaped by each form.
 
 use ilo_asm::ast::{Binary, Expr, ExprKind, Field, Literal, Slot, Unary};
 use std::fmt::Write;
 
-/// Columns in a line of a node: longer lines make nodes that are wider than what stands beside them.
+/// Columns in a line of a node: longer lines make nodes that are wider than their neighbours.
 pub(super) const LINE: usize = 44;
 /// Columns of the whole text of a node, shown when pointed at.
 pub(super) const ABOUT: usize = 800;
@@ -94,7 +94,7 @@ impl Names {
         line.done()
     }
 
-    /// Appends an expression that stands in an operator of strength `outer`.
+    /// Appends an operand of an operator of strength `outer`.
     pub(super) fn expr(&self, line: &mut Line, expr: &Expr<'_>, outer: u8) {
         if line.full {
             return;
@@ -228,7 +228,7 @@ impl Names {
     }
 }
 
-/// Writes an operation, in brackets where it binds less than what it stands in.
+/// Writes an operation, in brackets where it binds less than its surroundings.
 fn grouped(line: &mut Line, strength: u8, outer: u8, inner: impl FnOnce(&mut Line)) {
     line.push(if strength < outer { "(" } else { "" });
     inner(line);
@@ -254,7 +254,7 @@ const COMPARE: u8 = 4;
 /// Binds stronger than every operator.
 const ATOM: u8 = 8;
 
-/// The sign of an operator that stands between its operands, and how strongly it binds.
+/// The sign of an infix operator, and how strongly it binds.
 fn infix(operator: Binary) -> (&'static str, u8) {
     match operator {
         Binary::Or => (" or ", 1),

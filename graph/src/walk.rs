@@ -1,13 +1,13 @@
 //! The one walk from the syntax tree to the picture.
 //!
-//! It follows a function in the order of the source, keeps the ways that are open at each point, and hands bindings to
-//! [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a picture all the same.
+//! It follows a function in the order of the source, keeps the ways that are open at each point, and hands
+//! bindings to [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a
+//! picture all the same.
 
-use super::flow::{Changes, Def, Flow};
+use super::flow::{Changes, Def};
 use super::model::{EdgeKind, Frame, Graph, Item, Kind, NodeId};
-use super::names::Ahead;
-use super::settle::harmless;
-use super::steps::{Guard, Read};
+use super::settle::{harmless, settle};
+use super::steps::{Exit, Read, Steps};
 use super::text::{ABOUT, LINE, Line, clean};
 use hashbrown::HashMap;
 use ilo_asm::ast::{
@@ -30,37 +30,23 @@ pub(super) fn graph(file: &File<'_>) -> Graph {
     graph
 }
 
-/// A way that leads to whatever comes next.
-#[derive(Clone, Copy)]
-pub(super) struct Exit {
-    pub(super) from: NodeId,
-    pub(super) kind: EdgeKind,
-    pub(super) label: &'static str,
-}
-
 /// What becomes of a block's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+enum Tail {
     Drop,
     Return,
     Yield,
     Bind(Slot),
 }
 
-pub(super) struct Walk<'g, 'a> {
-    pub(super) graph: &'g mut Graph,
-    pub(super) functions: &'g HashMap<&'a str, usize>,
-    pub(super) ahead: Ahead,
-    pub(super) flow: Flow,
-    pub(super) result: bool,
-    pub(super) items: Vec<Item>,
-    pub(super) open: Vec<Exit>,
-    pub(super) guards: Vec<Guard<'a>>,
-    pub(super) reads: Vec<(NodeId, Read)>,
+struct Walk<'g, 'a> {
+    steps: Steps<'g, 'a>,
+    /// Whether the function gives a result.
+    result: bool,
     /// What a MATCH takes apart.
-    pub(super) matched: Vec<Def>,
+    matched: Vec<Def>,
     /// Calls that are rollbacks unless something reads them.
-    pub(super) candidates: Vec<NodeId>,
+    candidates: Vec<NodeId>,
 }
 
 impl<'g, 'a> Walk<'g, 'a> {
@@ -70,49 +56,44 @@ impl<'g, 'a> Walk<'g, 'a> {
         function: &Function<'a>,
     ) -> Walk<'g, 'a> {
         Walk {
-            graph,
-            functions,
-            ahead: Ahead::of(function),
-            flow: Flow::new(function.slots.len()),
+            steps: Steps::new(graph, functions, function),
             result: function.output.err.is_some(),
-            items: Vec::new(),
-            open: Vec::new(),
-            guards: Vec::new(),
-            reads: Vec::new(),
             matched: Vec::new(),
             candidates: Vec::new(),
         }
     }
 
     fn function(&mut self, function: &Function<'a>) {
-        let first = self.graph.nodes.len();
-        let entry = self.entry(function);
-        let def = self.flow.node(entry);
+        let first = self.steps.graph.nodes.len();
+        let entry = self.steps.entry(function);
+        let def = self.steps.flow.node(entry);
         for slot in (0..).take(function.parameters.len()) {
-            self.flow.bind(Slot(slot), Some(def));
+            self.steps.flow.bind(Slot(slot), Some(def));
         }
         let drops = function.output.ok.ty == Type::NIL;
         self.block(&function.body, if drops { Tail::Drop } else { Tail::Return });
-        if !self.open.is_empty() {
+        if !self.steps.open.is_empty() {
             let title = match (self.result, drops) {
                 (true, true) => "ok nil",
                 (false, true) => "return nil",
                 _ => "end",
             };
-            self.step(Kind::Ok, title.to_owned());
+            self.steps.step(Kind::Ok, title.to_owned());
         }
-        self.settle(first);
-        let nodes = first..self.graph.nodes.len();
-        let items = std::mem::take(&mut self.items);
+        let matched = std::mem::take(&mut self.matched);
+        settle(&mut self.steps, &matched, std::mem::take(&mut self.candidates), first);
+        let nodes = first..self.steps.graph.nodes.len();
+        let items = std::mem::take(&mut self.steps.items);
         let name = clean(function.name.text, LINE);
-        self.graph.frames.push(Frame { name, entry, nodes, items });
+        self.steps.graph.frames.push(Frame { name, entry, nodes, items });
     }
 
     fn block(&mut self, block: &Block<'a>, tail: Tail) {
         self.statements(block, tail, false);
     }
 
-    /// A block; in one that rolls back, a call that nothing reads is a compensation when the block ends in `RET_ERR`.
+    /// A block; in one that rolls back, a call that nothing reads is a compensation when the block ends in
+    /// `RET_ERR`.
     fn statements(&mut self, block: &Block<'a>, tail: Tail, rolls_back: bool) {
         let last = block.statements.len().saturating_sub(1);
         let ends_in_err = block
@@ -120,13 +101,13 @@ impl<'g, 'a> Walk<'g, 'a> {
             .last()
             .is_some_and(|last| matches!(last.kind, StmtKind::Return(ReturnKind::Err, _)));
         for (at, statement) in block.statements.iter().enumerate() {
-            let before = self.graph.nodes.len();
+            let before = self.steps.graph.nodes.len();
             self.statement(statement, if at == last { tail } else { Tail::Drop });
             let call = match statement.kind {
                 StmtKind::Value(value) | StmtKind::Let { value: Bound::Expr(value), .. } => value.kind,
                 _ => continue,
             };
-            let made = self.graph.nodes.len();
+            let made = self.steps.graph.nodes.len();
             if rolls_back && ends_in_err && made > before && matches!(call, ExprKind::Call(_)) {
                 self.candidates.push(NodeId(made - 1));
             }
@@ -136,45 +117,42 @@ impl<'g, 'a> Walk<'g, 'a> {
     fn statement(&mut self, statement: &Stmt<'a>, tail: Tail) {
         match statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
-                self.binds(slot, &value);
+                self.steps.binds(slot, &value);
             }
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
                 self.control(&control, Tail::Bind(slot));
             }
             StmtKind::Value(value) => self.value(&value, tail),
             StmtKind::Return(kind, value) => match kind {
-                ReturnKind::Plain => self.ends(Kind::Ok, "return ", &value),
-                ReturnKind::Ok => self.ends(Kind::Ok, "ok ", &value),
-                ReturnKind::Err => self.ends(Kind::Err, "err ", &value),
+                ReturnKind::Plain => self.steps.ends(Kind::Ok, "return ", &value),
+                ReturnKind::Ok => self.steps.ends(Kind::Ok, "ok ", &value),
+                ReturnKind::Err => self.steps.ends(Kind::Err, "err ", &value),
             },
-            StmtKind::Fail(value) => self.ends(Kind::Err, "fail ", &value),
+            StmtKind::Fail(value) => self.steps.ends(Kind::Err, "fail ", &value),
             StmtKind::Undo(call) => {
-                let node = self.call(call, None);
-                self.undo(node);
+                let node = self.steps.call(call, None);
+                self.steps.undo(node);
             }
             StmtKind::Control(control) => self.control(&control, tail),
         }
     }
 
-    pub(super) fn undo(&mut self, node: NodeId) {
-        self.graph.nodes[node.0].kind = Kind::Undo;
-        self.graph.nodes[node.0].fails = false;
-    }
-
     fn value(&mut self, value: &Expr<'a>, tail: Tail) {
         match (tail, value.kind) {
             (Tail::Bind(slot), _) => {
-                self.binds(slot, value);
+                self.steps.binds(slot, value);
             }
-            (Tail::Return, _) => self.ends(Kind::Ok, if self.result { "ok " } else { "return " }, value),
+            (Tail::Return, _) => {
+                self.steps.ends(Kind::Ok, if self.result { "ok " } else { "return " }, value)
+            }
             (Tail::Yield, _) => {
-                self.shows(Kind::Yield, "yield ", value);
+                self.steps.shows(Kind::Yield, "yield ", value);
             }
             (Tail::Drop, ExprKind::Call(call)) => {
-                self.call(call, None);
+                self.steps.call(call, None);
             }
             (Tail::Drop, _) => {
-                self.shows(Kind::Value, "", value);
+                self.steps.shows(Kind::Value, "", value);
             }
         }
     }
@@ -189,41 +167,42 @@ impl<'g, 'a> Walk<'g, 'a> {
 
     /// Walks one way out of a branch.
     fn way(&mut self, exit: Exit, inner: impl FnOnce(&mut Self)) -> Way {
-        let items = std::mem::take(&mut self.items);
-        let (mark, first) = (self.flow.mark(), self.graph.nodes.len());
-        self.open = vec![exit];
+        let items = std::mem::take(&mut self.steps.items);
+        let (mark, first) = (self.steps.flow.mark(), self.steps.graph.nodes.len());
+        self.steps.open = vec![exit];
         inner(self);
-        let open = std::mem::take(&mut self.open);
-        let changes = self.flow.leave(mark, !open.is_empty());
-        let size = self.graph.nodes.len() - first;
-        Way { items: std::mem::replace(&mut self.items, items), open, changes, size }
+        let open = std::mem::take(&mut self.steps.open);
+        let changes = self.steps.flow.leave(mark, !open.is_empty());
+        let size = self.steps.graph.nodes.len() - first;
+        Way { items: std::mem::replace(&mut self.steps.items, items), open, changes, size }
     }
 
     /// Goes on after a branch whose first way is drawn straight on.
     fn join(&mut self, head: NodeId, mut main: Way, side: Option<Way>) {
-        self.open = std::mem::take(&mut main.open);
+        self.steps.open = std::mem::take(&mut main.open);
         let joins = side.as_ref().is_some_and(|way| !way.open.is_empty());
         let side = match side {
             None => {
-                self.flow.join([main.changes, None]);
+                self.steps.flow.join([main.changes, None]);
                 None
             }
             Some(way) => {
-                self.open.extend(way.open);
-                self.flow.join([main.changes, way.changes]);
+                self.steps.open.extend(way.open);
+                self.steps.flow.join([main.changes, way.changes]);
                 Some(way.items)
             }
         };
-        self.items.push(Item::Branch { head, main: main.items, side, joins });
+        self.steps.items.push(Item::Branch { head, main: main.items, side, joins });
     }
 
     fn branch_if(&mut self, node: &'a If<'a>, tail: Tail) {
         let mut reads = Vec::new();
-        self.operands(&node.condition, &mut reads);
-        let title = self.ahead.names.text(&node.condition, LINE);
-        let head = self.node(Kind::If, title);
-        self.graph.nodes[head.0].about = format!("if {}", self.ahead.names.text(&node.condition, ABOUT));
-        self.reads(head, reads);
+        self.steps.operands(&node.condition, &mut reads);
+        let title = self.steps.ahead.names.text(&node.condition, LINE);
+        let head = self.steps.node(Kind::If, title);
+        self.steps.graph.nodes[head.0].about =
+            format!("if {}", self.steps.ahead.names.text(&node.condition, ABOUT));
+        self.steps.reads(head, reads);
         let exit = |label| Exit { from: head, kind: EdgeKind::Flow, label };
         let then = self.way(exit("yes"), |walk| walk.statements(&node.then, tail, true));
         let otherwise = self.way(exit("no"), |walk| {
@@ -243,65 +222,70 @@ impl<'g, 'a> Walk<'g, 'a> {
     }
 
     fn branch_match(&mut self, node: &'a Match<'a>, tail: Tail) {
-        let taken = self.flow.of(node.slot);
+        let taken = self.steps.flow.of(node.slot);
         self.matched.extend(taken);
-        let title = clean(&format!("{} ok?", self.ahead.names.slot(node.slot)), LINE);
-        let head = self.node(Kind::Match, title);
+        let title = clean(&format!("{} ok?", self.steps.ahead.names.slot(node.slot)), LINE);
+        let head = self.steps.node(Kind::Match, title);
         // The value and the failure come from the call itself.
-        let from = taken.unwrap_or_else(|| self.flow.node(head));
+        let from = taken.unwrap_or_else(|| self.steps.flow.node(head));
         let ok = self.way(Exit { from: head, kind: EdgeKind::Flow, label: "ok" }, |walk| match &node.ok {
             Some(arm) => {
-                walk.flow.bind(arm.bind, Some(from));
+                walk.steps.flow.bind(arm.bind, Some(from));
                 walk.statements(&arm.body, tail, false);
             }
-            None => walk.flow.bind(node.slot, Some(from)),
+            None => walk.steps.flow.bind(node.slot, Some(from)),
         });
         let err = node.err.as_ref().map(|arm| {
             self.way(Exit { from: head, kind: EdgeKind::Failure, label: "fails" }, |walk| {
-                walk.flow.bind(arm.bind, Some(from));
+                walk.steps.flow.bind(arm.bind, Some(from));
                 walk.statements(&arm.body, tail, true);
             })
         });
-        self.graph.nodes[head.0].fails = err.is_none();
+        self.steps.graph.nodes[head.0].fails = err.is_none();
         self.join(head, ok, err);
     }
 
     fn each(&mut self, node: &'a For<'a>, tail: Tail) {
         let mut reads = Vec::new();
-        self.operands(&node.list, &mut reads);
+        self.steps.operands(&node.list, &mut reads);
         let title = |room: usize| {
             let mut line = Line::new(room);
             line.push("for ");
-            line.push(self.ahead.names.slot(node.item));
+            line.push(self.steps.ahead.names.slot(node.item));
             line.push(" in ");
-            self.ahead.names.expr(&mut line, &node.list, 0);
+            self.steps.ahead.names.expr(&mut line, &node.list, 0);
             line.done()
         };
         let (title, about) = (title(LINE), title(ABOUT));
-        let head = self.node(Kind::For, title);
-        self.graph.nodes[head.0].about = about;
+        let head = self.steps.node(Kind::For, title);
+        self.steps.graph.nodes[head.0].about = about;
         if let Tail::Bind(slot) = tail {
-            self.graph.nodes[head.0].binds = Some(self.ahead.names.slot(slot).to_owned());
+            self.steps.graph.nodes[head.0].binds = Some(self.steps.ahead.names.slot(slot).to_owned());
         }
-        self.reads(head, reads);
-        let items = std::mem::take(&mut self.items);
-        let bound: Vec<_> =
-            self.ahead.bound_in(node.id).into_iter().filter_map(|slot| self.flow.begin_loop(slot)).collect();
-        let def = self.flow.node(head);
-        self.flow.bind(node.item, Some(def));
-        self.open = vec![Exit { from: head, kind: EdgeKind::Flow, label: "each" }];
+        self.steps.reads(head, reads);
+        let items = std::mem::take(&mut self.steps.items);
+        let bound: Vec<_> = self
+            .steps
+            .ahead
+            .bound_in(node.id)
+            .into_iter()
+            .filter_map(|slot| self.steps.flow.begin_loop(slot))
+            .collect();
+        let def = self.steps.flow.node(head);
+        self.steps.flow.bind(node.item, Some(def));
+        self.steps.open = vec![Exit { from: head, kind: EdgeKind::Flow, label: "each" }];
         self.block(&node.body, if tail == Tail::Drop { Tail::Drop } else { Tail::Yield });
-        if self.open.len() > 1 || self.open.iter().any(|exit| !exit.label.is_empty()) {
-            self.step(Kind::Next, "next".to_owned());
+        if self.steps.open.len() > 1 || self.steps.open.iter().any(|exit| !exit.label.is_empty()) {
+            self.steps.step(Kind::Next, "next".to_owned());
         }
-        let open = std::mem::take(&mut self.open);
-        bound.into_iter().for_each(|slot| self.flow.end_loop(slot, !open.is_empty()));
+        let open = std::mem::take(&mut self.steps.open);
+        bound.into_iter().for_each(|slot| self.steps.flow.end_loop(slot, !open.is_empty()));
         for exit in open {
-            self.edge(Exit { kind: EdgeKind::Back, ..exit }, head);
+            self.steps.edge(Exit { kind: EdgeKind::Back, ..exit }, head);
         }
-        let body = std::mem::replace(&mut self.items, items);
-        self.items.push(Item::Loop { head, body });
-        self.open = vec![Exit { from: head, kind: EdgeKind::Done, label: "done" }];
+        let body = std::mem::replace(&mut self.steps.items, items);
+        self.steps.items.push(Item::Loop { head, body });
+        self.steps.open = vec![Exit { from: head, kind: EdgeKind::Done, label: "done" }];
         self.collected(head, def, tail);
     }
 
@@ -309,17 +293,18 @@ impl<'g, 'a> Walk<'g, 'a> {
     fn collected(&mut self, head: NodeId, def: Def, tail: Tail) {
         let (kind, title) = match tail {
             Tail::Drop => return,
-            Tail::Bind(slot) => return self.flow.bind(slot, Some(def)),
+            Tail::Bind(slot) => return self.steps.flow.bind(slot, Some(def)),
             Tail::Yield => (Kind::Yield, "yield list"),
             Tail::Return if self.result => (Kind::Ok, "ok list"),
             Tail::Return => (Kind::Ok, "return list"),
         };
-        let node = self.step(kind, title.to_owned());
+        let node = self.steps.step(kind, title.to_owned());
         let label = "what it yields".to_owned();
-        self.reads(node, vec![Read { def, label }]);
-        self.graph.nodes[node.0].about = format!("{title}: what `{}` yields", self.graph.nodes[head.0].about);
+        self.steps.reads(node, vec![Read { def, label }]);
+        self.steps.graph.nodes[node.0].about =
+            format!("{title}: what `{}` yields", self.steps.graph.nodes[head.0].about);
         if tail == Tail::Return {
-            self.open.clear();
+            self.steps.open.clear();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Pictures of programs: what has to be in them, in each form, whatever the program.
 //!
-//! Every `.ilo` file in `tests/pictures` is a case; beside it lie its three pictures, which `ILO_BLESS=1` rewrites.
+//! Every `.ilo` file in `tests/pictures` is a case; beside it lie its three pictures, which `ILO_BLESS=1`
+//! rewrites.
 
 #![allow(clippy::unwrap_used, reason = "what helps a test fails as a test does")]
 
@@ -196,7 +197,8 @@ fn every_case_is_whole_and_nothing_overlaps() {
     }
 }
 
-/// A random block, from a small generator of its own: the words are those of the notation, the sense does not matter.
+/// A random block, from a small generator of its own: the words are those of the notation, the sense does not
+/// matter.
 struct Random {
     state: u64,
     out: String,
@@ -508,10 +510,10 @@ fn pictures_grow_with_their_programs_and_no_faster() {
     ];
     for (statements, kind) in kinds {
         let program = |count| (0..count / statements).fold(HEADER.to_owned(), |source, n| source + &kind(n));
-        let (small, large) = (program(2_500), program(10_000));
+        let (small, large) = (program(500), program(2_000));
         for (format, _) in Format::ALL {
             let (small, large) = (draw(&small, format).len(), draw(&large, format).len());
-            assert!(large < small * 5, "{format}: {small} bytes for 2,500 statements, {large} for 10,000");
+            assert!(large < small * 5, "{format}: {small} bytes for 500 statements, {large} for 2,000");
         }
     }
 }

@@ -1,8 +1,10 @@
-//! Clients against `ilo-vm serve` over streamable HTTP, well-behaved and not; prints throughput, times and memory.
+//! Clients against `ilo-vm serve` over streamable HTTP, well-behaved and not; prints throughput, times and
+//! memory.
 //!
-//! `cargo run --release -p ilo-host --example load -- [CLIENTS] [SECONDS] [FEW]`; the server is the `ilo-vm` of the same build.
-//! All clients but a few run a program of ten reads and some arithmetic, one run after the other. FEW (4) break off in
-//! the middle of a run, as many send a byte a second, as many ask and never read, and two hundred connections say nothing.
+//! `cargo run --release -p ilo-host --example load -- [CLIENTS] [SECONDS] [FEW]`; the server is the `ilo-vm`
+//! of the same build. All clients but a few run a program of ten reads and some arithmetic, one run after the
+//! other. FEW (4) break off in the middle of a run, as many send a byte a second, as many ask and never read,
+//! and two hundred connections say nothing.
 
 use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::transport::StreamableHttpClientTransport;

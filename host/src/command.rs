@@ -1,9 +1,9 @@
 //! Tools that are programs: arguments as JSON on standard input, the answer as JSON on standard output.
 //!
-//! A program runs in a process group of its own, in the folder of the tools file, with a closed environment. Its answer
-//! is what stands on standard output when it ends; what it leaves running is ended with it where it still holds the
-//! output. Nothing waits for a pipe past the deadline: pipes are served by threads, and one whose pipe stays open in a
-//! process that left the group is left behind with it.
+//! A program runs in a process group of its own, in the folder of the tools file, with a closed environment.
+//! Its answer is what stands on standard output when it ends; what it leaves running is ended with it where
+//! it still holds the output. Nothing waits for a pipe past the deadline: pipes are served by threads, and
+//! one whose pipe stays open in a process that left the group is left behind with it.
 
 use crate::data::Data;
 use crate::data::read::{ReadError, ReadErrorKind, read};
@@ -70,7 +70,8 @@ impl Command {
     }
 }
 
-/// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it, and the mark.
+/// Closes the environment of a program: it gets a few variables of ours, those that the tools file gives it,
+/// and the mark.
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
     let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
@@ -226,8 +227,8 @@ impl Running {
         }
     }
 
-    /// How the program ended, if it has. Only itself is asked for: what it left in its group may be a child of ours as
-    /// well by then, and who waits for the whole group can lose the one status that counts.
+    /// How the program ended, if it has. Only itself is asked for: what it left in its group may be a child
+    /// of ours as well by then, and who waits for the whole group can lose the one status that counts.
     fn status(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.inner_mut().try_wait()
     }

@@ -1,8 +1,8 @@
 //! The tools file to a table of tools.
 //!
-//! Everything that is wrong is gathered, each with its path and place, before anything runs; past a hundred the rest
-//! waits. What this machine lacks for a tool (its program, a variable) is kept with the tool, and is in the way of those
-//! who call it. Nothing is started here, and no schema is fetched from anywhere.
+//! Everything that is wrong is gathered, each with its path and place, before anything runs; past a hundred
+//! the rest waits. What this machine lacks for a tool (its program, a variable) is kept with the tool, and is
+//! in the way of those who call it. Nothing is started here, and no schema is fetched from anywhere.
 
 mod fill;
 mod rules;
@@ -40,7 +40,8 @@ impl Tools {
         Tools::from_text(&name, &source, &folder.unwrap_or_else(|| PathBuf::from(".")))
     }
 
-    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it `name`.
+    /// Reads a tools file from memory, JSON or TOML; paths in it are seen from `folder`, messages call it
+    /// `name`.
     ///
     /// # Errors
     /// Everything that is wrong with it.
@@ -193,7 +194,7 @@ impl Reading {
         (texts.len() == fields.len()).then_some(texts)
     }
 
-    /// Reports keys that are not known. Keys of an MCP client's own are left alone, unless one is nearly ours.
+    /// Reports unknown keys. Keys of an MCP client's own are left alone, unless one is nearly ours.
     fn keys(&mut self, fields: &Fields, known: &[&str]) {
         self.keys_also(fields, known, &[]);
     }
@@ -208,11 +209,11 @@ impl Reading {
             if self.client && near.is_none() {
                 continue;
             }
-            let mend = match near {
+            let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("known are {}", known.join(", ")),
             };
-            self.inside(Step::Key(key.clone()), |this| this.wrong(format!("unknown key `{key}`; {mend}")));
+            self.inside(Step::Key(key.clone()), |this| this.wrong(format!("unknown key `{key}`; {hint}")));
         }
     }
 

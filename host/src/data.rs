@@ -1,8 +1,8 @@
 //! Values outside the machine: what tools answer, what mocks match, what a tools file holds.
 //!
-//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that, writing and dropping are
-//! loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing and copying it, which
-//! the compiler derives, is bounded too. It knows nothing of the machine's own values.
+//! A tree with ordered records and exact numbers. Reading it from JSON is in [`read`]; that, writing and
+//! dropping are loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing
+//! and copying it, which the compiler derives, is bounded too. It knows nothing of the machine's own values.
 
 mod datum;
 pub mod read;
@@ -74,8 +74,8 @@ impl Data {
         }
     }
 
-    /// Whether everything that `self` says holds in `other`: a record may have more fields there, in any order; all
-    /// else is equal, 1 and 1.0 included.
+    /// Whether everything that `self` says holds in `other`: a record may have more fields there, in any
+    /// order; all else is equal, 1 and 1.0 included.
     pub fn fits(&self, other: &Data) -> bool {
         let mut pairs = vec![(self, other)];
         while let Some(pair) = pairs.pop() {

@@ -1,4 +1,5 @@
-//! What a function is started with, against its parameters: every name and type at once, before anything runs.
+//! What a function is started with, against its parameters: every name and type at once, before anything
+//! runs.
 
 use crate::data::Data;
 use crate::problem::{MOST, Problem, meant_or_all};
@@ -38,7 +39,7 @@ pub(crate) fn place(name: &str) -> String {
     format!("input `{}`", crate::problem::shortened(name, 80))
 }
 
-/// What stands where the type is not met.
+/// What was found where the type does not fit.
 fn mismatch(value: &Data, ty: Type) -> Option<String> {
     let mut values = vec![(value, ty, None)];
     while let Some((value, ty, index)) = values.pop() {

@@ -1,7 +1,8 @@
-//! Runs ilo programs against tools: mocks, commands and MCP servers from a tools file, and whatever the host adds.
+//! Runs ilo programs against tools: mocks, commands and MCP servers from a tools file, and whatever the host
+//! adds.
 //!
-//! The machine itself is in `ilo-vm` and touches nothing; this crate is the one that meets files, processes and clocks.
-//! It does not assemble programs: it takes bytecode that was verified.
+//! The machine itself is in `ilo-vm` and touches nothing; this crate is the one that meets files, processes
+//! and clocks. It does not assemble programs: it takes bytecode that was verified.
 //!
 //! ```no_run
 //! use ilo_host::{Tools, data::Data, run::Options};
@@ -20,10 +21,10 @@
 //! # }
 //! ```
 
-//! Calls of tools whose [`Policy::read_only`](tools::Policy) is set are started before their turn where their arguments
-//! are known, and nothing but time tells; [`run::CallSlots`] bounds how many at once. So a host with tools of its own, which
-//! may wait for whatever they wait for, says of each whether it changes something. A function answers by itself; what has
-//! more to say is a [`tools::Provider`]:
+//! Calls of tools whose [`Policy::read_only`](tools::Policy) is set are started before their turn where their
+//! arguments are known, and nothing but time tells; [`run::CallSlots`] bounds how many at once. So a host
+//! with tools of its own, which may wait for whatever they wait for, says of each whether it changes
+//! something. A function answers by itself; what has more to say is a [`tools::Provider`]:
 //!
 //! ```
 //! use ilo_host::data::Data;
@@ -54,7 +55,8 @@
 //! # }
 //! ```
 //!
-//! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example `ahead`.
+//! A host that drives runs itself, on a runtime of its own, takes `ilo_vm::Scout` for the same: example
+//! `ahead`.
 
 mod command;
 mod config;

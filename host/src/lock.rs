@@ -1,8 +1,9 @@
-//! A lock: the definitions of tools as they were when somebody accepted them, in a file, and what has changed since.
+//! A lock: the definitions of tools as they were when somebody accepted them, in a file, and what has changed
+//! since.
 //!
-//! What is pinned of a tool is its name, description and schemas; of a server's tool as the server lists it, whatever the
-//! tools file calls it. The file holds the definitions themselves so that people can read a change of it, and a hash of
-//! each. It says nothing of what a tool does when it is called.
+//! What is pinned of a tool is its name, description and schemas; of a server's tool as the server lists it,
+//! whatever the tools file calls it. The file holds the definitions themselves so that people can read a
+//! change of it, and a hash of each. It says nothing of what a tool does when it is called.
 
 mod changes;
 mod place;
@@ -52,12 +53,13 @@ impl Lock {
         Lock { tools: own.map(|tool| (tool.name.clone(), definition(tool))).collect() }
     }
 
-    /// Holds these definitions against those of a file. Where there is no file it is written; where they are others,
-    /// that is an error, or with `update` they are written over what was there. Tools of the file that are not among
-    /// these stay, also those that another process writes at the same time.
+    /// Holds these definitions against those of a file. Where there is no file it is written; where they are
+    /// others, that is an error, or with `update` they are written over what was there. Tools of the file
+    /// that are not among these stay, also those that another process writes at the same time.
     ///
     /// # Errors
-    /// Each tool that has changed or is new, with what has changed and how to accept it; a file that cannot be used.
+    /// Each tool that has changed or is new, with what has changed and how to accept it; a file that cannot
+    /// be used.
     pub fn hold(mut self, path: &Path, update: bool) -> Result<Held, Vec<Problem>> {
         let one = |problem| vec![problem];
         let place = Place::of(path).map_err(one)?;
@@ -188,7 +190,8 @@ fn definition(tool: &Tool) -> Data {
     sorted(&Data::Record(given.collect()))
 }
 
-/// A value with the fields of records and the names that are required in order: servers list them as it comes.
+/// A value with the fields of records and the names that are required in order: servers list them as it
+/// comes.
 fn sorted(data: &Data) -> Data {
     match data {
         Data::Record(fields) => {

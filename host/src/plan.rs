@@ -1,8 +1,8 @@
-//! What a program would do to the world, found without running it: which tools it can call, how often at most, which
-//! of them change something, and which of those nothing rolls back.
+//! What a program would do to the world, found without running it: which tools it can call, how often at
+//! most, which of them change something, and which of those nothing rolls back.
 //!
-//! It reads verified bytecode, so it works for every notation. Paths that exclude each other are counted once: the
-//! bound is that of the most expensive path.
+//! It reads verified bytecode, so it works for every notation. Paths that exclude each other are counted
+//! once: the bound is that of the most expensive path.
 
 mod bound;
 mod names;
@@ -42,8 +42,8 @@ pub struct Planned {
     pub policy: Policy,
     /// Whether every call of it is a rollback.
     pub is_rollback: bool,
-    /// The tools whose calls as rollbacks can still run once a call of it that is none itself has succeeded. What they
-    /// undo is not known.
+    /// The tools whose calls as rollbacks can still run once a call of it that is none itself has succeeded.
+    /// What they undo is not known.
     pub rollbacks: Vec<String>,
     /// Whether there is a call of it, itself no rollback, that no rollback can follow.
     pub some_without: bool,
@@ -233,8 +233,8 @@ impl<'p> Planner<'p> {
         Some(cost)
     }
 
-    /// What follows from an instruction on; within a body, to the end of the pass. What a jump out of loops leads to is
-    /// kept for the outermost of them.
+    /// What follows from an instruction on; within a body, to the end of the pass. What a jump out of loops
+    /// leads to is kept for the outermost of them.
     fn go(&mut self, walk: &mut Walk, target: u32) -> Option<Rc<Cost>> {
         let inside = walk.open.partition_point(|open| open.next >= target);
         let ends_pass = inside.checked_sub(1).is_some_and(|at| walk.open[at].next == target);

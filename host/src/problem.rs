@@ -1,4 +1,5 @@
-//! What is wrong with something that a person gave, as data: a code, a place, a message with its mend.
+//! A problem with something that a person gave, as data: a code, a place, and a message that says what to
+//! write instead.
 //!
 //! It knows no file and prints nothing; problems are gathered until all of them are known.
 
@@ -21,7 +22,7 @@ pub struct Problem {
     pub code: Code,
     /// Where: a file with line and column, an option, a tool; empty where nothing can be said.
     pub place: String,
-    /// What was expected, what was found, and the mend where there is one.
+    /// What was expected, what was found, and what to write instead where that is clear.
     pub message: String,
 }
 

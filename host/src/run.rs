@@ -1,8 +1,9 @@
 //! Runs a program over a table of tools, within its limits of time and size.
 //!
-//! The machine takes steps, the tools answer, an observer watches. The run is strictly in order; calls of read-only tools
-//! may be started before their turn, which nothing but time tells (`ahead`). Time is looked at between steps only: the
-//! machine's own work is bounded by fuel, and a call by the deadline that it is given.
+//! The machine takes steps, the tools answer, an observer watches. The run is strictly in order; calls of
+//! read-only tools may be started before their turn, which nothing but time tells (`ahead`). Time is looked
+//! at between steps only: the machine's own work is bounded by fuel, and a call by the deadline that it is
+//! given.
 
 mod ahead;
 mod slots;
@@ -67,8 +68,8 @@ pub struct Ended<'c> {
     pub arguments: &'c Data,
     /// What came of it.
     pub result: &'c Result<Data, Failure>,
-    /// When it was started, from the start of the run on. A call that was started ahead of its turn may have been so before
-    /// others with a smaller number.
+    /// When it was started, from the start of the run on. A call that was started ahead of its turn may have
+    /// been so before others with a smaller number.
     pub start: Duration,
     /// How long it took.
     pub duration: Duration,

@@ -1,4 +1,5 @@
-//! Calls side by side: what a scout finds, how many calls are under way at once, and that nothing but time tells.
+//! Calls side by side: what a scout finds, how many calls are under way at once, and that nothing but time
+//! tells.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use ilo_host::data::Data;
@@ -308,8 +309,8 @@ fn as_many_reads_as_may_be_are_under_way_in_a_row_and_all_along_a_loop() {
 
 #[test]
 fn what_follows_from_an_answer_is_started_once_that_is_there() {
-    // Three reads an item, each of what the one before answered. The last ones wait for each other, and so would hang if
-    // they came one at a time.
+    // Three reads an item, each of what the one before answered. The last ones wait for each other, and so
+    // would hang if they came one at a time.
     const ITEMS: usize = 6;
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);
@@ -335,7 +336,8 @@ fn what_follows_from_an_answer_is_started_once_that_is_there() {
 
 #[test]
 fn what_follows_from_a_failure_is_known_from_it() {
-    // The second read fails, and is there before the first one: what its handler reads is started, and ends the wait.
+    // The second read fails, and is there before the first one: what its handler reads is started, and ends
+    // the wait.
     let gate = Arc::new(Gate::default());
     let inner = Arc::clone(&gate);
     let get = move |request: &Request<'_>| match id(request) {

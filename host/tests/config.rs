@@ -282,7 +282,8 @@ fn the_files_that_the_page_on_mcp_prints_are_read() {
     }
 }
 
-/// Files as other clients' pages print them: each is read, and leads to these servers and to this way of reaching the first.
+/// Files as other clients' pages print them: each is read, and leads to these servers and to this way of
+/// reaching the first.
 #[test]
 fn files_of_other_clients_are_read() {
     for (name, text) in [

@@ -173,7 +173,8 @@ fn a_call_with_a_rollback_after_it_is_told_from_one_without() {
 
 #[test]
 fn a_rollback_in_a_loop_follows_what_comes_before_it_on_any_pass() {
-    // It can follow the call before the loop, and those behind it in an earlier pass; it leaves the loop, so it runs once.
+    // It can follow the call before the loop, and those behind it in an earlier pass; it leaves the loop, so
+    // it runs once.
     let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=open 1=take 2=pay 3=drop 4=last\n; Fields: 0=id\n\
         LET 1 CALL 0 0\n\
         FOR 2 REF 0 4\n  LET 3 CALL 1 1 0 REF 2\n  MATCH 3 1\n    ERR 4 2\n      UNDO CALL 3 1 0 REF 1\n      RET_ERR REF 4\n\

@@ -72,7 +72,8 @@ fn a_tools_file_of_the_greatest_depth_is_loaded() {
     });
 }
 
-/// Of TOML the parser bounds the depth itself, and goes level by level as far as that, which unoptimised takes more.
+/// Of TOML the parser bounds the depth itself, and goes level by level as far as that, which unoptimised
+/// takes more.
 #[test]
 fn a_tools_file_in_toml_is_no_deeper_than_its_parser_allows() {
     on_a_stack(1 << 20, || {

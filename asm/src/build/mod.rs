@@ -1,6 +1,6 @@
 //! The whole way from source to program, in one call.
 
-mod stream;
+mod functions;
 #[cfg(test)]
 mod token_habits;
 pub mod tools;
@@ -34,16 +34,37 @@ pub struct Options<'c> {
     pub strip: bool,
 }
 
-/// Reads a source into a syntax tree, without checking it.
-pub fn read<'a>(
+/// A source whose notation was found.
+enum Opened<'a> {
+    /// ID text, whose functions are read one by one.
+    Functions(id::Source<'a>),
+    /// The tree of another notation; an empty one where there is no reading it.
+    Tree(File<'a>),
+}
+
+impl<'a> Opened<'a> {
+    /// The whole tree.
+    fn file(self, arena: &'a Bump, diagnostics: &mut Diagnostics) -> File<'a> {
+        match self {
+            Opened::Functions(source) => source.file(arena, &TokenHabits, diagnostics),
+            Opened::Tree(file) => file,
+        }
+    }
+}
+
+/// Reads as much of a source as comes before its functions.
+fn open<'a>(
     source: &'a str,
     arena: &'a Bump,
     options: &Options<'_>,
     diagnostics: &mut Diagnostics,
-) -> File<'a> {
+) -> Opened<'a> {
+    let nothing = Opened::Tree(File { functions: &[] });
     match options.from.or_else(|| Notation::detect(source)) {
-        Some(Notation::Id) => id::parse_with(source, arena, &options.reading, &TokenHabits, diagnostics),
-        Some(notation) => documents(source, notation, arena, &options.reading, diagnostics),
+        Some(Notation::Id) => {
+            id::Source::new(source, arena, &options.reading, diagnostics).map_or(nothing, Opened::Functions)
+        }
+        Some(notation) => Opened::Tree(documents(source, notation, arena, &options.reading, diagnostics)),
         None => {
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
             let message = "this looks like none of the five notations";
@@ -53,7 +74,7 @@ pub fn read<'a>(
                     .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
                     .help("pass the notation with `--from`"),
             );
-            File { functions: &[] }
+            nothing
         }
     }
 }
@@ -92,6 +113,16 @@ fn documents<'a>(
     reading.file
 }
 
+/// Reads a source into a syntax tree, without checking it.
+pub fn read<'a>(
+    source: &'a str,
+    arena: &'a Bump,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> File<'a> {
+    open(source, arena, options, diagnostics).file(arena, diagnostics)
+}
+
 /// Reads and checks a source: everything that is wrong with it goes to `diagnostics`.
 pub fn read_and_check<'a>(
     source: &'a str,
@@ -106,29 +137,40 @@ pub fn read_and_check<'a>(
 }
 
 /// Builds the program of a source; `None` where an error is among the diagnostics.
+///
+/// ID text is built function by function where that is possible. Everything else takes the whole tree.
 pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
-    let notation = options.from.or_else(|| Notation::detect(source));
-    let program =
-        notation.filter(|&found| found == Notation::Id).and_then(|_| stream::build(source, options));
-    match program {
-        Some(program) => (Some(program), Diagnostics::default()),
-        None => build_whole(source, options),
-    }
-}
-
-/// Builds a source by way of its whole tree.
-pub(crate) fn build_whole(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnostics) {
     let arena = Bump::new();
     let mut diagnostics = Diagnostics::default();
-    let (file, checked) = read_and_check(source, &arena, options, &mut diagnostics);
-    if diagnostics.has_errors() {
-        return (None, diagnostics);
+    let opened = open(source, &arena, options, &mut diagnostics);
+    if let Opened::Functions(functions) = &opened
+        && diagnostics.as_slice().is_empty()
+        && let Some(program) = functions::build(functions, options)
+    {
+        return (Some(program), diagnostics);
     }
-    let mut program = lower(&file, &checked, (!options.strip).then_some(source), &mut diagnostics);
-    if let Some(debug) = program.as_mut().and_then(|program| program.debug.as_mut()) {
-        debug.source = print::id(&file);
-    }
+    let file = opened.file(&arena, &mut diagnostics);
+    let program = build_file(source, &file, options, &mut diagnostics);
     (program, diagnostics)
+}
+
+/// Builds the program of a whole tree.
+fn build_file(
+    source: &str,
+    file: &File<'_>,
+    options: &Options<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Program> {
+    let checked = check(file, options.catalog, diagnostics);
+    diagnostics.sort();
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let mut program = lower(file, &checked, (!options.strip).then_some(source), diagnostics);
+    if let Some(debug) = program.as_mut().and_then(|program| program.debug.as_mut()) {
+        debug.source = print::id(file);
+    }
+    program
 }
 
 /// A source that may not be UTF-8 as text.

@@ -1,7 +1,8 @@
-//! Which fields a tool's answer has, by its schema.
+//! The fields of a tool's answer, by its schema.
 //!
-//! A schema of an answer is what somebody promises, so this serves warnings alone. Whatever could add a field that is not
-//! listed (a `$ref` that is left, `anyOf` of several and their like) leaves it unknown.
+//! Nothing ensures that an answer meets its schema, so this serves warnings alone. Where anything in a schema
+//! could add a field that is not listed (a `$ref` that is left, `anyOf` of several and the like), the fields
+//! are unknown.
 
 use super::ELSEWHERE;
 use serde_json::{Map, Value};
@@ -9,10 +10,10 @@ use serde_json::{Map, Value};
 /// How deep records and lists are followed.
 const DEEPEST: usize = 16;
 
-/// What is known of a value's fields.
+/// The fields of a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Fields {
-    /// Nothing.
+    /// Unknown.
     #[default]
     Unknown,
     /// It is a record.
@@ -29,12 +30,12 @@ pub enum Fields {
 const UNKNOWN: &Fields = &Fields::Unknown;
 
 impl Fields {
-    /// What a schema says of them.
+    /// The fields of a schema's values.
     pub(super) fn of(schema: &Value) -> Fields {
         below(schema, DEEPEST)
     }
 
-    /// What is known of a field; `None` where there is none of that name.
+    /// The fields of a field; `None` where there is none of that name.
     pub fn field(&self, name: &str) -> Option<&Fields> {
         let Fields::Record { listed, open } = self else { return Some(UNKNOWN) };
         match listed.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
@@ -43,7 +44,7 @@ impl Fields {
         }
     }
 
-    /// What is known of each item.
+    /// The fields of each item.
     pub fn item(&self) -> &Fields {
         if let Fields::List(item) = self { item } else { UNKNOWN }
     }
@@ -73,7 +74,7 @@ fn below(schema: &Value, depth: usize) -> Fields {
     }
 }
 
-/// The one that a choice between it and nil is, as optional fields are written.
+/// The schema beside nil in a choice of the two, which is how optional fields are written.
 fn one_or_nil(schema: &Value) -> &Value {
     const BESIDE: [&str; 4] = ["anyOf", "title", "description", "default"];
     let alone = |entries: &&Map<String, Value>| entries.keys().all(|key| BESIDE.contains(&key.as_str()));
@@ -85,7 +86,7 @@ fn one_or_nil(schema: &Value) -> &Value {
     }
 }
 
-/// Fields that nothing lists are unknown, and no record without any.
+/// A record's fields; unknown where none are listed.
 fn record(schema: &Map<String, Value>, depth: usize) -> Fields {
     let properties = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty());
     let Some(properties) = properties else { return Fields::Unknown };
@@ -97,12 +98,12 @@ fn record(schema: &Map<String, Value>, depth: usize) -> Fields {
 }
 
 fn has_more_elsewhere(schema: &Map<String, Value>) -> bool {
-    /// Of older and newer drafts than most write.
+    /// Keywords of older and newer versions of JSON Schema than most servers use.
     const RARE: [&str; 4] = ["$dynamicRef", "$recursiveRef", "dependencies", "unevaluatedProperties"];
     ELSEWHERE.iter().chain(&RARE).any(|&key| schema.contains_key(key))
 }
 
-/// The one type that it has beside nil.
+/// The one type beside nil.
 fn kind(schema: &Map<String, Value>) -> Option<&str> {
     match schema.get("type") {
         Some(Value::Array(names)) => {

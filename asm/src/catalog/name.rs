@@ -1,9 +1,9 @@
-//! The forms of a tool's name: bare, with its server as `mcp://server/tool`, and `mcp://self/name` for a function of the
-//! file.
+//! The forms of a tool's name: bare, with its server as `mcp://server/tool`, and `mcp://self/name` for a
+//! function of the file.
 
 /// Every name with a server begins with this.
 const SCHEME: &str = "mcp://";
-/// The server that stands for the file itself.
+/// Every name of a function of the file as a tool begins with this: the server `self` is the file.
 const SELF: &str = "mcp://self/";
 
 /// The form of a name with its server, for messages.
@@ -35,7 +35,7 @@ pub fn bare(name: &str) -> &str {
     server_and_tool(name).map_or(name, |(_, tool)| tool)
 }
 
-/// The function of the file that an `mcp://self/name` stands for.
+/// The function of the file in an `mcp://self/name`.
 pub fn own_function(name: &str) -> Option<&str> {
     name.strip_prefix(SELF)
 }
@@ -53,7 +53,8 @@ pub fn meant_address(name: &str) -> Option<String> {
     (!rest.starts_with('/')).then(|| format!("{start}{rest}"))
 }
 
-/// The tool in the forms that other clients give to tools of servers: `users/get-user`, `mcp__users__get-user`.
+/// The tool in the forms that other clients give to tools of servers: `users/get-user`,
+/// `mcp__users__get-user`.
 pub fn tool_of_client_name(name: &str) -> Option<&str> {
     let tool = name.rsplit(['/', '.', ':']).next()?.rsplit("__").next()?;
     (tool.len() < name.len()).then_some(tool)

@@ -1,18 +1,19 @@
-//! References inside a schema, followed: what generators of schemas write for every type that has a name.
+//! Replaces references inside a schema, which generators of schemas write for every named type, by their
+//! targets.
 //!
-//! Only those into the schema itself (`#/$defs/Item`) are followed, as deep and as often as is of use to somebody; what
-//! is left stays a `$ref`, of which nothing is known. A schema that refers to itself so ends, and none grows large.
+//! Only references into the schema itself (`#/$defs/Item`) are replaced, up to bounds on depth and size; the
+//! others stay `$ref`, whose type is unknown. The bounds hold for a schema that refers to itself, too.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// How deep a schema is looked through, references followed included.
+/// How deep a schema is searched, replaced references included.
 const DEEPEST: usize = 24;
 /// How much is written for references, in values and in 64 bytes of text.
 const LARGEST: usize = 4096;
-/// References that stand for each other.
+/// How many references may lead to one another.
 const CHAIN: usize = 8;
-/// What may stand beside a `$ref` and says nothing of the value.
+/// Keywords beside a `$ref` that do not describe the value.
 const REMARKS: [&str; 11] = [
     "title",
     "description",
@@ -26,7 +27,8 @@ const REMARKS: [&str; 11] = [
     "$defs",
     "definitions",
 ];
-/// The schema with what its references stand for in their places.
+
+/// The schema with the targets of its references in their places.
 pub(super) fn followed(schema: &Value) -> Cow<'_, Value> {
     let refers = |key: &str| schema.get(key).is_some_and(|part| has_reference(part, DEEPEST));
     let anywhere = schema.as_object().is_some_and(|entries| entries.keys().any(|key| refers(key)));
@@ -46,7 +48,7 @@ fn has_reference(schema: &Value, depth: usize) -> bool {
     }
 }
 
-/// Where a schema that is nothing but a reference points to.
+/// The target of a schema that is nothing but a reference.
 fn reference(schema: &Value) -> Option<&str> {
     let entries = schema.as_object()?;
     let alone = entries.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
@@ -60,7 +62,7 @@ struct Copy<'s> {
 }
 
 impl Copy<'_> {
-    /// A copy of a schema; whether it stands for a reference, and so is counted.
+    /// A copy of a schema; `counted` where it is in the place of a reference.
     fn of(&mut self, schema: &Value, depth: usize, counted: bool) -> Value {
         let mut target = schema;
         for _ in 0..CHAIN {
@@ -81,8 +83,8 @@ impl Copy<'_> {
         match target {
             Value::Object(_) | Value::Array(_) if depth == 0 && counted => Self::anything(),
             Value::Object(entries) if depth > 0 => {
-                // Not what was there to be referred to, nor remarks again with each reference; both are names of properties
-                // as well, whose schemas are no texts.
+                // Definitions are left out, and remarks within a replaced reference. Both are possible names
+                // of properties, too, whose schemas are no texts.
                 let root = core::ptr::eq(target, self.root);
                 let kept = entries.iter().filter(|(key, part)| match key.as_str() {
                     "$defs" | "definitions" => !root,
@@ -98,7 +100,7 @@ impl Copy<'_> {
         }
     }
 
-    /// The schema of which nothing is known.
+    /// The schema of any value.
     fn anything() -> Value {
         Value::Bool(true)
     }
@@ -110,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_referred_to_stands_in_its_place() {
+    fn references_are_replaced_by_their_targets() {
         let schema = json!({
             "type": "object",
             "properties": {

@@ -1,7 +1,7 @@
 //! A tool as a model reads it: `get-user(user-id: text) -> {email: text, verified: bool}`.
 //!
-//! Of a JSON Schema it shows what helps to write a call and to read its result, no deeper than [`DEEPEST`]. It checks
-//! nothing.
+//! It shows the parts of a JSON Schema that help to write a call and to read its result, no deeper than
+//! [`DEEPEST`].
 
 use super::{arguments, is_open};
 use serde_json::{Map, Value};
@@ -44,13 +44,13 @@ fn field(name: &str, required: bool, schema: &Value, depth: usize, out: &mut Str
 fn word(name: &str, out: &mut String) {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | ':' | '.');
     if !name.is_empty() && name.chars().all(plain) {
-        out.push_str(name)
+        out.push_str(name);
     } else {
-        crate::text::quote(name, out)
+        crate::text::quote(name, out);
     }
 }
 
-/// What a schema takes or gives, in the words of ilo's types; `any` past the depth.
+/// A schema's values in the words of ilo's types; `any` beyond the depth.
 fn shape(schema: &Value, depth: usize, out: &mut String) {
     if depth >= DEEPEST {
         return out.push_str("any");
@@ -103,7 +103,7 @@ fn record(schema: &Value, depth: usize, out: &mut String) {
         return out.push_str("record");
     };
     let required = schema.get("required").and_then(Value::as_array);
-    // By name, whatever order the map of who built this keeps: the same catalogue, the same words.
+    // By name: the order of the map depends on features of the build.
     let mut properties: Vec<_> = properties.iter().collect();
     properties.sort_unstable_by_key(|(name, _)| *name);
     out.push('{');

@@ -67,7 +67,8 @@ impl<'n> Missing<'n> {
     }
 }
 
-/// What the arguments of a call of a function must be; reports those that are missing or that it does not take.
+/// What the arguments of a call of a function must be; reports those that are missing or that it does not
+/// take.
 pub(super) fn of_function(
     call: &Call<'_>,
     callee: &Function<'_>,

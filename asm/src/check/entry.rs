@@ -6,7 +6,8 @@ use super::report::Report;
 use crate::ast::File;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
-/// The function that runs: the one asked for, else the only one that no other calls, as an index into the file's.
+/// The function that runs: the one asked for, else the only one that no other calls, as an index into the
+/// file's.
 pub fn entry(file: &File<'_>, checked: &Checked, asked: Option<&str>) -> Result<u32, Box<Diagnostic>> {
     match asked {
         Some(name) => named(file, name),

@@ -1,7 +1,7 @@
-//! A function's tree as the list of what happens to its slots, in the order in which it happens.
+//! A function's tree as a list of events: what happens to its slots, in the order of execution.
 //!
-//! One walk makes the list; everything about flow then runs over it with plain loops. The same walk works out which
-//! blocks have values ([`super::values`]) and collects the calls.
+//! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
+//! have values ([`super::values`]) and collects the calls.
 
 use super::reasons::{NoValue, Path};
 use super::values::{self, Gives};
@@ -18,13 +18,13 @@ use smallvec::SmallVec;
 pub(super) enum Event {
     /// A statement begins.
     Statement(Span),
-    /// A slot is read, by an expression that ends with it.
+    /// A slot is read by an expression that ends with it.
     Read(Slot, Span),
     /// A slot is bound to a plain value.
     Bind(Slot, Span),
-    /// A slot is bound to what a call gives.
+    /// A slot is bound to the result of a call.
     BindCall(Slot, Span, CallId),
-    /// A MATCH takes the slot's result apart.
+    /// A MATCH handles the result in the slot.
     Match(Slot, Span),
     /// Paths part; each begins with a [`Event::Branch`], and there are two.
     Fork,
@@ -49,13 +49,13 @@ pub(super) enum Ending {
     Failure,
 }
 
-/// A call that is a compensation if nothing reads what it gives.
+/// A call that is a compensation if nothing reads its result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rollback {
     pub(super) call: CallId,
-    /// It is bound, so that it takes the flow of slots to tell whether it is read.
+    /// It is bound, so that only the flow of slots shows whether it is read.
     pub(super) bound: bool,
-    /// It stands in a branch of IF, where UNDO should say so.
+    /// It is in a branch of IF, where UNDO should mark it.
     pub(super) in_if: bool,
     /// From the start of the statement to the word CALL.
     pub(super) before: Span,
@@ -70,7 +70,8 @@ enum Owner {
     Other,
 }
 
-/// What one walk of a function finds. Used for one function after another, so that its lists are allocated once.
+/// The result of one walk over a function. Reused for one function after another, so that its lists are
+/// allocated once.
 #[derive(Default)]
 pub(super) struct Events<'a> {
     pub(super) list: Vec<Event>,
@@ -81,12 +82,12 @@ pub(super) struct Events<'a> {
     /// The calls that UNDO marks.
     pub(super) undone: Vec<CallId>,
     pub(super) rollbacks: Vec<Rollback>,
-    /// What is wrong with blocks' values and with returns.
+    /// Diagnostics about values of blocks and about returns.
     pub(super) found: Diagnostics,
 }
 
 impl<'a> Events<'a> {
-    /// Walks a function; what was found of another before is forgotten.
+    /// Walks a function; replaces the result of the walk before.
     pub(super) fn walk(&mut self, function: &'a Function<'a>) {
         self.list.clear();
         self.calls.clear();

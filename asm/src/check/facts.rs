@@ -1,9 +1,9 @@
-//! What checking learns: what lowering needs to know.
+//! The facts that checking finds and lowering needs.
 
 use crate::ast::Function;
 use smallvec::{SmallVec, smallvec};
 
-/// What checking learns of a file.
+/// The facts about a file.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// The functions in an order in which every call goes to an earlier one, as indexes into the file's.
@@ -12,7 +12,7 @@ pub struct Checked {
     pub functions: Vec<Facts>,
 }
 
-/// What checking learns of a function.
+/// The facts about a function.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// By [`crate::ast::CallId`].
@@ -29,7 +29,7 @@ impl Facts {
     }
 }
 
-/// What checking learns of a call.
+/// The facts about a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallFacts {
     /// The function of the file that it calls, as an index into the file's; otherwise it calls a tool.

@@ -1,8 +1,9 @@
 //! Warns of fields that are read of a tool's answer although its schema does not list them.
 //!
-//! A value is tracked as a part of a tool's answer where all its bindings in the function agree on that. As in `types`,
-//! the tree is walked to a fixed point: until no slot changes after it was read. A field for which the function asks with
-//! HAS is never reported. Where no call goes to a tool whose answer has a list of fields, nothing is walked.
+//! A value is tracked as a part of a tool's answer where all its bindings in the function agree on that. As
+//! in `types`, the tree is walked to a fixed point: until no slot changes after it was read. A field for
+//! which the function asks with HAS is never reported. Where no call goes to a tool whose answer has a list
+//! of fields, nothing is walked.
 
 use super::facts::Facts;
 use super::messages::names as messages;
@@ -14,11 +15,11 @@ use crate::ast::{
 };
 use crate::catalog::{Fields, Tool};
 use crate::notation::Notation;
-use crate::text::Near;
+use crate::text::{Near, same_spelling};
 use hashbrown::HashSet;
 use smallvec::{SmallVec, smallvec};
 
-/// Walks before what is not yet settled is left alone. One does where every slot is bound before it is read.
+/// Walks before the function is given up. One suffices where every slot is bound before it is read.
 const PASSES: usize = 8;
 
 /// Reports the fields that no schema lists.
@@ -28,9 +29,9 @@ pub(super) fn check(
     resolved: &[Resolved<'_>],
     report: &mut Report<'_>,
 ) {
-    let tells =
+    let has_fields =
         |call: &Resolved<'_>| matches!(call.target, Target::Tool(tool) if tool.fields != Fields::Unknown);
-    if !resolved.iter().any(tells) {
+    if !resolved.iter().any(has_fields) {
         return;
     }
     let mut walk = Walk {
@@ -61,10 +62,10 @@ pub(super) fn check(
     }
 }
 
-/// What is known of a value.
+/// Which part of an answer a value is.
 #[derive(Clone, Copy, Default)]
 enum Seen<'t> {
-    /// There is none yet, or one without fields and items: nil, an empty list.
+    /// No value yet, or one without fields and items: nil, an empty list.
     #[default]
     Nothing,
     /// It is this, `lists` times in a list.
@@ -124,7 +125,7 @@ impl<'t> Seen<'t> {
     }
 }
 
-/// What is known of a slot.
+/// Which parts of answers the values of a slot are.
 #[derive(Clone, Copy, Default)]
 struct Slots<'t> {
     plain: Seen<'t>,
@@ -162,13 +163,9 @@ impl Read<'_, '_> {
     }
 }
 
-/// Whether two names are one but for case, hyphens and underscores, and the other can stand in a path.
-fn is_spelling(name: &str, other: &str) -> bool {
-    !other.starts_with('-') && !other.ends_with('-') && letters(name).eq(letters(other))
-}
-
-fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase)
+/// Whether a name is another spelling of a field whose own name can be part of a path.
+fn is_spelling(name: &str, field: &str) -> bool {
+    !field.starts_with('-') && !field.ends_with('-') && same_spelling(name, field)
 }
 
 struct Walk<'t, 'a> {
@@ -202,7 +199,7 @@ impl<'t, 'a> Walk<'t, 'a> {
         *info
     }
 
-    /// What is known of a block's value, where it has one.
+    /// The value of a block, where it has one.
     fn block(&mut self, block: &Block<'a>) -> Seen<'t> {
         let mut last = Seen::Nothing;
         for statement in block.statements {

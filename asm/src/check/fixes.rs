@@ -35,8 +35,8 @@ pub(super) fn bind_again(diagnostic: Diagnostic, function: &Function<'_>, slot: 
     }
 }
 
-/// The nearest name, and the fix that writes it where it is the only plausible one and the notation writes names, not
-/// numbers.
+/// The nearest name, and the fix that writes it where it is the only plausible one and the notation writes
+/// names, not numbers.
 pub(super) fn name(
     diagnostic: Diagnostic,
     name: Name<'_>,

@@ -1,10 +1,10 @@
-//! What each slot holds at each point: nothing, a plain value, or a call's result that a MATCH takes apart.
+//! What each slot holds at each point: nothing, a plain value, or a call's result that a MATCH handles.
 //!
-//! Runs forward over the events, with the set of what a slot may hold. As in [`super::liveness`], what the passes of a
-//! loop add is found once per loop, from the inside out, which keeps the whole linear. The first run only asks whether
-//! anything is wrong; a function where something is runs again, remembering why slots are unset.
+//! A forward analysis over the events, with the sets of what slots may hold. As in [`super::liveness`], the
+//! effect of a loop's passes is computed once per loop, from the inside out, so that the whole is linear. The
+//! first run only finds whether anything is wrong; if so, a second run records why slots are unset.
 //!
-//! After an error the slot counts as what it should have been, so that one mistake is told once.
+//! After an error the slot counts as what it should have been, so that one mistake is reported once.
 
 use super::bits::{Bits, FEW, WORDS};
 use super::events::{Ending, Event, Events};
@@ -31,17 +31,17 @@ fn of_width<const W: usize>(
     events: &Events<'_>,
     bindings: &[Binding],
 ) -> Diagnostics {
-    if Forward::<W, Unasked>::over(function, events, bindings).wrong {
-        Forward::<W, Asked>::over(function, events, bindings).found
+    if Forward::<W, Unrecorded>::over(function, events, bindings).wrong {
+        Forward::<W, Recorded>::over(function, events, bindings).found
     } else {
         Diagnostics::default()
     }
 }
 
-/// Why slots are unset, where that is asked for.
+/// Why slots are unset, where that is recorded.
 trait Reasons: Clone + Default {
-    /// Whether it is, and so what is wrong is to be said.
-    const ASKED: bool;
+    /// Whether it is recorded, and diagnostics are made.
+    const RECORDED: bool;
 
     /// None for so many slots.
     fn none(slots: usize) -> Self;
@@ -52,15 +52,15 @@ trait Reasons: Clone + Default {
     fn set(&mut self, slot: Slot, reason: Option<u32>);
 }
 
-/// What is wrong is not to be said yet.
+/// The first run records nothing.
 #[derive(Clone, Default)]
-struct Unasked;
+struct Unrecorded;
 
-impl Reasons for Unasked {
-    const ASKED: bool = false;
+impl Reasons for Unrecorded {
+    const RECORDED: bool = false;
 
-    fn none(_: usize) -> Unasked {
-        Unasked
+    fn none(_: usize) -> Unrecorded {
+        Unrecorded
     }
 
     fn of(&self, _: Slot) -> Option<u32> {
@@ -72,13 +72,13 @@ impl Reasons for Unasked {
 
 /// By slot.
 #[derive(Clone, Default)]
-struct Asked(Vec<Option<u32>>);
+struct Recorded(Vec<Option<u32>>);
 
-impl Reasons for Asked {
-    const ASKED: bool = true;
+impl Reasons for Recorded {
+    const RECORDED: bool = true;
 
-    fn none(slots: usize) -> Asked {
-        Asked(vec![None; slots])
+    fn none(slots: usize) -> Recorded {
+        Recorded(vec![None; slots])
     }
 
     fn of(&self, slot: Slot) -> Option<u32> {
@@ -92,7 +92,7 @@ impl Reasons for Asked {
     }
 }
 
-/// What the slots may hold at a point.
+/// The slots by what they may hold at a point.
 #[derive(Clone, Default)]
 struct State<const W: usize, R> {
     /// Whether any path comes here; without one all sets are empty.
@@ -121,9 +121,10 @@ impl<const W: usize, R: Reasons> State<W, R> {
         *self = State { reasons: core::mem::take(&mut self.reasons), ..State::default() };
     }
 
-    /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event is it.
+    /// Adds the paths of `other`. Where only one side leaves a slot unset and had no reason so far, its event
+    /// is it.
     fn meet(&mut self, other: &State<W, R>, this_event: u32, other_event: u32) {
-        if R::ASKED {
+        if R::RECORDED {
             let mut unset = self.unset;
             unset.extend(&other.unset);
             for slot in unset.iter() {
@@ -172,9 +173,9 @@ struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
     bindings: &'e [Binding],
-    /// What the passes of a loop may leave in slots that they settle, by [`crate::ast::LoopId`].
+    /// What the passes of a loop may leave in the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
-    /// This run finds that out, and nothing else.
+    /// This run computes only that.
     only_loops: bool,
     wrong: bool,
     /// By slot: the statement that bound it to a checked call last.
@@ -194,7 +195,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             loops: smallvec![State::default(); events.yields.len()],
             only_loops: true,
             wrong: false,
-            bound_by: if R::ASKED { vec![None; function.slots.len()] } else { Vec::new() },
+            bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
             unreachable: false,
             found: Diagnostics::default(),
         };
@@ -206,13 +207,13 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
         forward
     }
 
-    /// Notes that something is wrong, and says what where that is asked for.
+    /// Notes that something is wrong, and adds the diagnostic in the run that makes them.
     fn wrong(&mut self, code: Code, diagnostic: impl FnOnce(&Self) -> Diagnostic) {
         if self.only_loops {
             return;
         }
         self.wrong = true;
-        if R::ASKED {
+        if R::RECORDED {
             let mut found = core::mem::take(&mut self.found);
             found.push_with(code, || diagnostic(self));
             self.found = found;

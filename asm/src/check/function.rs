@@ -51,8 +51,8 @@ pub(super) fn check<'a>(
     (facts, edges)
 }
 
-/// Checks the names in the calls of a function that was not read completely; gives which functions it calls from
-/// where.
+/// Checks the names in the calls of a function that was not read completely; gives which functions it calls
+/// from where.
 pub(super) fn check_names<'a>(
     function: &Function<'a>,
     events: &Events<'a>,
@@ -82,8 +82,8 @@ pub(super) fn check_names<'a>(
 /// How many suspects of a function are examined one by one.
 const SUSPECTS: usize = 16;
 
-/// The type errors of a function without those that follow from its suspects. The warning about a suspect from which
-/// an error follows becomes that error, since the warning has the fix.
+/// The type errors of a function without those that follow from its suspects. The warning about a suspect
+/// from which an error follows becomes that error, since the warning has the fix.
 fn without_suspects(
     function: &Function<'_>,
     mut found: Diagnostics,

@@ -1,7 +1,8 @@
-//! What becomes of the slot that a call is bound to: whether a MATCH takes it apart, whether anything reads it.
+//! Whether a MATCH handles the slot that a call is bound to, and whether anything reads it.
 //!
-//! Runs backwards over the events. A pass of a loop either leaves a slot alone or settles it, so what a loop adds to the
-//! paths before it is one set, found once, and the whole is linear however deep loops nest.
+//! A backward analysis over the events. A pass of a loop either does not touch a slot or decides it, so the
+//! effect of a loop on the paths before it is one set, computed once, and the whole is linear however deep
+//! loops nest.
 
 use super::bits::{Bits, FEW, WORDS};
 use super::events::{Event, Events};
@@ -24,7 +25,7 @@ impl<const W: usize> Ahead<W> {
     }
 }
 
-/// What is known of a call's binding.
+/// How the slot that a call is bound to is used.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Binding {
     pub(super) checked: bool,
@@ -34,7 +35,7 @@ pub(super) struct Binding {
 /// By [`crate::ast::CallId`].
 pub(super) type Bindings = SmallVec<[Binding; 16]>;
 
-/// Finds out about every call that LET binds.
+/// The uses of every call that LET binds.
 pub(super) fn bindings(events: &Events<'_>, slots: usize) -> Bindings {
     match slots {
         _ if events.calls.is_empty() => Bindings::new(),

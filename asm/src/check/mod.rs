@@ -1,12 +1,14 @@
 //! Everything that can be reported about a program before it runs.
 //!
-//! [`check`] resolves names, follows slots along every path, infers types, and reports everything that is wrong. It gives
-//! what lowering needs: [`Checked`]. Each function is walked once into a list of events of its slots (`events`), together
-//! with which blocks have values (`values`); `liveness` runs over that list backwards and `flow` forwards; `types` walks
-//! the tree again, and `fields` where a catalogue lists the fields of a tool's answer. Everything is linear in the
-//! source, and recursion is no deeper than the nesting that the reader allowed.
+//! [`check`] resolves names, follows slots along every path, infers types, and reports everything that is
+//! wrong. It gives what lowering needs: [`Checked`]. Each function is walked once into a list of events of
+//! its slots (`events`), together with which blocks have values (`values`); `liveness` runs over that list
+//! backwards and `flow` forwards; `types` walks the tree again, and `fields` where a catalogue lists the
+//! fields of a tool's answer. Everything is linear in the source, and recursion is no deeper than the nesting
+//! that the reader allowed.
 //!
-//! Left out on purpose: the values of constants, the fields of a record of the program's own, the lengths of lists.
+//! Left out on purpose: the values of constants, the fields of a record of the program's own, the lengths of
+//! lists.
 //!
 //! A file imports from rows above its own only:
 //!
@@ -59,8 +61,8 @@ use resolve::Names;
 
 /// Checks a file; `None` in `catalog` leaves tools unknown.
 ///
-/// `diagnostics` holds the diagnostics of reading the file. Of a function that was not read completely only the names in
-/// its calls are checked, since everything else would be a guess.
+/// `diagnostics` holds the diagnostics of reading the file. Of a function that was not read completely only
+/// the names in its calls are checked, since everything else would be a guess.
 pub fn check(file: &File<'_>, catalog: Option<&Catalog>, diagnostics: &mut Diagnostics) -> Checked {
     let names = Names::new(file, catalog);
     let errors = ReadErrors::of(diagnostics);

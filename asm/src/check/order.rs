@@ -9,7 +9,8 @@ use crate::span::Span;
 /// Which function calls which, and where.
 pub(super) type Edges = Vec<Vec<(u32, Span)>>;
 
-/// The functions in an order in which every call goes to an earlier one, else that of the file; circles are errors.
+/// The functions in an order in which every call goes to an earlier one, else that of the file; circles are
+/// errors.
 pub(super) fn order(file: &File<'_>, edges: &Edges, report: &mut Report<'_>) -> Vec<u32> {
     #[derive(Clone, Copy)]
     enum Mark {

@@ -1,4 +1,4 @@
-//! Why a slot is unset at a point, and why a path gives no value: what messages say and point to.
+//! Why a slot is unset at a point, and why a path gives no value: the reasons that messages give.
 
 use crate::span::Span;
 

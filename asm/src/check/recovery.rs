@@ -1,5 +1,5 @@
-//! Where reading a file reported errors, and what can still be checked beside them: the names in calls do not depend on
-//! references.
+//! Where reading a file reported errors, and what can still be checked beside them: the names in calls do not
+//! depend on references.
 
 use crate::ast::Call;
 use crate::diagnostic::Diagnostics;
@@ -58,8 +58,8 @@ impl ReadErrors {
     }
 }
 
-/// For each call, in the order of their places, whether arguments of it may be missing from the tree: the calls on both
-/// sides of an error are incomplete.
+/// For each call, in the order of their places, whether arguments of it may be missing from the tree: the
+/// calls on both sides of an error are incomplete.
 pub(super) fn incomplete(calls: &[&Call<'_>], errors: &[ReadError]) -> Vec<bool> {
     let mut incomplete = vec![false; calls.len()];
     for error in errors.iter().filter(|error| error.hides) {

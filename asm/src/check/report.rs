@@ -37,7 +37,7 @@ impl<'d> Report<'d> {
         Some(())
     }
 
-    /// The name among the candidates that this one most likely stands for.
+    /// The name among the candidates that this one most likely means.
     pub(super) fn near<'n>(
         &mut self,
         name: &str,

@@ -1,7 +1,7 @@
 //! What every CALL calls, and whether it may.
 //!
-//! Functions of the file come before tools of the same name. The names of arguments are compared in [`super::arguments`],
-//! their types in [`super::types`].
+//! Functions of the file come before tools of the same name. The names of arguments are compared in
+//! [`super::arguments`], their types in [`super::types`].
 
 use super::arguments::{self, Wanted};
 use super::messages::names as messages;
@@ -21,7 +21,7 @@ pub(super) enum Target<'c> {
     Function(u32),
     /// A tool of the catalogue.
     Tool(&'c Tool),
-    /// A tool of which nothing is known.
+    /// A tool of unknown signature.
     #[default]
     Unknown,
 }
@@ -77,8 +77,8 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.get(index as usize)
     }
 
-    /// Finds what a call goes to and checks its arguments' names; that none is missing only where `whole` says that all
-    /// are there that were written.
+    /// Finds what a call goes to and checks its arguments' names. Missing arguments are reported only where
+    /// the tree of the call is `whole`.
     pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {
         let target = self.target(call.tool, report);
         // A name that is nearly right is reported, and the call is checked as a call of what it surely means.
@@ -112,13 +112,10 @@ impl<'f, 'a> Names<'f, 'a> {
         if let Some(&index) = self.by_name.get(own.unwrap_or(name.text)) {
             return Ok(Target::Function(index));
         }
-        let Some(catalog) = self.catalog.filter(|_| own.is_none()) else {
-            return if own.is_some() {
-                Err(self.unknown_function(name, report))
-            } else {
-                Ok(Target::Unknown)
-            };
-        };
+        if own.is_some() {
+            return Err(self.unknown_function(name, report));
+        }
+        let Some(catalog) = self.catalog else { return Ok(Target::Unknown) };
         match catalog.lookup(name.text) {
             Lookup::Unlisted => return Ok(Target::Unknown),
             Lookup::Found(tool) => return Ok(Target::Tool(tool)),

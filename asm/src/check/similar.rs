@@ -40,8 +40,8 @@ fn by_client_name<'c>(catalog: &'c Catalog, name: &str) -> Option<Near<'c>> {
     }
 }
 
-/// The tool nearest to an address: one of its server, or the tool of its name of a server with nearly this name. A part
-/// that two addresses share does not make the other parts more alike.
+/// The tool nearest to an address: one of its server, or the tool of its name of a server with nearly this
+/// name. A part that two addresses share does not make the other parts more alike.
 fn on_server<'c>(catalog: &'c Catalog, name: &str, report: &mut Report<'_>) -> Option<Near<'c>> {
     let (server, tool) = server_and_tool(name)?;
     let all = || {

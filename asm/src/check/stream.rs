@@ -1,4 +1,5 @@
-//! Checking of functions one by one, for a build that streams: given the heads of all functions, and one tree at a time.
+//! Checking of functions one by one, for a build that streams: given the heads of all functions, and one tree
+//! at a time.
 
 use super::events::Events;
 use super::facts::Facts;
@@ -39,7 +40,8 @@ pub(crate) struct Batch<'n, 'f, 't> {
 }
 
 impl<'t> Batch<'_, '_, 't> {
-    /// The facts of a function; `None` where there is anything to report, or where it calls itself or a later function.
+    /// The facts of a function; `None` where there is anything to report, or where it calls itself or a later
+    /// function.
     pub(crate) fn check(&mut self, number: usize, function: &'t Function<'t>) -> Option<Facts> {
         let mut diagnostics = Diagnostics::default();
         let mut report = Report::without_suggestions(&mut diagnostics);

@@ -1,17 +1,17 @@
 //! Gradual types: infers the type of every value, and reports values that cannot fit.
 //!
-//! What words take and give is in [`crate::rules`]. A slot has the type that all its bindings in the function agree on.
-//! Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every pass starts from the
-//! types of the last one, and types only ever become less precise. Only the diagnostics of the last pass count, in which
-//! no slot changed after it was read.
+//! What words take and give is in [`crate::rules`]. A slot has the type that all its bindings in the function
+//! agree on. Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every
+//! pass starts from the types of the last one, and types only ever become less precise. Only the diagnostics
+//! of the last pass count, in which no slot changed after it was read.
 
 use super::facts::{CallFacts, Facts};
 use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
-    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
+    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Match,
+    MatchMap, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -22,8 +22,8 @@ use ilo_spec::node::Word;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 
-/// Passes before every slot whose type is not yet settled counts as unknown. One does where every slot is bound before it
-/// is read; each further one takes a chain of slots that depend on later ones.
+/// Passes before the types of all bound slots are taken as unknown. One suffices where every slot is bound
+/// before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
 /// Checks the types of a function. The expressions at the `suspects` count as of unknown type.
@@ -66,7 +66,7 @@ pub(super) fn check(
     types.found
 }
 
-/// What is known of a slot; `None` while no binding was seen.
+/// The types of a slot; `None` before any binding.
 #[derive(Clone, Copy, Default)]
 struct Slots {
     /// Its plain values.
@@ -90,25 +90,25 @@ struct Types<'t, 'a> {
     resolved: &'t [Resolved<'t>],
     suspects: &'t [Span],
     slots: SmallVec<[Slots; 16]>,
-    /// What the slots of the ERR arms around are, and where they get it.
+    /// The slots of the ERR arms around, with their types and the places of their bindings.
     failures: SmallVec<[(Slot, Seen, Span); 4]>,
     /// A slot changed after it was read in this pass.
     changed: bool,
     found: Diagnostics,
 }
 
-/// Where the value of a statement goes.
+/// What uses the value of a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goes {
-    /// Nothing takes it.
+    /// Nothing does.
     Nowhere,
-    /// A slot or a loop that is bound takes it, or the end of a function that gives nil.
+    /// A bound slot or loop, or the end of a function that gives nil.
     Kept,
-    /// It is what the function gives.
+    /// The function, as its output.
     Out,
 }
 
-/// What is known, where anything was bound yet.
+/// The type of a value; `None` before any binding, or where there is no value.
 type Seen = Option<Inferred>;
 
 /// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
@@ -129,7 +129,7 @@ fn join(a: Seen, b: Seen) -> Seen {
 }
 
 impl<'a> Types<'_, 'a> {
-    /// Nothing is known of what is bound anywhere: sound whatever depends on what.
+    /// Makes the type of every bound slot unknown, which is sound whatever depends on what.
     fn forget(&mut self) {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
             (slot.plain, slot.ok, slot.err) = (Some(Inferred::ANY), Some(Inferred::ANY), Some(Inferred::ANY));
@@ -151,14 +151,14 @@ impl<'a> Types<'_, 'a> {
         self.learn(slot, seen, span, |info| &mut info.plain);
     }
 
-    /// What is known of a slot that is read here.
+    /// The types of a slot that is read here.
     fn slot(&mut self, slot: Slot) -> Slots {
         let Some(info) = self.slots.get_mut(slot.0 as usize) else { return Slots::default() };
         info.read = true;
         *info
     }
 
-    /// What a slot is in an ERR arm that binds it, and where that is.
+    /// The type of a slot in an ERR arm that binds it, and the place of the binding.
     fn failure_of(&self, slot: Slot) -> Option<(Seen, Span)> {
         self.failures.iter().rev().find(|of| of.0 == slot).map(|&(_, seen, span)| (seen, span))
     }
@@ -233,7 +233,7 @@ impl<'a> Types<'_, 'a> {
         match (kind, output.err) {
             (ReturnKind::Err, Some(err)) => self.output(value, seen, err.ty.into(), err.span),
             (ReturnKind::Err, None) => {}
-            // RET with what the function fails with: that RET is no word for it was told.
+            // RET with a value of the failure's type: the wrong word is reported already.
             (ReturnKind::Plain, Some(err))
                 if seen.is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {
             }
@@ -273,8 +273,8 @@ impl<'a> Types<'_, 'a> {
         let result = self.slot(node.slot);
         let mut seen = None;
         if let Some(arm) = &node.err {
-            // Where the arm binds the slot to nothing else, it is this failure there and no other value; behind an arm that
-            // ends the function it is not this one.
+            // Where nothing else in the arm binds the slot, it has the type of this failure there. After an
+            // arm that ends the function it does not.
             let only = !arm.body.binds(arm.bind);
             self.failures.extend(only.then_some((arm.bind, result.err, arm.bind_span)));
             if !only || arm.body.completes() {
@@ -319,7 +319,7 @@ impl<'a> Types<'_, 'a> {
                 Some((seen, _)) => seen,
                 None => self.slot(*slot).plain,
             },
-            ExprKind::Literal(literal) => Some(literal_type(*literal)),
+            ExprKind::Literal(literal) => Some(literal.ty().into()),
             ExprKind::Field(of, name) => self.field(of, name.text),
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
@@ -356,10 +356,9 @@ impl<'a> Types<'_, 'a> {
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
         let subject = self.expression(&map.subject);
         if let Some(subject) = subject {
-            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, literal_type(case.key));
+            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, case.key.ty().into());
             if let Some(case) = map.cases.iter().find(unmet) {
-                let (notation, key) = (self.function.notation, literal_type(case.key));
-                self.found.push(messages::never_met(notation, subject, case, key));
+                self.found.push(messages::never_met(self.function.notation, subject, case));
             }
         }
         let mut all = None;
@@ -380,7 +379,7 @@ impl<'a> Types<'_, 'a> {
         let word = operator.word();
         let (a, b) = (self.expression(left), self.expression(right));
         if operator == Binary::Add && self.function.notation != Notation::Id {
-            // Who adds texts means to join them, so the sum is reported once and its type is unknown.
+            // A sum of texts is meant to join them: it is reported once and its type is unknown.
             let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
             if let Some((operand, _)) = text {
                 let value = self.typed(operand, Inferred::TEXT);
@@ -468,7 +467,7 @@ impl<'a> Types<'_, 'a> {
         self.file.functions.get(self.call_facts(call).function? as usize)
     }
 
-    /// What a call's failure is. A tool's is mostly a text, but nothing says so.
+    /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.
     fn failure(&self, call: &Call<'a>) -> Inferred {
         self.callee(call).and_then(|callee| callee.output.err).map_or(Inferred::ANY, |err| err.ty.into())
     }
@@ -493,14 +492,5 @@ impl<'a> Types<'_, 'a> {
             Some(Target::Tool(tool)) => tool.output,
             _ => Inferred::ANY,
         }
-    }
-}
-
-fn literal_type(literal: Literal<'_>) -> Inferred {
-    match literal {
-        Literal::Nil => Inferred::NIL,
-        Literal::Bool(_) => Inferred::BOOL,
-        Literal::Number(_) => Inferred::NUMBER,
-        Literal::Text(_) => Inferred::TEXT,
     }
 }

@@ -1,11 +1,11 @@
 //! Which blocks have a value, and whether they have one where it is needed.
 //!
-//! [`Gives`] is computed while a function is walked, from the inside out. Conditions are not evaluated: each may hold or
-//! not.
+//! [`Gives`] is computed while a function is walked, from the inside out. Conditions are not evaluated: each
+//! may hold or not.
 
 use super::messages;
 use super::reasons::NoValue;
-use crate::ast::{Binary, Control, Expr, ExprKind, Function, Literal, ReturnKind};
+use crate::ast::{Binary, Control, Expr, ExprKind, Function, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -69,7 +69,7 @@ pub(super) fn wrong_return(
     let (word, right) = match (kind, &function.output.err) {
         (ReturnKind::Plain, Some(err)) => {
             // A text from a function that succeeds with nil and fails with text is meant as the failure.
-            let fits = |ty: Type| literal_type(value).is_none_or(|found| found.meets(ty));
+            let fits = |ty: Type| evident_type(value).is_none_or(|found| found.meets(ty));
             let failure = !fits(function.output.ok.ty) && fits(err.ty);
             (Word::Ret, if failure { Word::RetErr } else { Word::RetOk })
         }
@@ -78,17 +78,15 @@ pub(super) fn wrong_return(
         _ => return None,
     };
     // Where a call failed, a value may be the failure passed on or a value in its place: both are common.
-    let unsure = in_err_arm && kind == ReturnKind::Plain && literal_type(value).is_none();
+    let unsure = in_err_arm && kind == ReturnKind::Plain && evident_type(value).is_none();
     Some(messages::values::wrong_return(function, span, word, Some(right).filter(|_| !unsure)))
 }
 
-/// The type of a value that says it itself.
-fn literal_type(value: &Expr<'_>) -> Option<Type> {
+/// The type of a value that is evident from its form.
+fn evident_type(value: &Expr<'_>) -> Option<Type> {
     match value.kind {
-        ExprKind::Literal(Literal::Nil) => Some(Type::NIL),
-        ExprKind::Literal(Literal::Bool(_)) => Some(Type::BOOL),
-        ExprKind::Literal(Literal::Number(_)) => Some(Type::NUMBER),
-        ExprKind::Literal(Literal::Text(_)) | ExprKind::Binary(Binary::Concat, ..) => Some(Type::TEXT),
+        ExprKind::Literal(literal) => Some(literal.ty()),
+        ExprKind::Binary(Binary::Concat, ..) => Some(Type::TEXT),
         _ => None,
     }
 }

@@ -1,10 +1,10 @@
-//! Applying mends to a source.
+//! Applying fixes to a source.
 
 use super::{Diagnostic, Edit};
 use std::collections::BTreeMap;
 
-/// Applies the fixes of `diagnostics` to their source, leaving out each that overlaps one before it; gives back the new
-/// source and how many were applied. What was left out is found again in the new source.
+/// Applies the fixes of `diagnostics` to their source, except each that overlaps one before it; gives the new
+/// source and how many were applied. Diagnostics whose fix was not applied are found again in the new source.
 pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     // By place, an insertion before a replacement that begins there.
     let mut accepted: BTreeMap<(u32, u32), &Edit> = BTreeMap::new();
@@ -43,20 +43,20 @@ mod tests {
     use crate::span::Span;
     use ilo_spec::error::Code;
 
-    fn mend(start: u32, end: u32, text: &str) -> Diagnostic {
+    fn fix(start: u32, end: u32, text: &str) -> Diagnostic {
         Diagnostic::new(Code::BadNumber, Span::new(start, end), "").replace(Span::new(start, end), text)
     }
 
     #[test]
     fn neighbours_are_applied_and_overlaps_left_out() {
-        let all = |mends: &[Diagnostic]| apply("abcdef", mends);
+        let all = |fixes: &[Diagnostic]| apply("abcdef", fixes);
         assert_eq!(all(&[]), ("abcdef".to_owned(), 0));
-        assert_eq!(all(&[mend(4, 5, "E"), mend(0, 1, "A")]), ("AbcdEf".to_owned(), 2));
-        assert_eq!(all(&[mend(2, 4, "X"), mend(3, 5, "Y")]), ("abXef".to_owned(), 1));
-        assert_eq!(all(&[mend(3, 5, "Y"), mend(2, 4, "X")]), ("abcYf".to_owned(), 1));
-        assert_eq!(all(&[mend(2, 4, "X"), mend(2, 2, "<"), mend(4, 4, ">")]), ("ab<X>ef".to_owned(), 3));
-        assert_eq!(all(&[mend(2, 4, "X"), mend(3, 3, "no")]), ("abXef".to_owned(), 1));
-        assert_eq!(all(&[mend(2, 2, "1"), mend(2, 2, "2")]), ("ab1cdef".to_owned(), 1));
-        assert_eq!(all(&[mend(6, 6, "!"), mend(6, 7, "no"), mend(9, 2, "no")]), ("abcdef!".to_owned(), 1));
+        assert_eq!(all(&[fix(4, 5, "E"), fix(0, 1, "A")]), ("AbcdEf".to_owned(), 2));
+        assert_eq!(all(&[fix(2, 4, "X"), fix(3, 5, "Y")]), ("abXef".to_owned(), 1));
+        assert_eq!(all(&[fix(3, 5, "Y"), fix(2, 4, "X")]), ("abcYf".to_owned(), 1));
+        assert_eq!(all(&[fix(2, 4, "X"), fix(2, 2, "<"), fix(4, 4, ">")]), ("ab<X>ef".to_owned(), 3));
+        assert_eq!(all(&[fix(2, 4, "X"), fix(3, 3, "no")]), ("abXef".to_owned(), 1));
+        assert_eq!(all(&[fix(2, 2, "1"), fix(2, 2, "2")]), ("ab1cdef".to_owned(), 1));
+        assert_eq!(all(&[fix(6, 6, "!"), fix(6, 7, "no"), fix(9, 2, "no")]), ("abcdef!".to_owned(), 1));
     }
 }

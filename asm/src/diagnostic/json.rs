@@ -5,8 +5,8 @@ use crate::span::{Lines, Span};
 use ilo_spec::error::Severity;
 use serde::Serialize;
 
-/// A diagnostic with its file and its places in every form that a reader may want. Offsets and lengths are in bytes,
-/// lines and columns from 1, columns in characters.
+/// A diagnostic with its file and its places in every form that a reader may need. Offsets and lengths are in
+/// bytes, lines and columns from 1, columns in characters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report<'d> {
     file: &'d str,
@@ -30,7 +30,7 @@ pub struct Report<'d> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related: Vec<Related<'d>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fix: Option<Mend<'d>>,
+    fix: Option<Correction<'d>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -43,7 +43,7 @@ struct Related<'d> {
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Mend<'d> {
+struct Correction<'d> {
     title: &'d str,
     edits: Vec<Replacement<'d>>,
 }
@@ -105,12 +105,12 @@ impl<'d> Report<'d> {
             nearest: diagnostic.nearest.as_deref(),
             help: diagnostic.help.as_deref(),
             related: related.collect(),
-            fix: diagnostic.fix.as_ref().map(|fix| mend(lines, fix)),
+            fix: diagnostic.fix.as_ref().map(|fix| correction(lines, fix)),
         }
     }
 }
 
-fn mend<'d>(lines: &Lines<'_>, fix: &'d Fix) -> Mend<'d> {
+fn correction<'d>(lines: &Lines<'_>, fix: &'d Fix) -> Correction<'d> {
     let edits = fix.edits.iter().map(|edit| {
         let place = lines.place(edit.span.start);
         Replacement {
@@ -121,7 +121,7 @@ fn mend<'d>(lines: &Lines<'_>, fix: &'d Fix) -> Mend<'d> {
             text: &edit.text,
         }
     });
-    Mend { title: &fix.title, edits: edits.collect() }
+    Correction { title: &fix.title, edits: edits.collect() }
 }
 
 /// The name of a severity.

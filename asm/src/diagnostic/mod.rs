@@ -1,7 +1,8 @@
 //! Diagnostics as data: what is wrong with a source, where, and what to write instead.
 //!
-//! A diagnostic knows nothing of its file's name or of how it is shown. Rendering for a terminal and as JSON, and
-//! applying the mends, are separate.
+//! A diagnostic has neither its file's name nor a layout: rendering for a terminal and as JSON, and applying
+//! fixes, are separate. The wording is that of the room that reports it; words of a notation come from the
+//! notation's terms.
 
 pub mod fix;
 pub mod json;
@@ -12,7 +13,7 @@ use core::fmt;
 use ilo_spec::error::{Code, Severity};
 use ilo_spec::limits;
 
-/// One thing that is wrong or doubtful.
+/// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code.
@@ -21,21 +22,21 @@ pub struct Diagnostic {
     pub span: Span,
     /// What is wrong, in lower case and without a full stop.
     pub message: String,
-    /// What was expected, where that is a thing.
+    /// What was expected, where that can be named.
     pub expected: Option<String>,
-    /// What was found, where that is a thing.
+    /// What was found, where that can be named.
     pub found: Option<String>,
     /// The nearest valid name, where a name is wrong.
     pub nearest: Option<String>,
-    /// Other places that matter, each with what happens there.
+    /// Other places that matter, each with its message.
     pub related: Vec<(Span, String)>,
     /// What to write instead, in words.
     pub help: Option<String>,
-    /// The mend, where there is exactly one.
+    /// The fix, where there is exactly one.
     pub fix: Option<Fix>,
 }
 
-/// Edits that mend one thing.
+/// Edits that correct one diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// What the edits do, such as "write `3`".
@@ -69,7 +70,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says what was expected and what was found.
+    /// Adds what was expected and what was found.
     #[must_use]
     pub fn expected(mut self, expected: impl Into<String>, found: impl Into<String>) -> Diagnostic {
         self.expected = Some(expected.into());
@@ -77,28 +78,28 @@ impl Diagnostic {
         self
     }
 
-    /// Says which valid name is nearest, where one is near.
+    /// Adds the nearest valid name, where one is near.
     #[must_use]
     pub fn nearest(mut self, nearest: Option<&str>) -> Diagnostic {
         self.nearest = nearest.map(str::to_owned);
         self
     }
 
-    /// Points to another place.
+    /// Adds another place.
     #[must_use]
     pub fn related(mut self, span: Span, what: impl Into<String>) -> Diagnostic {
         self.related.push((span, what.into()));
         self
     }
 
-    /// Says what to write instead.
+    /// Adds what to write instead, in words.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Gives the one mend: `text` in place of `span`.
+    /// Adds the fix: `text` in place of `span`.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>) -> Diagnostic {
         let text = text.into();
@@ -110,14 +111,14 @@ impl Diagnostic {
         self.fix(Fix { title, edits: vec![Edit { span, text }] })
     }
 
-    /// Gives the one mend.
+    /// Adds the fix.
     #[must_use]
     pub fn fix(mut self, fix: Fix) -> Diagnostic {
         self.fix = Some(fix);
         self
     }
 
-    /// Whether it refuses the program.
+    /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.code.severity() == Severity::Error
     }
@@ -151,7 +152,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one; past [`limits::DIAGNOSTICS`] it is only counted.
+    /// Adds a diagnostic; beyond [`limits::DIAGNOSTICS`] it is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
         if self.is_full() {
@@ -161,7 +162,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds one that is made only where it is kept.
+    /// Adds a diagnostic that is made only if it is kept.
     pub fn push_with(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
         if self.is_full() {
             self.errors += usize::from(code.severity() == Severity::Error);
@@ -188,21 +189,26 @@ impl Diagnostics {
         }
     }
 
-    /// Whether more would only be counted.
+    /// Whether further diagnostics would only be counted.
     pub fn is_full(&self) -> bool {
         self.list.len() >= limits::DIAGNOSTICS
     }
 
-    /// Remembers the present state, to go back to with [`Diagnostics::rewind`].
+    /// The present state, to return to with [`Diagnostics::rewind`].
     pub fn mark(&self) -> Mark {
         Mark { kept: self.list.len(), errors: self.errors, dropped: self.dropped }
     }
 
-    /// Forgets what was added since the mark, for a reader that reads something again in another way.
+    /// Removes what was added since the mark, for a reader that reads something again in another way.
     pub fn rewind(&mut self, mark: Mark) {
         self.list.truncate(mark.kept);
         self.errors = mark.errors;
         self.dropped = mark.dropped;
+    }
+
+    /// Whether any was added since the mark.
+    pub fn has_since(&self, mark: Mark) -> bool {
+        self.list.len() > mark.kept
     }
 
     /// Whether an error was added since the mark.
@@ -210,7 +216,7 @@ impl Diagnostics {
         self.errors > mark.errors
     }
 
-    /// Whether one of them refuses the program.
+    /// Whether there is an error.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
@@ -225,7 +231,7 @@ impl Diagnostics {
         &self.list
     }
 
-    /// Keeps those for which `keep` holds, told of those before and after in the list.
+    /// Keeps those for which `keep` holds, given the diagnostics before and after in the list.
     pub fn retain(&mut self, keep: impl Fn(Option<&Diagnostic>, &Diagnostic, Option<&Diagnostic>) -> bool) {
         let kept: Vec<bool> = (0..self.list.len())
             .map(|at| {

@@ -1,8 +1,8 @@
 //! Which notation a source is written in, from its content alone.
 //!
-//! A brace or bracket begins JSON, whose first record's keys tell the three JSON notations apart; a line that begins
-//! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: a
-//! broken source should be told by the reader of the notation that it was meant for.
+//! A brace or bracket begins JSON, whose first record's keys distinguish the three JSON notations; a line that begins
+//! with a key of a workflow is YAML; a comment or a mnemonic is instruction text. One pass that judges nothing else: the
+//! errors of a source are for the reader of the notation that it was meant for.
 
 use super::{Dialect, Key, TOP, TOP_OF_MCP};
 use crate::notation::Notation;
@@ -48,7 +48,7 @@ pub(crate) fn detect(source: &str) -> Option<Notation> {
         return Some(Notation::Id);
     }
     if start.starts_with("```") {
-        // What the fence holds decides; the fence itself is for the reader to tell.
+        // What the fence holds decides; the fence itself is reported by the reader.
         return detect(start.split_once('\n').map_or("", |(_, inside)| inside).trim_start_matches('`'));
     }
     if start.starts_with(['{', '[']) {
@@ -122,7 +122,7 @@ impl<'s> Keys<'s> {
         text
     }
 
-    /// Takes a bare word, or the one character that stands here.
+    /// Takes a bare word, or the one character that is here.
     fn bare(&mut self) -> &'s str {
         let length = self.rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
         let length =

@@ -281,9 +281,9 @@ impl Dialect {
     /// The key that a word which is none of these most likely stands for.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
         let near = crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
-        let plain = |text: &str| text.replace(['-', '_'], "").to_lowercase();
-        let alike =
-            |key: &&Key| spellings(**key).iter().any(|&own| !own.is_empty() && plain(own) == plain(word));
+        let alike = |key: &&Key| {
+            spellings(**key).iter().any(|&own| !own.is_empty() && crate::text::same_spelling(own, word))
+        };
         keys.iter()
             .find(alike)
             .copied()

@@ -1,8 +1,8 @@
-//! What the things of the language are called in messages about a program of a notation.
+//! The terms of each notation for messages.
 //!
-//! Whoever writes a document has never seen the words of integer-ID text, and the other way round. Constructors of
-//! diagnostics take [`Terms`]. The words of documents come from the tables of [`super`] and [`super::operator`], those of
-//! integer-ID text from [`ilo_spec::node`].
+//! The writer of a document does not know the words of integer-ID text, nor the other way round, so
+//! constructors of diagnostics take [`Terms`]. The words of documents come from the tables of [`super`] and
+//! [`super::operator`], those of integer-ID text from [`ilo_spec::node`].
 
 use super::operator::{self, Makes};
 use super::{Dialect, Key};
@@ -45,7 +45,7 @@ impl Terms {
         if self.is_id() { id } else { document }
     }
 
-    /// An instruction of integer-ID text, or the key or operator of a document that stands for it, as a message writes
+    /// An instruction of integer-ID text, or the same as a key or operator of a document, as a message writes
     /// it: `IF`, or `if` in backticks.
     pub(crate) fn word(self, word: Word) -> Cow<'static, str> {
         if self.is_id() {
@@ -55,7 +55,7 @@ impl Terms {
     }
 }
 
-/// The key or operator of documents that stands for an instruction.
+/// The key or operator of documents for an instruction.
 fn document_word(word: Word, dialect: Dialect) -> &'static str {
     let key = match word {
         Word::If => Key::If,

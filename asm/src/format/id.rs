@@ -1,7 +1,7 @@
 //! The canonical layout: a statement a line, two blanks an indent, counts as they are, registries in one form.
 //!
 //! Comments stay where they are: on a line of their own at the depth of what follows, or at the end of their line. A
-//! statement goes on below a comment that stood inside it. What a program means never changes; a source with errors is
+//! statement goes on below a comment that was inside it. What a program means never changes; a source with errors is
 //! not touched.
 
 use crate::diagnostic::Diagnostics;

@@ -8,7 +8,7 @@ use crate::syntax::lexer::{self, Kind};
 use ilo_spec::error::Code;
 use ilo_spec::node::Word;
 
-/// The header of something that is counted: what it is and what its count says.
+/// The header of something that is counted: its instruction and its count.
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     /// The token that begins the header; LET where the block is bound.
@@ -121,7 +121,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         if read < count && self.state.errors == errors {
             let name = head.word.mnemonic();
             let code = if head.word == Word::Match { Code::ExpectedArm } else { Code::IncompleteBlock };
-            let message = format!("`{name}` counts {count} {}, but {read} stand here", head.of);
+            let message = format!("`{name}` counts {count} {}, but {read} follow", head.of);
             let mut wrong = self.refuse(code, message, &format!("{count} {}", head.of));
             wrong = wrong
                 .related(head.count_span, "the count")

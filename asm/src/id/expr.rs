@@ -1,4 +1,4 @@
-//! Expressions and their operands: each instruction reads what its row of the table says.
+//! Expressions and their operands: each instruction reads the operands in its row of the table.
 
 use super::operand::Recovered;
 use super::parser::{Parser, Scope, Stop};
@@ -156,7 +156,7 @@ impl<'a> Parser<'_, 'a> {
         self.pairs_of(of, what, (count_token, count), scope)
     }
 
-    /// Reads so many pairs, as the count at a token says.
+    /// Reads as many pairs as the count at a token.
     fn pairs_of(
         &mut self,
         of: Word,

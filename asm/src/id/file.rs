@@ -26,7 +26,7 @@ pub(crate) struct Source<'a> {
     text: &'a str,
     limits: Limits,
     lexed: Lexed,
-    /// The comments that begin functions, and what they say.
+    /// The comments that begin functions, with the headers in them.
     headers: Vec<(usize, Header<'a>)>,
 }
 
@@ -108,6 +108,24 @@ impl<'a> Source<'a> {
             loops: 0,
             span: self.lexed.comments.get(comment).map_or(Span::at(0), |comment| comment.span),
         }
+    }
+
+    /// Reads the whole file, with the diagnostics in order.
+    pub(crate) fn file(
+        &self,
+        arena: &'a Bump,
+        habits: &dyn Habits,
+        diagnostics: &mut Diagnostics,
+    ) -> File<'a> {
+        let file = self.read_all(arena, habits, diagnostics, None);
+        diagnostics.sort();
+        keep_causes(self.text, diagnostics);
+        file
+    }
+
+    /// The source.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
     }
 
     /// Reads all functions.
@@ -246,4 +264,26 @@ fn whole(source: &str) -> Option<Diagnostic> {
     let message = "the line of a function begins with `;`";
     let wrong = Diagnostic::new(Code::MissingHeader, Span::new(at, at + 2), message);
     Some(wrong.expected(HEADER, "`fn`").fix(fix))
+}
+
+/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is missing too, and
+/// where the kind of a LIT is wrong, its value is left over.
+fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
+    let cause = |found: &Diagnostic| {
+        matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
+    };
+    let follows = |found: &Diagnostic| {
+        let left_over = matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText);
+        left_over && found.fix.is_none()
+    };
+    let beside = |a: &Diagnostic, b: &Diagnostic| {
+        let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
+        between.is_some_and(|text| text.chars().all(|c| matches!(c, ' ' | '\t')))
+    };
+    diagnostics.retain(|before, this, after| {
+        let of_before = before.is_some_and(|before| cause(before) && beside(before, this));
+        let of_after =
+            after.is_some_and(|after| cause(after) && after.code != Code::BadLiteral && beside(this, after));
+        !follows(this) || !(of_before || of_after)
+    });
 }

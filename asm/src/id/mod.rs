@@ -1,8 +1,28 @@
-//! The integer-ID notation: text to the syntax tree, and its canonical layout.
+//! The integer-ID notation: text to the syntax tree.
 //!
-//! [`parse`] goes through the source three times: the lexer makes tokens, the header reader takes the comments that name
-//! a function and its ids, and the parser makes the tree. It reports everything that is wrong with the text itself.
-//! What a program means (slots, calls, flow, types) is the business of [`crate::check`].
+//! A source is read in three steps: the lexer makes tokens, the header reader takes the comments that name a function and
+//! its ids ([`Source::new`]), and the parser makes the tree of one function after another ([`Source::file`]). It reports
+//! everything that is wrong with the text itself. What a program means (slots, calls, flow, types) is for
+//! [`crate::check`]; what a token of another language means, for the habits that are lent to it
+//! ([`crate::syntax::habit`]).
+//!
+//! The parser is one type whose methods are in layers. A file calls and imports only those above it in this table, which a
+//! test holds:
+//!
+//! | file | what it reads | imports |
+//! |---|---|---|
+//! | `messages` | wording that several files share | |
+//! | `names` | the names in scope | |
+//! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names` |
+//! | `words` | words that are no instruction | `parser` |
+//! | `numbers` | slots, tools, fields, counts | `messages`, `parser` |
+//! | `literal` | constants | `parser`, `words` |
+//! | `operand` | operands that are not understood | `messages`, `parser`, `words`, `numbers`, `literal` |
+//! | `expr` | expressions | `parser`, `numbers`, `literal`, `operand` |
+//! | `block` | what a header counts, by indent or count | `messages`, `parser`, `words`, `numbers` |
+//! | `trailing` | values behind a statement | `parser` |
+//! | `statement` | statements and recovery | `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
+//! | `file` | functions | `parser`, `statement` |
 
 mod block;
 mod expr;
@@ -20,12 +40,11 @@ mod words;
 pub(crate) use file::Source;
 
 use crate::ast::File;
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::source::Limits;
-use crate::syntax::habit::{Canonical, Habits};
+use crate::syntax::habit::Canonical;
 use crate::syntax::lexer;
 use bumpalo::Bump;
-use ilo_spec::error::Code;
 
 /// Reads a source in its canonical form. What could be read is returned even where there are errors; whether there are,
 /// `diagnostics` knows. [`crate::build::read`] also understands what writers bring from other languages.
@@ -37,24 +56,10 @@ pub fn parse<'a>(
     limits: &Limits,
     diagnostics: &mut Diagnostics,
 ) -> File<'a> {
-    parse_with(source, arena, limits, &Canonical, diagnostics)
-}
-
-/// The same with habits.
-pub(crate) fn parse_with<'a>(
-    source: &'a str,
-    arena: &'a Bump,
-    limits: &Limits,
-    habits: &dyn Habits,
-    diagnostics: &mut Diagnostics,
-) -> File<'a> {
-    let file = match Source::new(source, arena, limits, diagnostics) {
-        Some(source) => source.read_all(arena, habits, diagnostics, None),
+    match Source::new(source, arena, limits, diagnostics) {
+        Some(source) => source.file(arena, &Canonical, diagnostics),
         None => File { functions: &[] },
-    };
-    diagnostics.sort();
-    keep_causes(source, diagnostics);
-    file
+    }
 }
 
 /// The number of tokens of a source, comments and line ends not counted; 0 where it breaks a limit.
@@ -62,26 +67,4 @@ pub(crate) fn parse_with<'a>(
 /// What it costs is what the lexer alone costs of [`parse`].
 pub fn count_tokens(source: &str, options: &Limits) -> usize {
     lexer::lex(source, options, &mut Diagnostics::default()).map_or(0, |lexed| lexed.tokens.len())
-}
-
-/// Leaves out errors that only follow from one right beside them: where a token is wrong, an operand is missing too, and
-/// where the kind of a LIT is wrong, its value is left over.
-fn keep_causes(source: &str, diagnostics: &mut Diagnostics) {
-    let cause = |found: &Diagnostic| {
-        matches!(found.code, Code::BadCharacter | Code::BadString | Code::BadNumber | Code::BadLiteral)
-    };
-    let follows = |found: &Diagnostic| {
-        let left_over = matches!(found.code, Code::BadLiteral | Code::ExpectedOperand | Code::UnexpectedText);
-        left_over && found.fix.is_none()
-    };
-    let beside = |a: &Diagnostic, b: &Diagnostic| {
-        let between = source.get(a.span.end.min(b.span.start) as usize..b.span.start as usize);
-        between.is_some_and(|text| text.chars().all(|c| matches!(c, ' ' | '\t')))
-    };
-    diagnostics.retain(|before, this, after| {
-        let of_before = before.is_some_and(|before| cause(before) && beside(before, this));
-        let of_after =
-            after.is_some_and(|after| cause(after) && after.code != Code::BadLiteral && beside(this, after));
-        !follows(this) || !(of_before || of_after)
-    });
 }

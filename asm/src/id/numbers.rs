@@ -201,7 +201,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Name { text: name, span })
     }
 
-    /// Reports an id that no registry names; its digits stand for the name.
+    /// Reports an id that no registry names; its digits are used for the name.
     #[cold]
     fn unnamed(&mut self, token: Token, kind: registry::Kind) -> &'a str {
         let text = self.text(&token);
@@ -280,7 +280,7 @@ impl<'a> Parser<'_, 'a> {
         self.stop(wrong)
     }
 
-    /// Refuses the end of a counted list that has fewer than its count says.
+    /// Refuses the end of a counted list that is shorter than its count.
     pub(crate) fn short_list(
         &mut self,
         of: Word,
@@ -289,7 +289,7 @@ impl<'a> Parser<'_, 'a> {
         count: u32,
         read: u32,
     ) -> Stop {
-        let message = format!("`{}` counts {count} {what}, but {read} stand here", of.mnemonic());
+        let message = format!("`{}` counts {count} {what}, but {read} follow", of.mnemonic());
         let code =
             if of == Word::List || of == Word::MatchMap { Code::ExpectedOperand } else { Code::ExpectedId };
         let mut wrong = self.refuse(code, message, &format!("{count} {what}"));

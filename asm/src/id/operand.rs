@@ -47,7 +47,7 @@ impl<'a> Parser<'_, 'a> {
         match of {
             Word::Ret | Word::RetOk if ends && self.context.gives_nil => {
                 let name = of.mnemonic();
-                let wrong = wrong.help(format!("a function that gives nil says so: `{name} LIT 2 nil`"));
+                let wrong = wrong.help(format!("write what the function gives: `{name} LIT 2 nil`"));
                 wrong.replace(Span::at(self.state.last_end), " LIT 2 nil")
             }
             Word::RetErr | Word::Fail if ends => {
@@ -88,7 +88,7 @@ impl<'a> Parser<'_, 'a> {
         }
         if let Some((kind, value)) = self.kind_of(&token) {
             let shown = shorten(text);
-            let message = format!("`{shown}` stands without `LIT`");
+            let message = format!("`{shown}` has no `LIT` before it");
             let wrong = Diagnostic::new(Code::ExpectedOperand, token.span(), message)
                 .expected("an expression", format!("`{shown}`"))
                 .help(format!("write `LIT {kind} {}`", shorten(value)));

@@ -196,9 +196,13 @@ impl<'a> Parser<'_, 'a> {
             .expected("a statement", "`ELSE`")
             .help("ELSE follows the last statement of an IF's block; check that block's count and indent")
         } else {
-            Diagnostic::new(Code::ExpectedStatement, token.span(), format!("`{name}` stands only in a MATCH"))
-                .expected("a statement", format!("`{name}`"))
-                .help("check the count of arms and the indent of the MATCH before it")
+            Diagnostic::new(
+                Code::ExpectedStatement,
+                token.span(),
+                format!("`{name}` is only allowed in a MATCH"),
+            )
+            .expected("a statement", format!("`{name}`"))
+            .help("check the count of arms and the indent of the MATCH before it")
         })
     }
 
@@ -292,7 +296,7 @@ impl<'a> Parser<'_, 'a> {
                 _ => {
                     let wrong = self.refuse(
                         Code::ExpectedArm,
-                        "a MATCH holds arms, and statements stand in these".to_owned(),
+                        "a MATCH holds arms, and the arms hold statements".to_owned(),
                         "`ERR` or `OK`",
                     );
                     Err(self.stop(wrong.help("write `ERR <slot> <count>` or `OK <slot> <count>` before it")))

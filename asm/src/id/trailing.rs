@@ -14,7 +14,7 @@ use crate::text::shorten;
 use ilo_spec::error::Code;
 
 impl<'a> Parser<'_, 'a> {
-    /// Refuses the last values of the block that is being read: they stand on the line of the statement before them.
+    /// Refuses the last values of the block that is being read: they are on the line of the statement before them.
     #[cold]
     pub(crate) fn trailing_values(&mut self, values: usize) -> Result<(), Stop> {
         let first = self.scratch.statements.len().saturating_sub(values);
@@ -58,13 +58,15 @@ impl<'a> Parser<'_, 'a> {
             }
             ExprKind::List(items) => {
                 let count = (items.len() + more).to_string();
-                return wrong.help("the count says how many values follow").replace(next.span(), count);
+                return wrong
+                    .help("the count is the number of values that follow")
+                    .replace(next.span(), count);
             }
             ExprKind::Call(_) | ExprKind::Record(_) => {
                 return wrong.help(format!("`{word}` counts pairs: each is a field's number and a value"));
             }
             ExprKind::Ref(_) | ExprKind::Literal(_) => {
-                return wrong.help("an operator stands before its operands: `CONCAT REF 0 REF 1`");
+                return wrong.help("an operator comes before its operands: `CONCAT REF 0 REF 1`");
             }
             _ => false,
         };

@@ -29,10 +29,11 @@ impl<'a> Parser<'_, 'a> {
         let habit = self.context.habits.word(text);
         let upper = statement || !text.bytes().any(|byte| byte.is_ascii_lowercase());
         let full = self.diagnostics.dropped() > 0;
-        let near = || nearest(text, TABLE.iter().map(|row| row.mnemonic)).and_then(Word::from_mnemonic);
-        let Some(word) = habit.or_else(|| if upper && !full { near() } else { None }) else {
-            return Ok(None);
-        };
+        // A word that means something else elsewhere is not misspelt.
+        let may_be_near =
+            habit.is_none() && upper && !full && !(statement && self.habit(Place::Statement).is_some());
+        let near = if may_be_near { nearest(text, TABLE.iter().map(|row| row.mnemonic)) } else { None };
+        let Some(word) = habit.or_else(|| near.and_then(Word::from_mnemonic)) else { return Ok(None) };
         let (name, shown) = (word.mnemonic(), shorten(text));
         let meaning = word.row().meaning;
         let message = format!("`{shown}` is no instruction");

@@ -1,7 +1,7 @@
-//! What to put before a model: the card of a notation, and the signatures of the tools that there are.
+//! The prompt for a model: the card of a notation, and the signatures of the available tools.
 //!
-//! A card is all that a model needs to read to write correct programs, in as few tokens as do it; each ends with an
-//! example. It says what to write, not what else is understood.
+//! A card is all that a model needs in order to write correct programs, in as few tokens as possible; each
+//! ends with an example. It describes the canonical form alone.
 
 use crate::catalog::{Catalog, Tool};
 use crate::notation::Notation;
@@ -40,7 +40,8 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     out
 }
 
-/// The first line of a tool's description, where it is short. A description comes from strangers and stays one line.
+/// The first line of a tool's description, where it is short. A description is untrusted text and stays on
+/// one line.
 fn about(tool: &Tool) -> Option<String> {
     let line = tool.description.as_deref()?.lines().map(str::trim).find(|line| !line.is_empty())?;
     let plain: String = line.chars().take(DESCRIPTION + 1).filter(|c| !c.is_control()).collect();

@@ -1,8 +1,8 @@
 //! What each word of the language takes and gives, as types: one table, and small functions over it.
 //!
-//! The checker compares what a program has with what a word takes; a guide that generates programs asks what may come
-//! next. Both ask here, so this room knows neither trees nor diagnostics. What slots, constants, tools and functions
-//! are is not in the table: it depends on the program ([`Gives::Named`]).
+//! Checking compares the operands of a program with what a word takes; guided generation asks which operands
+//! may come next. Both use this module, so it knows neither trees nor diagnostics. The types of slots,
+//! constants, tools and functions are not in the table, since they depend on the program ([`Gives::Named`]).
 
 #[cfg(test)]
 mod tests;
@@ -147,8 +147,9 @@ pub fn rule_of(word: Word) -> &'static Rule {
     &TABLE[word as usize]
 }
 
-/// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of the first
-/// operand, once that is known: what is ordered beside a number is a number.
+/// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of
+/// the first operand, where it is inferred already: beside a number, an operand of a comparison must be a
+/// number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     let demand = rule_of(word).operands.get(index).copied().unwrap_or(Demand::Any);
     match (demand, first) {
@@ -159,14 +160,14 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     }
 }
 
-/// What a word gives, from the type of its first operand and what the others have in common; `None` where it gives
-/// nothing, or nothing that the table knows, or where what it depends on is not known yet.
+/// The type that a word gives, from the type of its first operand and the join of the others; `None` where it
+/// has no value, where the value is [`Gives::Named`], or where an operand that it depends on has no type yet.
 ///
-/// Of LIST every item is one of the others, of IF, MATCH and FOR the values of their blocks are.
+/// The others are for LIST all of its items, for IF, MATCH and FOR the values of their blocks.
 pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> Option<Inferred> {
     match rule_of(word).gives {
         Gives::Nothing | Gives::Named => None,
-        Gives::Is(known) => Some(known),
+        Gives::Is(ty) => Some(ty),
         Gives::Item => first.map(item),
         Gives::Appended => {
             let items = item(first?);
@@ -182,7 +183,8 @@ pub fn item(list: Inferred) -> Inferred {
     list.item().unwrap_or(Inferred::ANY)
 }
 
-/// Whether two values may be equal in some run. Any value may be nil where it is absent, and two lists may be empty.
+/// Whether two values may be equal in some run. Any value may be nil where it is absent, and two lists may be
+/// empty.
 pub fn may_be_equal(a: Inferred, b: Inferred) -> bool {
     a.meets(b) || [a, b].contains(&Inferred::NIL) || (a.lists > 0 && b.lists > 0)
 }

@@ -1,4 +1,4 @@
-//! The table against that of the words, and what its functions say.
+//! The table compared with that of the words, and its functions.
 
 use super::*;
 use ilo_spec::node::{self, Place, Shape};
@@ -74,7 +74,7 @@ fn results_follow_from_operands() {
         (Word::Ref, None, None, "-"),
         (Word::Ret, text, None, "-"),
     ] {
-        let shown = gives(word, first, others).map_or("-".to_owned(), |known| known.to_string());
+        let shown = gives(word, first, others).map_or("-".to_owned(), |ty| ty.to_string());
         assert_eq!(shown, expected, "{word:?}");
     }
 }

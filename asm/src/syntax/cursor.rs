@@ -6,18 +6,17 @@ use crate::text;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 
-/// Kinds of characters that stand side by side in comments.
+/// Kinds of characters that form a run in comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Run {
     /// ASCII letters.
     Letters = 1,
-    /// What may stand in a name without quotes: letters and digits of any script, and what tools and servers put into
-    /// theirs (`mcp://mail/send`, `First.Name`, `user_id`).
+    /// A name without quotes: letters and digits of any script, and the marks that tools and servers use in theirs (`mcp://mail/send`, `First.Name`, `user_id`).
     Name = 1 << 1,
     /// The same without the colon, which ends a parameter's name.
     Parameter = 1 << 2,
-    /// What may stand in the name of a type.
+    /// The name of a type.
     Type = 1 << 3,
     /// Blanks and commas.
     Gap = 1 << 4,
@@ -62,12 +61,12 @@ impl Run {
     /// Whether a character is.
     #[inline]
     fn has(self, c: char) -> bool {
-        u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_foreign(c))
+        u8::try_from(c).is_ok_and(|byte| self.has_byte(byte)) || (!c.is_ascii() && self.has_beyond_ascii(c))
     }
 
     /// Whether a character that is not ASCII is.
     #[cold]
-    fn has_foreign(self, c: char) -> bool {
+    fn has_beyond_ascii(self, c: char) -> bool {
         match self {
             Run::Letters => false,
             Run::Name | Run::Parameter | Run::Type => c.is_alphanumeric(),
@@ -76,7 +75,7 @@ impl Run {
     }
 }
 
-/// Whether a character may stand in a name without quotes.
+/// Whether a name without quotes may have a character.
 pub(crate) fn is_name_char(c: char) -> bool {
     Run::Name.has(c)
 }
@@ -91,7 +90,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the start of what stands in a comment, after its `;`.
+    /// At the first character of a comment, after its `;` and blanks.
     pub(crate) fn new(source: &'a str, comment: Span) -> Cursor<'a> {
         let bytes = source.as_bytes().get(comment.range()).unwrap_or_default();
         let marks = bytes.iter().take_while(|&&byte| byte == b';').count();
@@ -137,17 +136,17 @@ impl<'a> Cursor<'a> {
         self.skip_other_blanks();
     }
 
-    /// Passes blanks before which no common one stands.
+    /// Passes blanks that begin with one beyond ASCII.
     #[inline]
     fn skip_other_blanks(&mut self) {
         if self.rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
-            self.skip_foreign_blanks();
+            self.skip_all_blanks();
         }
     }
 
     /// Passes blanks of other scripts too.
     #[cold]
-    fn skip_foreign_blanks(&mut self) {
+    fn skip_all_blanks(&mut self) {
         self.take(|c| matches!(c, ' ' | '\t') || (!c.is_ascii() && c.is_whitespace()));
     }
 
@@ -187,7 +186,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// Takes a name, bare or as a JSON string; `None` where none stands here.
+    /// Takes a name, bare or as a JSON string; `None` where there is none.
     pub(crate) fn name(
         &mut self,
         bare: Run,

@@ -1,7 +1,7 @@
 //! Where the parser of ID text does not understand a token, and what a habit of another language makes of it.
 //!
 //! The parser asks, and the table of habits answers. Both know this module and not each other. Without habits
-//! ([`Canonical`]) the parser reads the same programs and only says less about the others.
+//! ([`Canonical`]) the parser reads the same programs, and explains errors less well.
 
 use super::lexer::Kind;
 use crate::ast::Literal;

@@ -14,7 +14,7 @@ use bumpalo::collections::Vec;
 use ilo_spec::error::Code;
 use ilo_spec::types::Base;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header<'a> {
     pub(crate) name: Name<'a>,
@@ -54,7 +54,7 @@ pub(crate) fn is_header(source: &str, comment: Span) -> bool {
     if strict { opens && arrow() } else { opens || arrow() || (!name.is_empty() && cursor.rest().is_empty()) }
 }
 
-/// Reads a header; says what is wrong with it and gives back what could be read.
+/// Reads a header. What is wrong with it is reported, and what could be read is returned.
 pub(crate) fn read<'a>(
     source: &'a str,
     comment: Span,
@@ -107,7 +107,7 @@ impl<'a> Reader<'_, 'a> {
         found
     }
 
-    /// A diagnostic about what stands here.
+    /// A diagnostic about the text at the cursor.
     fn bad_here(&self, message: &str, expected: &str) -> Diagnostic {
         let mut after = self.cursor;
         let start = after.offset();
@@ -130,7 +130,7 @@ impl<'a> Reader<'_, 'a> {
                     Diagnostic::new(
                         Code::DuplicateParameter,
                         name.span,
-                        format!("two parameters are called `{}`", name.text),
+                        format!("two parameters have the name `{}`", name.text),
                     )
                     .expected("a name that is free", name.text)
                     .related(before, "first here")
@@ -145,7 +145,7 @@ impl<'a> Reader<'_, 'a> {
         let mut parameters = Vec::new_in(self.arena);
         self.cursor.skip_blanks();
         if !self.cursor.eat('(') {
-            let wrong = self.bad_here("the parameters stand in parentheses", "`(`");
+            let wrong = self.bad_here("the parameters are in parentheses", "`(`");
             self.diagnostics.push(wrong);
             // Go on after the arrow, where there is one.
             let arrow = self.cursor.rest().find("->").unwrap_or(self.cursor.rest().len());
@@ -218,7 +218,7 @@ impl<'a> Reader<'_, 'a> {
         found
     }
 
-    /// What stands after the type: the start of a registry, or something that should not be there.
+    /// What follows the type: the start of a registry, or something that should not be there.
     fn rest(&mut self) -> Cursor<'a> {
         self.cursor.skip_blanks();
         self.cursor.take(|c| c.is_whitespace() || c == ';');

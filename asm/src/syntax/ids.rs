@@ -1,5 +1,5 @@
-//! Tables from the ids of a source to what they stand for, dense where ids are small, as they are in practice; and names
-//! that stand twice.
+//! Tables from the ids of a source to what they mean, dense where ids are small, as they are in practice; and names that
+//! are repeated.
 
 use crate::ast::{Slot, SlotInfo};
 use crate::span::Span;
@@ -15,18 +15,18 @@ const STEP: usize = 16;
 /// Up to so many names are compared one by one.
 const FEW: usize = 16;
 
-/// Tells of each item whose name, or whatever it goes by, is that of one before, and where that stands.
+/// Reports each item that has the name of one before, with the place of that one.
 pub(crate) fn repeated<T, K: Eq + Hash>(
     items: &[T],
     name: impl Fn(&T) -> (K, Span),
-    mut tell: impl FnMut(&T, Span),
+    mut report: impl FnMut(&T, Span),
 ) {
     if items.len() <= FEW {
         for (index, item) in items.iter().enumerate().skip(1) {
             let (found, _) = name(item);
             let before = items.iter().take(index).map(&name).find(|(before, _)| *before == found);
             if let Some((_, before)) = before {
-                tell(item, before);
+                report(item, before);
             }
         }
         return;
@@ -35,7 +35,7 @@ pub(crate) fn repeated<T, K: Eq + Hash>(
     for item in items {
         let (found, span) = name(item);
         if let Some(before) = seen.insert(found, span) {
-            tell(item, before);
+            report(item, before);
         }
     }
 }

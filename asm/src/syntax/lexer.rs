@@ -229,7 +229,7 @@ fn refused(kind: Kind, code: Code, span: Span, text: &str) -> Diagnostic {
             .help("close the string with `\"`; a line break inside it is `\\n`"),
         Kind::SingleText => {
             let inner = text.trim_matches('\'');
-            let wrong = Diagnostic::new(code, span, "a string stands in double quotes")
+            let wrong = Diagnostic::new(code, span, "a string has double quotes")
                 .expected("`\"`", "`'`")
                 .help("write the string as JSON does");
             if text.len() > 1 && text.ends_with('\'') && !inner.contains(['"', '\\', '\'']) {
@@ -265,7 +265,7 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
         Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
             .expected("blanks between words", format!("`{text}`"))
-            .help("counts say where things end: leave such marks out")
+            .help("counts decide where things end: leave such marks out")
             .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
     });
     marks.clear();

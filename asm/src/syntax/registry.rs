@@ -269,7 +269,7 @@ fn plain(bytes: &[u8]) -> Option<(u32, usize, usize)> {
     plain.then_some((id, before, before + name))
 }
 
-/// Whether a word stands before registries.
+/// Whether a word may come before registries.
 fn prefix(word: &str) -> Option<()> {
     ["Registry", "Registries", "Names"].iter().any(|name| word.eq_ignore_ascii_case(name)).then_some(())
 }
@@ -297,7 +297,7 @@ fn not_an_entry(span: Span, digits: &str, after: Cursor<'_>, kind: Kind) -> Diag
             "an entry is a number, `=` and a name, such as `; {}: 0=user 1=\"First Name\"`",
             kind.name()
         ));
-    // `0:user` and `user=0` say what they mean.
+    // The meaning of `0:user` and `user=0` is clear.
     let colon = text.get(digits.len()..).and_then(|rest| rest.strip_prefix(':'));
     let reversed =
         text.split_once('=').filter(|(_, id)| !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit()));

@@ -1,6 +1,6 @@
 //! Types as every notation writes them: `list number`, `result order, text`.
 //!
-//! A result's types are parted by a comma or a blank. Names from other languages are understood, with the mend.
+//! A result's types are parted by a comma or a blank. Names from other languages are understood, with a fix.
 
 use super::cursor::{Cursor, Run};
 use crate::ast::{OutputName, TypeName};
@@ -33,7 +33,7 @@ pub(crate) struct TypeReader<'r, 'a> {
     pub(crate) diagnostics: &'r mut Diagnostics,
 }
 
-/// Reads a text that is wholly a type; `what` says whose.
+/// Reads a text that is wholly a type. `what` names it in messages.
 pub(crate) fn type_of<'a>(
     source: &'a str,
     text: Span,
@@ -55,7 +55,7 @@ pub(crate) fn output_of<'a>(source: &'a str, text: Span, diagnostics: &mut Diagn
 }
 
 impl<'a> TypeReader<'_, 'a> {
-    /// Reports what stands behind a type.
+    /// Reports text behind a type.
     fn end(&mut self) {
         self.cursor.skip_blanks();
         let rest = self.cursor.rest().trim_end();
@@ -127,7 +127,7 @@ impl<'a> TypeReader<'_, 'a> {
             let word = self.cursor.run(Run::Type);
             let span = self.cursor.since(from);
             if self.cursor.peek().is_some_and(|c| matches!(c, '<' | '[' | '?')) {
-                return self.foreign_type(start, word);
+                return self.bracketed_type(start, word);
             }
             if LISTS.iter().any(|list| word.eq_ignore_ascii_case(list)) {
                 self.synonym(word, "list", span);
@@ -170,7 +170,7 @@ impl<'a> TypeReader<'_, 'a> {
             let message = if word.is_empty() {
                 format!("{what} is missing")
             } else {
-                format!("`result` stands only as what a function gives, not as {what}")
+                format!("`result` is only for what a function gives, not for {what}")
             };
             let found = if word.is_empty() { "no type" } else { "`result`" };
             self.diagnostics.push(
@@ -194,7 +194,7 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// Passes the types after a `result` that stands in a wrong place.
+    /// Passes the types after a `result` in a wrong place.
     fn skip_result(&mut self) {
         self.cursor.take(|c| is_type_char(c) || c.is_whitespace());
         let mut ahead = self.cursor;
@@ -216,14 +216,14 @@ impl<'a> TypeReader<'_, 'a> {
         }
     }
 
-    /// `list<text>`, `text[]` and `text?`: an error that says how it is written.
-    fn foreign_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
+    /// `list<text>`, `text[]` and `text?`: an error with the way that it is written here.
+    fn bracketed_type(&mut self, start: u32, word: &'a str) -> TypeName<'a> {
         let open = self.cursor.peek();
         self.cursor.skip(1);
         let inner = self.cursor.run(Run::Type);
         let is_list = LISTS.iter().any(|list| word.eq_ignore_ascii_case(list));
         let simple = self.cursor.peek().is_some_and(|c| matches!(c, '>' | ']'));
-        let mend = match open {
+        let fix = match open {
             Some('[') if simple && inner.is_empty() && !word.is_empty() => Some(format!("list {word}")),
             Some('<' | '[') if simple && is_list && !inner.is_empty() => Some(format!("list {inner}")),
             _ => None,
@@ -239,8 +239,8 @@ impl<'a> TypeReader<'_, 'a> {
         let wrong = Diagnostic::new(Code::BadType, span, "types have no brackets and no `?`")
             .expected("`list type`, or a name", self.cursor.text(span))
             .help("a list of texts is `list text`; a value that may be nil has its plain type's name");
-        self.diagnostics.push(match mend {
-            Some(mend) => wrong.replace(span, mend),
+        self.diagnostics.push(match fix {
+            Some(fix) => wrong.replace(span, fix),
             None => wrong,
         });
         TypeName::implied(Base::Any, span)

@@ -2,6 +2,7 @@
 
 mod nearest;
 
+pub(crate) use nearest::same_spelling;
 pub use nearest::{Near, near, nearest, nearly_meets};
 
 use bumpalo::Bump;
@@ -18,8 +19,8 @@ pub(crate) fn shorten(text: &str) -> std::string::String {
     shown
 }
 
-/// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on with those,
-/// digits and hyphens that one of these follows.
+/// Whether a text is a name that needs no quotes in a reference: it starts with a letter or `_`, and goes on
+/// with those, digits and hyphens that one of these follows.
 pub fn is_name(text: &str) -> bool {
     name_end(text, 0) == Some(text.len())
 }
@@ -42,7 +43,7 @@ pub(crate) fn name_end(text: &str, at: usize) -> Option<usize> {
     Some(text.len())
 }
 
-/// Why a string is not JSON's: where in it, how many bytes, and what is wrong.
+/// Why a text is not a JSON string: where in it, how many bytes, and what is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadText {
     pub(crate) at: usize,
@@ -50,7 +51,7 @@ pub(crate) struct BadText {
     pub(crate) what: &'static str,
 }
 
-/// Decodes what stands between the quotes; borrows where nothing needs decoding.
+/// Decodes the text between the quotes; borrows it where nothing needs decoding.
 pub(crate) fn decode<'a>(raw: &'a str, arena: &'a Bump) -> Result<&'a str, BadText> {
     let special = |byte: u8| byte == b'\\' || byte < b' ';
     if !raw.bytes().any(special) {
@@ -118,7 +119,7 @@ pub(crate) fn escape(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     Ok((plain, 2))
 }
 
-/// The character of a `\uXXXX`, or of two that make a surrogate pair.
+/// The character of a `\uXXXX`, or of two that form a surrogate pair.
 fn unicode(raw: &str, at: usize) -> Result<(char, usize), BadText> {
     const LONE: &str = "a lone surrogate is no character";
     let bad = |length: usize, what| BadText { at, length: length.min(raw.len() - at), what };

@@ -1,22 +1,22 @@
-//! The nearest name to a misspelt one.
+//! The one home of comparing names: the nearest name to a misspelt one.
 
-/// A name that another one most likely stands for.
+/// A name that another one most likely means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near<'n> {
     /// The name.
     pub name: &'n str,
-    /// It differs by a slip of the hand, and no other candidate does: it may be written without asking. What is further
-    /// away, or is as near to two, may be meant for something that is not there.
+    /// It differs by a typing error, and no other candidate does, so that a fix may write it. A name that is
+    /// further away, or as near to another candidate, may be meant for something that does not exist.
     pub sure: bool,
 }
 
-/// The name among `candidates` that `name` most likely stands for, as [`near`] finds it.
+/// The name among `candidates` that `name` most likely means, as [`near`] finds it.
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     near(name, candidates).map(|near| near.name)
 }
 
-/// The name among `candidates` that `name` most likely stands for: equal but for case, hyphens and underscores, or at
-/// most a third of its letters away.
+/// The name among `candidates` that `name` most likely means: equal except for case, hyphens and underscores,
+/// or at most a third of its letters away.
 pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<Near<'n>> {
     const LONGEST: usize = 64;
     let plain = |text: &str| -> Vec<char> {
@@ -47,8 +47,8 @@ pub fn near<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Op
     best.map(|(distance, name)| Near { name, sure: slips == 1 && is_slip(distance, &wanted, &plain(name)) })
 }
 
-/// Whether two words of a distance differ by nothing, by a letter too many or by two that are swapped. Another letter or
-/// digit in place of one makes another word, and so does an `s` at the end.
+/// Whether two words of a distance are equal, or differ by an extra letter or by two letters swapped. A
+/// letter or digit replaced by another makes another word, and so does an `s` at the end.
 fn is_slip(distance: usize, a: &[char], b: &[char]) -> bool {
     if distance != 1 {
         return distance == 0;
@@ -64,8 +64,16 @@ fn is_slip(distance: usize, a: &[char], b: &[char]) -> bool {
     long.get(odd).is_some_and(|c| !c.is_ascii_digit() && (*c != 's' || odd < short.len()))
 }
 
-/// Whether a text so nearly is a name that it was meant to be it: it differs in case, in `-` for `_`, or, in four letters
-/// or more, by one edit. A text that is the name does not.
+/// Whether two names are equal except for case, hyphens and underscores.
+pub(crate) fn same_spelling(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> Vec<char> {
+        name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
+    };
+    letters(a) == letters(b)
+}
+
+/// Whether a text is so near to a name that it was meant to be it: it differs in case, in `-` for `_`, or, in
+/// words of four letters or more, by one edit. Of a text that is the name this is false.
 pub fn nearly_meets(text: &str, name: &str) -> bool {
     const LONGEST: usize = 64;
     if text == name || text.len().abs_diff(name.len()) > LONGEST {
@@ -82,7 +90,7 @@ pub fn nearly_meets(text: &str, name: &str) -> bool {
     fits(&text) && fits(&name) && text.len().abs_diff(name.len()) <= 1 && edit_distance(&text, &name) == 1
 }
 
-/// Insertions, deletions, changes and swaps of neighbours between two words.
+/// Insertions, deletions, replacements and swaps of neighbours from one word to another.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -105,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_slip_of_the_hand_that_meets_one_name_is_sure() {
+    fn only_a_typing_error_that_meets_one_name_is_sure() {
         let names = [
             "get-user",
             "pay-eur",

@@ -1,12 +1,13 @@
-//! One engine behind a line protocol on standard input and output, so that a comparison can alternate between engines
-//! that cannot be linked into one binary. It measures and answers; how often and in which order is the other side's.
+//! One engine behind a line protocol on standard input and output, so that a comparison can alternate between
+//! engines that cannot be linked into one binary. It measures and answers; how often and in which order is
+//! the other side's.
 //!
 //! | asked | answered |
 //! |---|---|
 //! | `name` | the engine and its version |
 //! | `items` | the names of what can be run, and of the figures |
 //! | `show ITEM` | what the item comes to, or `-` where there is nothing to compare |
-//! | `run ITEM N` | thread CPU time in ns of N passes, and how many units of work (elements, bytes, calls) they were |
+//! | `run ITEM N` | thread CPU time in ns of N passes, and their units of work (elements, bytes, calls) |
 //! | `figure ITEM` | a number that does not vary, such as a size |
 
 use std::fmt;

@@ -12,10 +12,10 @@ use std::process::ExitCode;
 pub(super) struct Args {
     /// The source; `-` is standard input
     file: PathBuf,
-    /// Where the bytecode goes [default: the file's name with `.ilob`; standard output for `-`]
+    /// The file to write [default: the file's name with `.ilob`; standard output for `-`]
     #[arg(short, value_name = "OUT.ilob")]
     output: Option<PathBuf>,
-    /// Leave out names that no tool call or outcome needs, and positions
+    /// Leave out source positions, and names that no tool call or outcome needs
     #[arg(long)]
     strip: bool,
     #[command(flatten)]

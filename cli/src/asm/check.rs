@@ -14,13 +14,13 @@ pub(super) struct Args {
     /// The sources
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The tools that there are, as `ilo-vm tools --json` writes them
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
     #[arg(long)]
     catalog: Option<PathBuf>,
-    /// A line of JSON for each diagnostic, on standard output
+    /// Print each diagnostic as a line of JSON to standard output
     #[arg(long)]
     json: bool,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args) -> Done {
         if args.json {
             output::show(json::lines(&input.name, source, &diagnostics).as_bytes())?;
         } else {
-            output::diagnostics(&input, source, &diagnostics);
+            output::diagnostics(&input.name, source, &diagnostics);
         }
     }
     Ok(exit(refused))

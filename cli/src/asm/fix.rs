@@ -1,4 +1,4 @@
-//! `fix`: what has one mend is mended in place.
+//! `fix`: applies every fix that is the only one, in place.
 
 use super::input::{self, Reading};
 use super::{Done, exit, output};
@@ -6,7 +6,7 @@ use ilo_asm::build::build;
 use ilo_asm::diagnostic::fix;
 use std::path::PathBuf;
 
-/// How often it looks again: a mend can uncover the next.
+/// How often a source is checked again: one fix can uncover the next.
 const ROUNDS: usize = 8;
 
 #[derive(clap::Args)]
@@ -33,25 +33,25 @@ pub(super) fn run(args: &Args) -> Done {
             continue;
         };
         let mut text = source.to_owned();
-        let mut mended = 0;
+        let mut fixed = 0;
         for _ in 0..ROUNDS {
             let (_, diagnostics) = build(&text, &options);
             let (next, count) = fix::apply(&text, diagnostics.as_slice());
             if count == 0 {
                 break;
             }
-            mended += count;
+            fixed += count;
             text = next;
         }
         let (_, diagnostics) = build(&text, &options);
-        output::diagnostics(&input, &text, &diagnostics);
+        output::diagnostics(&input.name, &text, &diagnostics);
         refused |= diagnostics.has_errors();
         if input.is_stdin {
             output::show(text.as_bytes())?;
-        } else if mended > 0 {
+        } else if fixed > 0 {
             output::replace(path, text.as_bytes())?;
         }
-        output::complain(&format!("{}: {mended} mended", input.name));
+        output::complain(&format!("{}: {fixed} fixed", input.name));
     }
     Ok(exit(refused))
 }

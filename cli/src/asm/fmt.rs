@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Done {
                 source.to_owned()
             }
             Formatted::Refused => {
-                output::diagnostics(&input, source, &diagnostics);
+                output::diagnostics(&input.name, source, &diagnostics);
                 refused = true;
                 continue;
             }

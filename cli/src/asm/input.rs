@@ -98,7 +98,7 @@ impl Input {
             .map_err(|diagnostic| {
                 let mut diagnostics = Diagnostics::default();
                 diagnostics.push(*diagnostic);
-                output::diagnostics(self, &String::from_utf8_lossy(&self.bytes), &diagnostics);
+                output::diagnostics(&self.name, &String::from_utf8_lossy(&self.bytes), &diagnostics);
             })
             .ok()
     }
@@ -111,7 +111,7 @@ pub(super) fn program(input: &Input, options: &Options<'_>) -> Result<Option<Pro
     }
     let Some(source) = input.source() else { return Ok(None) };
     let (program, diagnostics) = build::build(source, options);
-    output::diagnostics(input, source, &diagnostics);
+    output::diagnostics(&input.name, source, &diagnostics);
     Ok(program)
 }
 

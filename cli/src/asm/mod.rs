@@ -1,7 +1,8 @@
 //! The command line of the assembler: a file a verb, and what they share.
 //!
-//! It reads and writes files and nothing else. Results go to standard output, everything else to standard error; it ends
-//! with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends with 1 where a file would change.
+//! It reads and writes files and nothing else. Results go to standard output, everything else to standard
+//! error; it ends with 0 where all is well and with 2 where a source or option is not. `fmt --check` ends
+//! with 1 where a file would change.
 
 mod build;
 mod check;
@@ -38,19 +39,20 @@ enum Verb {
     Build(build::Args),
     /// Shows all errors and warnings, and writes nothing
     Check(check::Args),
-    /// Lays sources out as everybody does: counts, indentation, registries; comments stay
+    /// Formats sources: counts, indentation, registries; comments stay
     Fmt(fmt::Args),
-    /// Applies every mend that `check` offers and that is the only one
+    /// Applies every fix that is the only one for its error
     Fix(fix::Args),
-    /// Turns any notation, or bytecode that was not stripped, into any notation; slots and ids are numbered anew
+    /// Converts any notation, or bytecode that was not stripped, to any notation; slots and ids are
+    /// renumbered
     Convert(convert::Args),
-    /// Lists bytecode: place, instruction, registers, constants, source line
+    /// Lists bytecode: offset, instruction, registers, constants, source line
     Dis(dis::Args),
     /// Draws calls, data flow, branches and rollbacks
     Graph(graph::Args),
-    /// Shows what to put before a model that shall write programs: a notation in short, and the tools that there are
+    /// Prints a prompt for a model that writes programs: a short guide to a notation, and the tools
     Prompt(prompt::Args),
-    /// Tells what an error code means, with a wrong and a right example
+    /// Explains an error code, with a wrong and a right example
     Explain(explain::Args),
     /// Prints a script that lets a shell complete this program's options
     #[command(

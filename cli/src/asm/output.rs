@@ -1,6 +1,5 @@
 //! Where results, diagnostics and messages go.
 
-use super::input::Input;
 use crate::diagnostic;
 use ilo_asm::diagnostic::Diagnostics;
 use std::fs;
@@ -17,9 +16,9 @@ pub(super) fn complain(message: &str) {
     error(&format!("ilo-asm: {message}\n"));
 }
 
-/// Shows diagnostics for a person.
-pub(super) fn diagnostics(input: &Input, source: &str, diagnostics: &Diagnostics) {
-    error(&diagnostic::render_all(&input.name, source, diagnostics, true));
+/// Shows diagnostics of a source for a person; `name` is that of its file.
+pub(super) fn diagnostics(name: &str, source: &str, diagnostics: &Diagnostics) {
+    error(&diagnostic::render_all(name, source, diagnostics, true));
 }
 
 /// Writes to standard output. A reader that went away is no error of ours.

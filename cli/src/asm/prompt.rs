@@ -1,4 +1,4 @@
-//! `prompt`: what to put before a model.
+//! `prompt`: a prompt for a model that writes programs.
 
 use super::{Done, input, output};
 use ilo_asm::notation::Notation;
@@ -14,7 +14,7 @@ pub(super) struct Args {
     /// The notation
     #[arg(long, value_name = "NOTATION")]
     notation: Notation,
-    /// The tools that there are, as `ilo-vm tools --json` writes them
+    /// The catalogue of tools, as `ilo-vm tools --json` writes it
     #[arg(long)]
     catalog: Option<PathBuf>,
 }

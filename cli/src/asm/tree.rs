@@ -12,8 +12,8 @@ use ilo_spec::program::Program;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped; nothing where `make` reports
-/// an error.
+/// Shows what is made of the syntax tree of a source, or of bytecode that was not stripped; nothing where
+/// `make` reports an error.
 pub(super) fn show(
     path: &Path,
     reading: &Reading,
@@ -41,12 +41,13 @@ pub(super) fn show(
         options.from = Some(Notation::Id);
     }
     let (file, checked) = read_and_check(source, &arena, &options, &mut diagnostics);
-    output::diagnostics(&input, source, &diagnostics);
+    output::diagnostics(&input.name, source, &diagnostics);
     if diagnostics.has_errors() {
         return Ok(ExitCode::from(REFUSED));
     }
     if let Some(program) = &bytecode {
-        // Bytecode carries its tree beside its code; a tree that does not give that code is not shown as if it did.
+        // Bytecode carries its tree beside its code; a tree that does not give that code is not shown as if
+        // it did.
         let again = lower::lower(&file, &checked, None, &mut diagnostics);
         if again != Some(Program { debug: None, ..program.clone() }) {
             return Err(format!("{}: the syntax tree in this bytecode is not that of its code", input.name));
@@ -54,7 +55,7 @@ pub(super) fn show(
     }
     let mut diagnostics = Diagnostics::default();
     let made = make(&file, &mut diagnostics);
-    output::diagnostics(&input, source, &diagnostics);
+    output::diagnostics(&input.name, source, &diagnostics);
     if diagnostics.has_errors() {
         return Ok(ExitCode::from(REFUSED));
     }

@@ -1,7 +1,7 @@
 //! A trace as a timeline: the calls of a run with when they started and how long they took.
 //!
-//! A trace may be of any length and come from anywhere, so that of each call only a short text is kept, and of many calls
-//! those that took longest; what was left out is counted.
+//! A trace may be of any length and come from anywhere, so that of each call only a short text is kept, and
+//! of many calls those that took longest; what was left out is counted.
 
 mod picture;
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! A timeline as one self-contained SVG: no script, no font and no file besides it.
 //!
-//! A row a call, its name and arguments to the left, its bar where it lies in the run; pointed at, a row tells all that is
-//! known of it. Each tool has a colour, failures have theirs and a dashed outline. The picture follows the reader's
-//! setting of light or dark ground.
+//! A row a call, its name and arguments to the left, its bar where it lies in the run; pointed at, a row
+//! tells all that is known of it. Each tool has a colour, failures have theirs and a dashed outline. The
+//! picture follows the reader's setting of light or dark ground.
 
 use super::{Row, Timeline, time};
 use ilo_graph::{clean, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The picture in units: its width, where bars begin and how wide the widest is, rows, and what stands above them.
+/// Sizes in units: the picture, the start and greatest width of bars, a row, and the space above and below
+/// the rows.
 const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 360.0;
 const BARS: f64 = 540.0;

@@ -1,4 +1,4 @@
-//! `check`: whether programs are right, and whether the tools that they name are there and take what they are given.
+//! `check`: errors and warnings of programs, checked against the tools that are really there.
 
 use super::lock::LockArgs;
 use super::{Exit, Refused, load, output, tools_of};
@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// Print what is wrong to standard output, a line of JSON each
     #[arg(long)]
     json: bool,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

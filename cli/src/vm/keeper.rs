@@ -1,8 +1,9 @@
 //! A small process that outlives this one, should this one be killed, and ends what it left running.
 //!
-//! Nothing can be done in a process that gets SIGKILL. So another one, this program again, waits at a pipe that only this
-//! process holds: at its end, however it comes, commands that bear this process's mark are ended at once, and servers after
-//! the time that they have when all goes well. It needs to be told nothing, since the mark finds them.
+//! Nothing can be done in a process that gets SIGKILL. So another one, this program again, waits at a pipe
+//! that only this process holds: at its end, however it comes, commands that bear this process's mark are
+//! ended at once, and servers after the time that they have when all goes well. It needs to be told nothing,
+//! since the mark finds them.
 
 use super::Exit;
 use ilo_host::tools::mark;
@@ -27,7 +28,8 @@ pub(super) fn start() {
     static KEEPER: OnceLock<Option<Child>> = OnceLock::new();
     KEEPER.get_or_init(|| {
         let mut command = Command::new("/proc/self/exe");
-        // In a group of its own no key of the terminal reaches it; without our environment it bears nobody's mark.
+        // In a group of its own no key of the terminal reaches it; without our environment it bears nobody's
+        // mark.
         command
             .arg0("ilo-vm")
             .args(["keep", mark::of_process()])

@@ -23,7 +23,8 @@ use std::path::Path;
 /// How the files of programs are read: in which notation, and how large they may be.
 #[derive(clap::Args)]
 pub(super) struct FileLimits {
-    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its content]
+    /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its
+    /// content]
     #[arg(long, value_name = "NOTATION")]
     from: Option<Notation>,
     /// Most bytes of a source file
@@ -80,9 +81,9 @@ pub(super) fn names<'p>(
     names
 }
 
-/// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked against the
-/// tools, where there are any; what is wrong with it, or only doubtful, is shown, and where it is wrong, what has changed
-/// of its tools as well.
+/// Reads, checks and verifies a program. The servers that it calls are started, and a source is checked
+/// against the tools, where there are any. Errors and warnings are shown; with errors, changes of its tools
+/// are reported too.
 pub(super) fn load_file(
     path: &Path,
     limits: &FileLimits,

@@ -23,8 +23,8 @@ impl LockArgs {
         self.lock.as_deref()
     }
 
-    /// What has changed of the tools that a program names which is not right as they are now: an error in it may come from
-    /// that. Nothing is written.
+    /// What has changed of the tools that a program names which is not right as they are now: an error in it
+    /// may come from that. Nothing is written.
     pub(super) fn problems<'n>(
         &self,
         tools: &Tools,

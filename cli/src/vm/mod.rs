@@ -39,11 +39,11 @@ struct Cli {
 enum Verb {
     /// Check a program, then run it; standard output is its outcome.
     Run(run::Args),
-    /// Check programs, and that their tools are there.
+    /// Check programs against their tools.
     Check(check::Args),
     /// Say whether bytecode is safe to run.
     Verify(verify::Args),
-    /// Say what a program would do, without running it.
+    /// Show what a program would do, without running it.
     Plan(plan::Args),
     /// List the tools of a tools file.
     Tools(tools::Args),
@@ -60,7 +60,7 @@ enum Verb {
     /// Print this program's manual page in roff, or write those of all verbs.
     #[command(after_help = "Example: ilo-vm man > ilo-vm.1\nExample: ilo-vm man ~/.local/share/man/man1")]
     Man(man::Args),
-    /// End what another process has left running, once it is gone.
+    /// End the processes that another process has left running, once it has ended.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     Keep(keeper::Args),
@@ -93,11 +93,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb did not do its work.
+/// Why a verb failed.
 enum Refused {
-    /// What is in the way.
+    /// The problems to report.
     Problems(Vec<Problem>),
-    /// A source with errors, which were shown where they were found.
+    /// A source with errors, which have been shown already.
     Shown,
 }
 

@@ -1,9 +1,9 @@
 //! What tools leave running in sessions of their own, out of reach of their process groups.
 //!
-//! On Linux such a process falls to this program once its parent has ended, and is ended with it. Elsewhere it stays. A
-//! server that runs for long does not do this: what falls to it would have to be waited for, and waiting for everything
-//! takes from others what they wait for. There, what a run leaves is found by its mark (`ilo_host::tools::mark`), which a
-//! process can hide.
+//! On Linux such a process falls to this program once its parent has ended, and is ended with it. Elsewhere
+//! it stays. A server that runs for long does not do this: what falls to it would have to be waited for, and
+//! waiting for everything takes from others what they wait for. There, what a run leaves is found by its mark
+//! (`ilo_host::tools::mark`), which a process can hide.
 
 #[cfg(target_os = "linux")]
 mod linux {

@@ -1,5 +1,5 @@
-//! What a person at a terminal sees of a run that takes longer than a second: the tool that is under way, how many calls
-//! are done, and how long it has taken.
+//! What a person at a terminal sees of a run that takes longer than a second: the tool that is under way, how
+//! many calls are done, and how long it has taken.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

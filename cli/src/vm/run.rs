@@ -198,7 +198,8 @@ fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     output::print(&text, exit)
 }
 
-/// Opens the trace, empty. It is emptied only once it is known to be no file that the run reads, nor another run's trace.
+/// Opens the trace, empty. It is emptied only once it is known to be no file that the run reads, nor another
+/// run's trace.
 fn open_trace(path: &Path, args: &Args) -> Result<Trace<File>, Problem> {
     let refused = |message: String| Problem::new(Code::BadUsage, "--trace", message);
     let shown = path.display();

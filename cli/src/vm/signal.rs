@@ -1,4 +1,5 @@
-//! Ctrl-C and its like: what runs is ended with the program, and the person is told what was under way.
+//! Ctrl-C and similar signals: running tools end with the program, and a message names the call that was
+//! under way.
 
 use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;

@@ -1,7 +1,7 @@
-//! The person at the terminal, asked before calls that want a yes.
+//! Asks the person at the terminal for consent before calls of tools with `confirm`.
 //!
-//! What was typed before a question was shown is no answer to it: it is thrown away. All arguments are shown before the
-//! answer is taken, a page at a time where they are long.
+//! What was typed before a question was shown is no answer to it: it is thrown away. All arguments are shown
+//! before the answer is taken, a page at a time where they are long.
 
 use ilo_host::tools::consent::{Ask, Consent, Question};
 use indicatif::ProgressBar;
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct Terminal {
     screen: File,
     lines: Mutex<Receiver<String>>,
-    /// A line that moves, and is put aside while a question stands.
+    /// The progress line, which is hidden while a question is shown.
     moving: Option<ProgressBar>,
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     output::print(&output::table(&rows), Exit::Ok)
 }
 
-/// Starts every server; what cannot be used is told, and the rest goes on.
+/// Starts every server. Those that cannot be used are reported; the others are used.
 pub(super) fn connect_all(tools: &mut Tools) {
     let problems = tools.connect_all().err().unwrap_or_default();
     output::lacking(&problems);

@@ -1,4 +1,5 @@
-//! A shop of three tools, chosen by the first argument: `reserve` an item, `charge` a payment, `release` a reservation.
+//! A shop of three tools, chosen by the first argument: `reserve` an item, `charge` a payment, `release` a
+//! reservation.
 //!
 //! A reservation is a file in the folder that the second argument names, so that a rollback can be seen.
 

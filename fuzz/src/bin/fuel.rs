@@ -1,5 +1,5 @@
-//! Time for each unit of fuel, of programs that do as much as they can for it: `fuel [NAME]`. Prints a row for each, the
-//! dearest last; what stands in proportion to fuel is what a limit on fuel bounds.
+//! Measures the time for a unit of fuel in programs that do as much as possible for it: `fuel [NAME]`. Prints
+//! a row for each, the most expensive last. A limit on fuel bounds only what is proportional to it.
 
 use ilo_asm::build::{Options, build};
 use ilo_spec::operand::FunctionId;
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Fuel of a run.
 const FUEL: u64 = 20_000_000;
 
-/// A function of a list `l` to loop over, and of `a` and `b`, the operands; and what each pass does.
+/// What each pass of a loop over the list `l` does, with the operands `a` and `b`.
 const PROGRAMS: [(&str, &str, Operand); 23] = [
     ("add", "LET 4 ADD REF 3 LIT 1 7", Operand::Few),
     ("divide", "LET 4 DIV LIT 1 7.5 ADD REF 3 LIT 1 1", Operand::Few),
@@ -37,10 +37,10 @@ const PROGRAMS: [(&str, &str, Operand); 23] = [
     ("switch on a long text", "LET 4 MATCH_MAP REF 1 2 \"a\" 1 ELSE 2", Operand::Texts),
 ];
 
-/// What the operands are.
+/// The operands.
 #[derive(Clone, Copy)]
 enum Operand {
-    /// Nothing much.
+    /// Two small integers.
     Few,
     /// Two equal texts of 64 KiB.
     Texts,
@@ -48,7 +48,7 @@ enum Operand {
     Doubles,
     /// Two equal lists of three hundred records.
     Records,
-    /// Two records of five thousand fields, of which the second begins with the first's last.
+    /// Two records of five thousand fields; the first field of the second is the last of the first.
     Wide,
 }
 
@@ -66,17 +66,17 @@ fn main() {
     }
 }
 
-/// Nanoseconds that this thread was at work, where the system tells; else those that went by.
+/// The processor time of this thread in nanoseconds, or the wall time if the system does not provide it.
 fn clock() -> u64 {
     static BEGUN: OnceLock<Instant> = OnceLock::new();
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let worked = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let worked = text.as_deref().and_then(|text| text.split(' ').next()?.parse().ok());
     worked.unwrap_or_else(|| {
         u64::try_from(BEGUN.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
     })
 }
 
-/// The time that a unit of fuel takes.
+/// Measures the time of a unit of fuel.
 fn measure(pass: &str, operand: Operand) -> f64 {
     let source = format!(
         "; fn f(l: list thing, a: thing, b: thing) -> nil\n; Vars: 0=l 1=a 2=b 3=i 4=r 5=j\n\

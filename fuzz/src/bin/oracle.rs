@@ -1,5 +1,6 @@
-//! Runs random programs both ways: `oracle [COUNT] [FIRST]`, from seed FIRST on. Prints how it goes, what the programs
-//! came to, and for each disagreement the shortest program that shows it; then it exits with 1.
+//! Compares random programs with the oracle: `oracle [COUNT] [FIRST]`, from seed FIRST on. Prints the
+//! progress, the shares of outcomes, and for each kind of disagreement the shortest program that shows it;
+//! exits with 1 if there is one.
 
 use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::generate::{bytes, case};
@@ -10,22 +11,22 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Programs between two looks at how it goes.
+/// The programs of a batch.
 const BATCH: u64 = 1_000;
-/// Batches between two lines.
+/// The batches between two lines of progress.
 const LINE: u64 = 100;
-/// Disagreements after which it stops.
+/// The number of disagreements at which it stops.
 const ENOUGH: u64 = 1_000;
 
 thread_local! {
-    /// Where this thread panicked last.
+    /// The place of the last panic of this thread.
     static PANICKED: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
 }
 
 #[derive(Default)]
 struct Totals {
     verdicts: BTreeMap<Verdict, u64>,
-    /// Disagreements by their first line: how many, and a seed.
+    /// Disagreements by their first line: the number of them, and one seed.
     found: BTreeMap<String, (u64, u64)>,
 }
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         eprintln!("usage: oracle [COUNT] [FIRST]");
         return ExitCode::from(2);
     };
-    // What a panic says is printed with the program that shows it.
+    // The message of a panic is printed with the program that causes it.
     std::panic::set_hook(Box::new(|panic| {
         if let Some(place) = panic.location() {
             PANICKED.with(|at| at.replace(place.to_string()));
@@ -86,7 +87,7 @@ fn work(seeds: std::ops::Range<u64>, totals: &Mutex<Totals>, stop: &AtomicBool) 
     }
 }
 
-/// Compares; a panic is a disagreement too.
+/// Compares a program; a panic counts as a disagreement.
 fn tried(bytes: &[u8]) -> Result<Verdict, String> {
     std::panic::catch_unwind(|| compare(&case(bytes))).unwrap_or_else(|cause| {
         let message = cause.downcast_ref::<String>().cloned();

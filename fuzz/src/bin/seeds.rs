@@ -1,6 +1,8 @@
-//! Writes what a fuzz target begins with: `seeds TARGET FOLDER DICTIONARY`.
+//! Writes the first inputs of a fuzz target and its dictionary: `seeds TARGET FOLDER DICTIONARY`. Inputs are
+//! named `seed-NNNN` if they are made, and `named-NNNN` or `chosen-NNNN` if they are in `fuzz/corpus`.
 
-use ilo_fuzz::seeds::{dictionary, seeds};
+use ilo_fuzz::corpus::{chosen, named};
+use ilo_fuzz::seeds::{dictionary, made};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
@@ -21,8 +23,10 @@ fn main() -> ExitCode {
 
 fn write(target: &str, folder: &str, words: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for (at, seed) in seeds(target).into_iter().enumerate() {
-        fs::write(format!("{folder}/seed-{at:04}"), seed)?;
+    for (name, inputs) in [("seed", made(target)), ("named", named(target)), ("chosen", chosen(target))] {
+        for (at, input) in inputs.into_iter().enumerate() {
+            fs::write(format!("{folder}/{name}-{at:04}"), input)?;
+        }
     }
     fs::write(words, dictionary(target))
 }

@@ -1,8 +1,10 @@
-//! Every single-byte change and every truncation of the bytecode of every program of the conformance corpus and the
-//! examples: `sweep [PART PARTS]`, all of it or one part of so many. Prints how many there were; a panic ends it.
+//! Tries every change of one byte and every truncation of the bytecode of all programs of the conformance
+//! corpus and the examples, and of snapshots: `sweep [PART PARTS]`, all or one part of so many. Prints their
+//! number; a panic ends it.
 
 use ilo_fuzz::seeds::bytecodes;
 use ilo_fuzz::sweep::sweep;
+use ilo_fuzz::{bytecode, snapshot, snapshots};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -19,10 +21,15 @@ fn main() -> ExitCode {
     };
     let begun = Instant::now();
     let programs: Vec<Vec<u8>> = bytecodes().into_iter().skip(part).step_by(parts).collect();
-    let tried: u64 = programs.iter().map(|bytes| sweep(bytes, |_| 0..=u8::MAX)).sum();
+    let snapshots: Vec<Vec<u8>> = snapshots().into_iter().skip(part).step_by(parts).collect();
+    let all = |_| 0..=u8::MAX;
+    let mut tried: u64 = programs.iter().map(|bytes| sweep(bytecode, bytes, 0, all)).sum();
+    // The first byte selects the program of a snapshot.
+    tried += snapshots.iter().map(|bytes| sweep(snapshot, bytes, 1, all)).sum::<u64>();
     println!(
-        "{tried} changes and truncations of {} programs are refused or harmless, {:.0} s",
+        "{tried} changes and truncations of {} programs and {} snapshots are refused or harmless, {:.0} s",
         programs.len(),
+        snapshots.len(),
         begun.elapsed().as_secs_f64()
     );
     ExitCode::SUCCESS

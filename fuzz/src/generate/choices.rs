@@ -1,8 +1,9 @@
-//! Choices read off a byte string: what a fuzzer and proptest change and shorten.
+//! Choices read from a byte string, which a fuzzer can change and shorten.
 //!
-//! A choice of 0 is the plainest, and 0 is what an empty rest gives, so a shorter string is a smaller program.
+//! A choice of 0 is the plainest, and after the last byte every choice is 0, so a shorter string is a smaller
+//! program.
 
-/// The bytes that are left.
+/// The bytes that are not read yet.
 #[derive(Clone, Debug)]
 pub(super) struct Choices<'b>(&'b [u8]);
 
@@ -34,13 +35,13 @@ impl<'b> Choices<'b> {
     /// One of several.
     ///
     /// # Panics
-    /// Of none.
+    /// If there are none.
     pub(super) fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
         let at = self.below(of.len());
         &of[at]
     }
 
-    /// A place, each as likely as its weight.
+    /// An index, chosen with these weights.
     pub(super) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (place, &weight) in weights.iter().enumerate() {

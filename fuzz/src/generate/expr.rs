@@ -1,23 +1,24 @@
 //! Expressions of a wanted kind.
 //!
-//! `tail` says that no integer follows, so that a MERGE without a count, which takes pairs while one does, may end there.
+//! `tail` says that no integer follows. A MERGE without a count takes pairs as long as integers follow, so it
+//! may end only there.
 
-use super::Generator;
+use super::generator::Generator;
 use super::kind::Kind;
 use super::scope::Slot;
 use super::words;
 use std::fmt::Write;
 
-/// A value that is there to be read: how it is written, and its kind.
+/// A value that can be read: its source text and its kind.
 struct Source {
     text: String,
     kind: Kind,
-    /// The checker cannot know what it is.
+    /// The checker cannot infer its type.
     hidden: bool,
 }
 
 impl Generator<'_> {
-    /// An expression that is meant to have that kind.
+    /// An expression that is meant to have this kind.
     pub(super) fn expr(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
         if self.choices.chance(4) && self.surprise(out) {
             return;
@@ -36,7 +37,7 @@ impl Generator<'_> {
         out
     }
 
-    /// A field that may not be there, or a value of whatever kind that no checker knows.
+    /// A field that may be missing, or a value of any kind whose type the checker cannot infer.
     fn surprise(&mut self, out: &mut String) -> bool {
         let sources: Vec<Source> = self.sources(&Kind::Any).into_iter().filter(|s| s.hidden).collect();
         if sources.is_empty() {
@@ -62,7 +63,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What can be read here that does for a kind.
+    /// The readable values that fit a kind.
     fn sources(&mut self, want: &Kind) -> Vec<Source> {
         let mut found = Vec::new();
         let mut fields = Vec::new();
@@ -85,7 +86,7 @@ impl Generator<'_> {
                 }
             }
         }
-        // Every name on the way to a field is in the registry, used or not.
+        // Every name on the path to a field is in the registry, used or not.
         for state in &self.scope.slots {
             if let Slot::Plain(kind) = state {
                 kind.fields(&mut fields);
@@ -95,7 +96,7 @@ impl Generator<'_> {
         found
     }
 
-    /// A list that can be gone through, with the kind of its items.
+    /// A list to loop over, and the kind of its items.
     pub(super) fn list(&mut self, depth: usize, out: &mut String) -> Kind {
         let sources = self.sources(&Kind::list(Kind::Any));
         if !sources.is_empty() && self.choices.chance(220) {
@@ -214,7 +215,7 @@ impl Generator<'_> {
         }
     }
 
-    /// More texts joined than go into one instruction.
+    /// More joined texts than fit into one instruction.
     fn long_text(&mut self, depth: usize, tail: bool, out: &mut String) {
         let joined = 60 + self.choices.below(100);
         out.push_str(&"CONCAT ".repeat(joined));
@@ -225,13 +226,13 @@ impl Generator<'_> {
         self.expr(&Kind::Any, depth, tail, out);
     }
 
-    /// More fields than go into one instruction, now and then.
+    /// Sometimes more fields than fit into one instruction.
     fn wide(&mut self) -> Vec<(usize, Kind)> {
         let more = if self.choices.chance(3) { 60 + self.choices.below(100) } else { 0 };
         (0..more).map(|place| (words::FIELDS.len() + place, Kind::Any)).collect()
     }
 
-    /// Fields that MERGE sets, and how many: some of these, or a new one.
+    /// The fields that MERGE sets, and their number: some of these, or a new one.
     fn pairs(&mut self, fields: &[(usize, Kind)], depth: usize) -> (usize, String) {
         let mut out = String::new();
         let count = self.choices.below(4);
@@ -339,13 +340,13 @@ impl Generator<'_> {
         }
     }
 
-    /// A condition: a bool, or now and then nil.
+    /// A condition: a bool, or sometimes nil.
     pub(super) fn truth(&mut self, depth: usize, tail: bool, out: &mut String) {
         let kind = if self.choices.chance(10) { Kind::Nil } else { Kind::Bool };
         self.expr(&kind, depth, tail, out);
     }
 
-    /// What gives a value of any kind.
+    /// An expression of any kind.
     fn anywhere(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
         match self.choices.weighted(&[4, 3, 3, 1]) {
             0 => self.match_map(want, depth, tail, out),
@@ -368,7 +369,7 @@ impl Generator<'_> {
         out.push_str("AT ");
         let list = Kind::list(want.clone());
         if self.choices.chance(190) && self.sources(&list).is_empty() {
-            // An item at least, so that it is not out of range at once.
+            // At least one item, so that the index is not out of range at once.
             out.push_str("LIST 2 ");
             self.expr(want, depth, false, out);
             out.push(' ');
@@ -420,7 +421,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A key, written in one way for each value.
+    /// A key; each value has one spelling.
     fn key(&mut self, subject: &Kind) -> String {
         let kind = match subject {
             Kind::Any => Kind::choose(&mut self.choices, 0),
@@ -441,7 +442,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of something whose value does for a kind, where there is such a thing.
+    /// A call whose value fits a kind, if there is something to call.
     pub(super) fn call_for(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) -> bool {
         let fitting: Vec<usize> =
             (0..self.callees()).filter(|&callee| self.callee_kind(callee).does_for(want)).collect();
@@ -453,14 +454,14 @@ impl Generator<'_> {
         true
     }
 
-    /// A call of whatever there is; gives the kind of its value.
+    /// A call of anything; returns the kind of its value.
     pub(super) fn any_call(&mut self, depth: usize, out: &mut String) -> Kind {
         let callee = self.choices.below(self.callees());
         self.call(callee, depth, true, out);
         self.callee_kind(callee)
     }
 
-    /// Tools and the functions before this one: a number for each.
+    /// The tools and the functions before this one, by number.
     fn callees(&self) -> usize {
         self.tools.len() + self.functions.len()
     }

@@ -1,10 +1,11 @@
-//! What a generated value is meant to be, and values that are so, or nearly.
+//! The kinds of generated values, and values that have a kind, or nearly.
 
 use super::choices::Choices;
 use super::words;
 use crate::data::Data;
 
-/// What a value is meant to be. A program may get something else all the same: that is the point of running it.
+/// The kind that a value is meant to have. A program may get another value at run time; that is the purpose
+/// of running it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Any,
@@ -13,12 +14,12 @@ pub(super) enum Kind {
     Number,
     Text,
     List(Box<Kind>),
-    /// At least these fields, by their place in [`words::FIELDS`].
+    /// A record with at least these fields, by their index in [`words::FIELDS`].
     Record(Vec<(usize, Kind)>),
 }
 
 impl Kind {
-    /// Whether a value of this kind does where `wanted` is.
+    /// Whether a value of this kind fits where `wanted` is expected.
     pub(super) fn does_for(&self, wanted: &Kind) -> bool {
         match (self, wanted) {
             (_, Kind::Any) => true,
@@ -42,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// The type that declares it.
+    /// The type in a declaration.
     pub(super) fn declared(&self) -> String {
         match self {
             Kind::Any => "thing".to_owned(),
@@ -55,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// A kind of at most that depth.
+    /// A kind of at most this depth.
     pub(super) fn choose(choices: &mut Choices<'_>, depth: usize) -> Kind {
         match choices.weighted(if depth == 0 { &[6, 5, 3, 1] } else { &[6, 5, 3, 1, 4, 5] }) {
             0 => Kind::Number,
@@ -110,7 +111,7 @@ impl Kind {
         }
     }
 
-    /// A value that a program does not count with: another kind, a field less, an item of another kind.
+    /// An unexpected value: another kind, a missing field, an item of another kind.
     pub(super) fn other_value(&self, choices: &mut Choices<'_>) -> Data {
         match self.value(choices) {
             Data::Record(mut fields) if choices.chance(170) => {

@@ -1,10 +1,11 @@
-//! Random well-formed programs from a byte string, with the world that they run in.
+//! Random well-formed programs from a byte string, with their inputs and tools.
 //!
-//! What a program means is not known here. What is known of slots and kinds is there to make programs that pass the
-//! checks nearly always and go on for a while when they run; a test measures both.
+//! The generator does not know what a program means. It tracks slots and kinds so that programs nearly always
+//! pass the checks and run for a while; a test measures both.
 
 mod choices;
 mod expr;
+mod generator;
 mod kind;
 mod scope;
 mod stmt;
@@ -12,6 +13,7 @@ mod words;
 
 use crate::data::Data;
 use choices::Choices;
+use generator::{Generator, Signature, ToolKind};
 use kind::Kind;
 use scope::Scope;
 use std::borrow::Cow;
@@ -19,10 +21,10 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use stmt::{Block, Want};
 
-/// Statements of a program, about.
+/// The approximate number of statements of a program.
 const STATEMENTS: usize = 40;
 
-/// A program and what it meets.
+/// A program with its inputs and tools.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Integer-ID text.
@@ -31,45 +33,21 @@ pub struct Case {
     pub entry: String,
     /// Its arguments.
     pub input: Vec<(String, Data)>,
-    /// The tools that there are.
+    /// Its tools.
     pub tools: Vec<Tool>,
 }
 
-/// A tool and its answers, in order; the last one serves all further calls.
+/// A tool and its answers, in order; the last one repeats.
 #[derive(Clone, Debug)]
 pub struct Tool {
-    /// What programs call it.
+    /// Its name in programs.
     pub name: String,
-    /// A value, or a failure. There is at least one.
+    /// Values and failures; at least one.
     pub answers: Vec<Result<Data, Data>>,
 }
 
-/// A tool as a program counts with it.
-#[derive(Debug)]
-struct ToolKind {
-    name: &'static str,
-    kind: Kind,
-}
-
-/// An own function as its callers see it.
-#[derive(Debug)]
-struct Signature {
-    name: &'static str,
-    parameters: Vec<(usize, Kind)>,
-    ok: Kind,
-}
-
-/// What a program is made with.
-#[derive(Debug)]
-struct Generator<'b> {
-    choices: Choices<'b>,
-    tools: Vec<ToolKind>,
-    functions: Vec<Signature>,
-    scope: Scope,
-    budget: usize,
-}
-
-/// Makes a program of a byte string. Each byte settles a choice; the rest of the choices are the plainest.
+/// Generates a program from a byte string. Each byte decides one choice; after the last byte every choice is
+/// the plainest.
 pub fn case(bytes: &[u8]) -> Case {
     let mut choices = Choices::new(bytes);
     let mut tools = Vec::new();
@@ -105,7 +83,7 @@ pub fn case(bytes: &[u8]) -> Case {
     Case { source, entry: "main".to_owned(), input, tools: answers }
 }
 
-/// The byte string of a number: what [`case`] takes where nothing chooses. Equal everywhere and for ever.
+/// The byte string of a seed, for [`case`]. It never changes.
 pub fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -119,7 +97,7 @@ pub fn bytes(seed: u64) -> Vec<u8> {
     words.flatten().collect()
 }
 
-/// A value that a parameter takes, now and then another one than the program counts with.
+/// An argument of a parameter, sometimes one that the program does not expect.
 fn argument(kind: &Kind, choices: &mut Choices<'_>) -> Data {
     let declared = !matches!(kind, Kind::Any | Kind::Record(_));
     if !declared && choices.chance(16) { kind.other_value(choices) } else { kind.value(choices) }
@@ -139,10 +117,10 @@ fn answers(tool: &ToolKind, choices: &mut Choices<'_>) -> Tool {
 }
 
 impl Generator<'_> {
-    /// Writes a function and remembers it for those that follow.
+    /// Writes a function; later ones can call it.
     fn function(&mut self, name: &'static str) -> String {
         let mut parameters: Vec<(usize, Kind)> = Vec::new();
-        // The first six names of fields are words that a header takes as they are.
+        // A header can write the first six field names without quotes.
         let first = self.choices.below(6);
         for place in 0..self.choices.below(4) {
             parameters.push(((first + place) % 6, Kind::choose(&mut self.choices, 2)));
@@ -198,7 +176,7 @@ impl Generator<'_> {
     }
 }
 
-/// A registry of what was used.
+/// Writes the registry of the names that are used.
 fn registry(out: &mut String, word: &str, used: &BTreeSet<usize>, name: impl Fn(usize) -> Cow<'static, str>) {
     if used.is_empty() {
         return;
@@ -218,7 +196,7 @@ fn registry(out: &mut String, word: &str, used: &BTreeSet<usize>, name: impl Fn(
     out.push('\n');
 }
 
-/// The case as a file of the conformance corpus begins.
+/// Formats the case as the beginning of a file of the conformance corpus.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "=== source id\n{}=== tools", self.source)?;

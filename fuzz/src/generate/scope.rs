@@ -1,33 +1,33 @@
-//! What is known of slots at one point of a function that is being written, and how paths meet.
+//! The state of slots at one point of a function that is being written, and how paths join.
 
 use super::kind::Kind;
 use std::collections::BTreeSet;
 
-/// A slot at one point.
+/// The state of a slot at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Slot {
     Unset,
     Plain(Kind),
-    /// Holds a call's result until its MATCH.
+    /// It holds the result of a call until its MATCH.
     Checked,
 }
 
-/// The slots at one point.
+/// The state of all slots at one point.
 pub(super) type Slots = Vec<Slot>;
 
 /// A function that is being written.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) slots: Slots,
-    /// Tools and fields that were used, which its registries name.
+    /// The tools and fields that were used, for the registries.
     pub(super) tools: BTreeSet<usize>,
     pub(super) fields: BTreeSet<usize>,
     pub(super) ok: Kind,
-    /// The failure's kind, in a result function.
+    /// The kind of the failure, in a result function.
     pub(super) err: Option<Kind>,
-    /// Slots that wait for their MATCH.
+    /// Slots whose MATCH is still to come.
     pub(super) open: usize,
-    /// Whether an ELSE stands in it, which only indentation gives to the right IF.
+    /// Whether it contains an ELSE, which belongs to the right IF only with indentation.
     pub(super) has_else: bool,
 }
 
@@ -55,7 +55,7 @@ impl Scope {
     }
 }
 
-/// What is known where two paths meet; a path that ended is none.
+/// The state where two paths join. A path that has ended does not count.
 pub(super) fn join(a: Option<Slots>, b: Option<Slots>) -> Option<Slots> {
     let (Some(a), Some(b)) = (a.clone(), b.clone()) else { return a.or(b) };
     let both = (0..a.len().max(b.len())).map(|slot| match (a.get(slot), b.get(slot)) {

@@ -1,30 +1,30 @@
-//! Blocks and statements, written with what is known of slots, so that nearly all of them pass the checks.
+//! Blocks and statements, written with the state of slots, so that nearly all of them pass the checks.
 
-use super::Generator;
+use super::generator::Generator;
 use super::kind::Kind;
 use super::scope::{Slot, Slots, join};
 
-/// What the value of a block is for.
+/// What the value of a block is needed for.
 #[derive(Clone, Debug)]
 pub(super) enum Want {
     /// Nothing reads it.
     Nothing,
-    /// Each path to its end has one.
+    /// Each path to its end has a value.
     Value(Kind),
-    /// Some path to its end has one.
+    /// Some path to its end has a value.
     Maybe(Kind),
 }
 
-/// How deep a loop may stand for other statements to stand in it: the oracle looks at a loop's body twice, and so at one
-/// inside of it twice as often.
+/// The depth from which a loop contains no further blocks: the oracle visits the body of a loop twice, so a
+/// loop inside it four times.
 const NESTED: usize = 5;
 
-/// A block that was written.
+/// A finished block.
 #[derive(Debug)]
 pub(super) struct Block {
     /// Each line with the number of indents before it.
     pub(super) lines: Vec<(usize, String)>,
-    /// How many statements it has.
+    /// The number of its statements.
     count: usize,
     level: usize,
     /// No path reaches its end.
@@ -48,7 +48,7 @@ impl Block {
 }
 
 impl Generator<'_> {
-    /// A block in which slots are what they are now. Afterwards they are what its end makes of them.
+    /// Writes a block that starts from the current state of slots and leaves the state at its end.
     pub(super) fn block(&mut self, want: &Want, level: usize) -> Block {
         let mut block = Block::new(level);
         let most = if level > 3 { 2 } else { 5 };
@@ -65,7 +65,8 @@ impl Generator<'_> {
         block
     }
 
-    /// A block on a path by itself: what is known of slots at its end, and what was known here stays.
+    /// Writes a block on a path of its own: returns the state at its end, and leaves the state here
+    /// unchanged.
     fn branch(&mut self, want: &Want, level: usize) -> (Block, Option<Slots>) {
         let before = self.scope.slots.clone();
         let block = self.block(want, level);
@@ -73,14 +74,14 @@ impl Generator<'_> {
         (block, after)
     }
 
-    /// Goes back to what was known before a path was written.
+    /// Restores the state from before a path was written.
     fn leave(&mut self, before: Slots, ends: bool) -> Option<Slots> {
         let after = std::mem::replace(&mut self.scope.slots, before);
         self.scope.slots.resize(after.len(), Slot::Unset);
         (!ends).then_some(after)
     }
 
-    /// Goes on where these paths meet.
+    /// Continues where these paths join.
     fn meet(&mut self, a: Option<Slots>, b: Option<Slots>, block: &mut Block) {
         match join(a, b) {
             Some(slots) => self.scope.slots = slots,
@@ -88,7 +89,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A slot to bind: a new one, or one that may be bound anew.
+    /// A slot to bind: a new one, or one that may be bound again.
     fn target(&mut self) -> usize {
         if self.scope.slots.len() > 40 || self.choices.chance(60) {
             let free: Vec<usize> =
@@ -145,7 +146,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Binds a slot anew to something of its kind.
+    /// Binds a slot again, to a value of its kind.
     fn rebind(&mut self, block: &mut Block) {
         let plain: Vec<(usize, Kind)> = (0_usize..)
             .zip(&self.scope.slots)
@@ -220,7 +221,7 @@ impl Generator<'_> {
         self.meet(after_then, after_else, block);
     }
 
-    /// FOR; where a list is wanted, its block gives the items.
+    /// FOR; if a list is wanted, its block yields the items.
     fn loop_over(&mut self, want: &Want, prefix: &str, block: &mut Block) {
         let mut list = String::new();
         let item = self.list(1, &mut list);
@@ -248,7 +249,7 @@ impl Generator<'_> {
         self.meet(after, none, block);
     }
 
-    /// A call whose result a MATCH takes apart, at once or a little later.
+    /// A call whose result a MATCH takes, directly or a little later.
     fn checked(&mut self, want: &Want, bound: Option<usize>, block: &mut Block) {
         let slot = self.scope.fresh();
         let mut call = String::new();
@@ -272,7 +273,7 @@ impl Generator<'_> {
         self.scope.open -= 1;
     }
 
-    /// An IF whose branches each begin with the MATCH.
+    /// An IF in which each branch begins with the MATCH.
     fn matched_in_branches(&mut self, want: &Want, slot: usize, kind: &Kind, block: &mut Block) {
         let mut condition = String::new();
         self.truth(1, false, &mut condition);
@@ -302,7 +303,7 @@ impl Generator<'_> {
             Want::Value(_) => self.choices.weighted(&[5, 2]),
             _ => self.choices.weighted(&[5, 2, 2]),
         };
-        // In an arm, this slot waits no longer.
+        // In an arm the slot no longer waits for a MATCH.
         self.scope.slots[slot] = Slot::Unset;
         self.scope.open -= 1;
         let level = block.level + 1;
@@ -373,7 +374,7 @@ impl Generator<'_> {
         (lines, after)
     }
 
-    /// Calls that undo something, in each of the forms.
+    /// Compensations, in each of their forms.
     fn roll_back(&mut self, block: &mut Block) {
         for _ in 0..self.choices.below(3) {
             let mut text = String::new();
@@ -440,7 +441,7 @@ impl Generator<'_> {
         block.count += 1;
     }
 
-    /// A slot that a loop carries from pass to pass.
+    /// A slot that a loop carries from one pass to the next.
     fn accumulate(&mut self, block: &mut Block) {
         let kind = match self.choices.below(4) {
             0 => Kind::list(Kind::Number),
@@ -486,7 +487,7 @@ impl Generator<'_> {
         self.meet(after, none, block);
     }
 
-    /// A product that is looked at: what the machine has one instruction for, but for where something else is.
+    /// A product whose result is examined: the machine has one instruction for it, except for other operands.
     fn doubled(&mut self, block: &mut Block) {
         let slot = self.scope.fresh();
         let factor = self.text_of(&Kind::Number, 0, false);
@@ -506,7 +507,7 @@ impl Generator<'_> {
         self.meet(after, without, block);
     }
 
-    /// A result that each pass of a loop takes from the one before and leaves to the next.
+    /// A result that each pass of a loop takes from the pass before and leaves for the next.
     fn carried(&mut self, block: &mut Block) {
         let slot = self.scope.fresh();
         let callee_text = |this: &mut Self| {
@@ -540,7 +541,7 @@ impl Generator<'_> {
         self.scope.open -= 1;
     }
 
-    /// What stands last in a block.
+    /// The last statement of a block.
     fn finish(&mut self, want: &Want, block: &mut Block) {
         match want {
             Want::Nothing => match self.choices.weighted(&[10, 2, 1]) {

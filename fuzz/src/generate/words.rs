@@ -1,4 +1,4 @@
-//! What generated programs are made of: names, texts and numbers, plain ones first, awkward ones behind.
+//! The names, texts and numbers of generated programs, the plain ones first.
 
 use super::choices::Choices;
 use crate::data;
@@ -6,11 +6,11 @@ use ilo_spec::program::Number;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Names of fields, which no program has twice.
+/// Field names, without duplicates.
 pub(super) const FIELDS: &[&str] =
     &["id", "name", "total", "email", "ok", "tags", "first name", "", "zoë", "a\"b", "_", "x-1", "__proto__"];
 
-/// The name of a field: one of [`FIELDS`], or past these a number, for records that are wide.
+/// The name of a field: one of [`FIELDS`], or beyond these a number, for wide records.
 pub(super) fn field(name: usize) -> Cow<'static, str> {
     FIELDS.get(name).map_or_else(|| format!("field-{name}").into(), |&known| known.into())
 }
@@ -19,7 +19,7 @@ pub(super) fn field(name: usize) -> Cow<'static, str> {
 pub(super) const TOOLS: &[&str] =
     &["get", "put", "mcp://orders/list", "release", "send mail", "größe", "check\\it"];
 
-/// Names of own functions, the one that runs last.
+/// Function names; the function that runs is the last.
 pub(super) const FUNCTIONS: &[&str] = &["helper", "of-two", "third", "inner"];
 
 /// Texts, the first ones short and plain.
@@ -59,7 +59,7 @@ const NUMBERS: &[Number] = &[
     Number::Double(-3.25),
 ];
 
-/// Where arithmetic and rendering have their edges.
+/// Numbers at the edges of arithmetic and rendering.
 const EDGES: &[Number] = &[
     Number::Int(i64::MAX),
     Number::Int(i64::MIN),
@@ -85,7 +85,7 @@ const EDGES: &[Number] = &[
     Number::Double(123_456_789.125),
 ];
 
-/// A number, seldom one at an edge.
+/// A number, sometimes one at an edge.
 pub(super) fn number(choices: &mut Choices<'_>) -> Number {
     match choices.weighted(&[14, 2, 1]) {
         0 => *choices.pick(NUMBERS),
@@ -101,13 +101,13 @@ pub(super) fn number(choices: &mut Choices<'_>) -> Number {
     }
 }
 
-/// A text, seldom an awkward one.
+/// A text, sometimes an awkward one.
 pub(super) fn text(choices: &mut Choices<'_>) -> &'static str {
     let among = if choices.chance(80) { TEXTS.len() } else { 5 };
     TEXTS[choices.below(among)]
 }
 
-/// A number as a source writes it.
+/// Formats a number as in a source.
 pub(super) fn write_number(number: Number, choices: &mut Choices<'_>, out: &mut String) {
     let text = match number {
         Number::Int(int) => int.to_string(),
@@ -120,7 +120,7 @@ pub(super) fn write_number(number: Number, choices: &mut Choices<'_>, out: &mut 
     out.push_str(&text);
 }
 
-/// A text as a JSON string; where `escaped`, all of its characters are.
+/// Writes a text as a JSON string; with `escaped`, every character is escaped.
 pub(super) fn quote(text: &str, escaped: bool, out: &mut String) {
     if !escaped {
         return data::quote(text, out);

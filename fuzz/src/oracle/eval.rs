@@ -1,8 +1,9 @@
-//! The walk: each statement and expression does what its rule says.
+//! Evaluates statements and expressions as the specification says.
 
 use super::facts::Facts;
+use super::report::{Ending, Report};
 use super::value::Value;
-use super::{Ending, Report, number, render};
+use super::{number, render};
 use crate::data::Data;
 use crate::world::World;
 use ilo_asm::ast::{
@@ -14,31 +15,31 @@ use ilo_spec::error::Code;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// Steps after which it gives up.
+/// The number of steps after which it gives up.
 const STEPS: u64 = 400_000;
-/// Values are no deeper (10.6).
+/// The deepest nesting of a value (10.6).
 const DEPTH: usize = 128;
 
-/// Why a function does not go on.
+/// Why a function ends early.
 enum Exit {
     /// With a value.
     Value(Value),
-    /// With a failure that came from here.
+    /// With a failure, and where it arose.
     Failure(Value, Span),
     /// The whole run ends.
     End(Ending),
 }
 
-/// What a slot holds (4.2.1).
+/// The content of a slot (4.2.1).
 #[derive(Clone)]
 enum Cell {
     Unset,
     Plain(Value),
-    /// A result: a value, or a failure and the call that it came from.
+    /// A result: a value, or a failure and the call that it comes from.
     Checked(Result<Value, (Value, Span)>),
 }
 
-/// What all functions of a run share.
+/// The state that all functions of a run share.
 struct Machine<'f, 's, 'w, 't> {
     file: &'f File<'f>,
     source: &'s str,
@@ -49,7 +50,7 @@ struct Machine<'f, 's, 'w, 't> {
     steps: u64,
 }
 
-/// A function that runs.
+/// A function call in progress.
 struct Frame<'f> {
     function: &'f Function<'f>,
     number: usize,
@@ -120,7 +121,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
     }
 
-    /// Runs a function to its end: its value, or its failure, which came from where it says in that function.
+    /// Runs a function to its end: its value, or its failure and where in that function it arose.
     fn invoke(&mut self, number: usize, arguments: Vec<Value>) -> Result<Value, Exit> {
         let function = &self.file.functions[number];
         let mut cells = vec![Cell::Unset; function.slots.len()];
@@ -148,15 +149,15 @@ impl<'f> Machine<'f, '_, '_, '_> {
         Exit::End(self.fault(frame.function, code, at, None, None))
     }
 
-    /// Whether a value holds, as the operand of the instruction at a place.
+    /// Whether a value, the operand of the instruction at that place, is true as a condition.
     fn holds(&self, frame: &Frame<'f>, value: &Value, operand: &Expr<'f>, at: Span) -> Result<bool, Exit> {
-        // A FIELD and the instruction that goes on by what it gives may be one.
+        // A FIELD and the instruction that uses its result may be fused.
         let fused = matches!(operand.kind, ExprKind::Field(..)).then_some(operand.span);
         let fault = || self.fault(frame.function, Code::FaultConditionType, at, fused, None);
         value.truth().ok_or_else(|| Exit::End(fault()))
     }
 
-    /// A block, and its value (2.7.1).
+    /// Runs a block; returns its value (2.7.1).
     fn block(&mut self, frame: &mut Frame<'f>, block: &Block<'f>) -> Result<Option<Value>, Exit> {
         let mut value = None;
         for statement in block.statements {
@@ -197,7 +198,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn bind(&mut self, frame: &mut Frame<'f>, slot: Slot, value: &Bound<'f>) -> Result<(), Exit> {
         let value = match value {
             Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
-                // Nothing reads what it binds.
+                // Nothing reads the slot.
                 self.undo(frame, call)?;
                 frame.cells[slot.0 as usize] = Cell::Unset;
                 return Ok(());
@@ -243,7 +244,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
         let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
-        let Cell::Checked(result) = cell else { return Err(broken("a MATCH of what is not checked")) };
+        let Cell::Checked(result) = cell else { return Err(broken("a MATCH of a slot that is not checked")) };
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
             frame.cells[arm.bind.0 as usize] = Cell::Plain(value);
             this.block(frame, &arm.body)
@@ -305,7 +306,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         fields.iter().map(|field| Ok((field.name.text.into(), self.expr(frame, &field.value)?))).collect()
     }
 
-    /// The call itself: of an own function where there is one of that name, else of the tool (3.1.1).
+    /// Makes a call: to a function of the file with that name, otherwise to the tool (3.1.1).
     fn carry_out(&mut self, call: &Call<'f>, arguments: &[(Rc<str>, Value)]) -> Result<Value, Exit> {
         let name = call.tool.text;
         if let Some(number) = self.file.functions.iter().position(|function| function.name.text == name) {
@@ -376,7 +377,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             ExprKind::Merge(of, fields) => {
                 let of = self.expr(frame, of)?;
-                // That it is a record is asked when the first 64 are there (1.3.5).
+                // Whether it is a record is checked after the first 64 fields (1.3.5).
                 let (first, rest) = fields.split_at(fields.len().min(64));
                 let mut new = self.fields(frame, first)?;
                 let Value::Record(old) = of else {
@@ -399,7 +400,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
     }
 
-    /// AND, which is settled by a false first, and OR, which is by a true first (1.4.3).
+    /// AND, which the first false decides, and OR, which the first true decides (1.4.3).
     fn logic(
         &mut self,
         frame: &mut Frame<'f>,
@@ -492,7 +493,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     }
 }
 
-/// A value that was put together, unless it is too deep.
+/// A new value, unless it is too deep.
 fn made(value: Value) -> Result<Value, Exit> {
     if value.depth() > DEPTH { Err(LIMIT) } else { Ok(value) }
 }
@@ -517,7 +518,7 @@ fn length(value: &Value) -> Option<Value> {
     i64::try_from(length).ok().map(Value::Int)
 }
 
-/// Operators that need nothing but their operands.
+/// Operators that depend on nothing but their operands.
 fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
     let compare = |holds: fn(Ordering) -> bool| {
         a.order(b).map(|order| Value::Bool(holds(order))).ok_or(Code::FaultTypeMismatch)
@@ -528,11 +529,14 @@ fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
         Binary::Lt => compare(Ordering::is_lt),
         Binary::Lte => compare(Ordering::is_le),
         Binary::At => item(a, b),
-        _ => number::calculate(operator, a, b),
+        _ => match (a.number(), b.number()) {
+            (Some(a), Some(b)) => number::calculate(operator, a, b).map(Value::from),
+            _ => Err(Code::FaultTypeMismatch),
+        },
     }
 }
 
-/// AT (1.5.2, 2.9.2): the item at a whole number, from the end where it is negative; or the field that a text names.
+/// AT (1.5.2, 2.9.2): the item at a whole number, from the end if it is negative; or the field that a text names.
 fn item(container: &Value, key: &Value) -> Result<Value, Code> {
     match (container, key) {
         (Value::Record(record), Value::Text(name)) => {
@@ -541,14 +545,15 @@ fn item(container: &Value, key: &Value) -> Result<Value, Code> {
         }
         (Value::List(list), Value::Int(_) | Value::Double(_)) => {
             let from_start = |index: i128| if index < 0 { index + list.items.len() as i128 } else { index };
-            let place = number::whole(key).and_then(|index| usize::try_from(from_start(index)).ok());
+            let place = key.number().and_then(number::whole);
+            let place = place.and_then(|index| usize::try_from(from_start(index)).ok());
             place.and_then(|place| list.items.get(place)).cloned().ok_or(Code::FaultIndexOutOfRange)
         }
         _ => Err(Code::FaultTypeMismatch),
     }
 }
 
-/// Line and column, both from 1, of where a span begins; a line ends in LF, CR LF or CR.
+/// The line and column, from 1, of the start of a span; a line ends in LF, CR LF or CR.
 fn place(source: &str, span: Span) -> (u32, u32) {
     let before = source.get(..span.start as usize).unwrap_or(source);
     let mut at = (1, 1);

@@ -1,4 +1,4 @@
-//! What the rules say of a function as it stands: which calls check their slot (4.2.2), which are compensations (4.4.1),
+//! Static facts of a function: which calls make their slot checked (4.2.2), which are compensations (4.4.1),
 //! and which loops can yield (2.7.2).
 
 use ilo_asm::ast::{
@@ -6,22 +6,22 @@ use ilo_asm::ast::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Facts of one function.
+/// The facts of one function.
 #[derive(Debug)]
 pub(super) struct Facts {
-    /// By the number of a call: it makes its slot checked.
+    /// For each call, whether it makes its slot checked.
     pub(super) checked: Vec<bool>,
-    /// By the number of a call: it is a compensation, without UNDO.
+    /// For each call, whether it is a compensation without UNDO.
     pub(super) undoes: Vec<bool>,
-    /// By the number of a loop: it can yield.
+    /// For each loop, whether it can yield.
     pub(super) yields: Vec<bool>,
-    /// The calls that are bound to each slot and checked.
+    /// For each slot, the checked calls that are bound to it.
     calls: BTreeMap<Slot, BTreeSet<u32>>,
-    /// The places of each MATCH that stands right behind the call it takes.
+    /// The places of each MATCH that directly follows its call.
     behind: BTreeSet<u32>,
 }
 
-/// What can be reached from a point without another binding of the slot on the way.
+/// What is reachable from a point before the slot is bound again.
 #[derive(Clone, Debug, Default)]
 struct Ahead {
     /// Slots that a MATCH takes.
@@ -68,15 +68,15 @@ impl Facts {
         facts
     }
 
-    /// Whether a failure that a MATCH hands on comes from the MATCH and not from the call (4.3.2).
+    /// Whether a failure that a MATCH passes on comes from the MATCH and not from the call (4.3.2).
     pub(super) fn hands_on_itself(&self, node: &Match<'_>) -> bool {
         let several = self.calls.get(&node.slot).is_some_and(|calls| calls.len() > 1);
         several && !self.behind.contains(&node.span.start)
     }
 
-    /// Looks at a block from its end, where `ahead` is what follows it; gives what lies ahead of its start.
+    /// Visits a block backwards. `ahead` is what follows it; returns what is ahead of its start.
     ///
-    /// `undoing` tells a branch of IF and an ERR arm.
+    /// `undoing` is set in a branch of IF and in an ERR arm.
     fn block(&mut self, block: &Block<'_>, ahead: Ahead, undoing: bool) -> Ahead {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
@@ -152,7 +152,7 @@ impl Facts {
             }
             Control::For(node) => {
                 self.yields[node.id.0 as usize] = gives(&node.body);
-                // Behind a pass comes the end of the loop or the next pass; a second look sees what the next pass does.
+                // After a pass comes the end of the loop or the next pass, so the body is visited twice.
                 let mut next = after.clone();
                 for _ in 0..2 {
                     let mut start = self.block(&node.body, next, false);
@@ -166,7 +166,7 @@ impl Facts {
     }
 }
 
-/// The call that is the whole of a statement, and the slot that takes its result.
+/// The call that a statement consists of, and the slot that its result is bound to.
 fn called<'a>(statement: &Stmt<'a>) -> Option<(&'a Call<'a>, Option<Slot>)> {
     match statement.kind {
         StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) => Some((call, None)),
@@ -177,7 +177,7 @@ fn called<'a>(statement: &Stmt<'a>) -> Option<(&'a Call<'a>, Option<Slot>)> {
     }
 }
 
-/// The MATCH that a statement is, or binds.
+/// The MATCH that a statement is or binds.
 fn matching<'a>(statement: &Stmt<'a>) -> Option<&'a Match<'a>> {
     match statement.kind {
         StmtKind::Control(Control::Match(node))

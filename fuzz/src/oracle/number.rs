@@ -1,26 +1,25 @@
-//! The oracle's arithmetic and its way to write a number (specification: 1.2).
+//! The oracle's arithmetic, and how it writes numbers as text (specification: 1.2).
 
-#![allow(clippy::cast_precision_loss, reason = "the nearest double is what the rules ask for")]
+#![allow(clippy::cast_precision_loss, reason = "the specification asks for the nearest double")]
 
-use super::value::Value;
 use ilo_asm::ast::Binary;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 use std::cmp::Ordering;
 
-/// The order of two numbers, exactly; nothing of anything else.
-pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
+/// The exact order of two numbers; `None` if one of them is not a number (NaN).
+pub(super) fn order(a: Number, b: Number) -> Option<Ordering> {
     match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-        (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
-        (Value::Int(int), Value::Double(double)) => Some(against(*int, *double)),
-        (Value::Double(double), Value::Int(int)) => Some(against(*int, *double).reverse()),
-        _ => None,
+        (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+        (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b),
+        (Number::Int(int), Number::Double(double)) => Some(against(int, double)),
+        (Number::Double(double), Number::Int(int)) => Some(against(int, double).reverse()),
     }
 }
 
-/// An integer against a double: by whole parts, and where these are equal by what follows the point.
+/// Compares an integer with a double: whole parts first, then the fraction.
 fn against(int: i64, double: f64) -> Ordering {
-    let whole = match whole(&Value::Double(double.trunc())) {
+    let whole = match whole(Number::Double(double.trunc())) {
         Some(whole) => i128::from(int).cmp(&whole),
         None => Ordering::Equal,
     };
@@ -28,27 +27,28 @@ fn against(int: i64, double: f64) -> Ordering {
     whole.then(0.0.partial_cmp(&fraction).unwrap_or(Ordering::Equal))
 }
 
-/// A whole number exactly, where 128 bits hold it; a double's digits are all written out and read.
-pub(super) fn whole(value: &Value) -> Option<i128> {
-    match value {
-        Value::Int(int) => Some((*int).into()),
-        // -0.0 has no digits of its own.
-        Value::Double(double) if *double == 0.0 => Some(0),
-        Value::Double(double) if double.fract() == 0.0 => {
-            Some(format!("{double:.0}").parse().unwrap_or(if *double > 0.0 { i128::MAX } else { i128::MIN }))
+/// The exact value of a whole number, saturated at 128 bits. A double is converted through its decimal
+/// digits.
+pub(super) fn whole(number: Number) -> Option<i128> {
+    match number {
+        Number::Int(int) => Some(int.into()),
+        // `-0` does not parse as an integer.
+        Number::Double(double) if double == 0.0 => Some(0),
+        Number::Double(double) if double.fract() == 0.0 => {
+            Some(format!("{double:.0}").parse().unwrap_or(if double > 0.0 { i128::MAX } else { i128::MIN }))
         }
-        _ => None,
+        Number::Double(_) => None,
     }
 }
 
 /// ADD, SUB, MUL, DIV and MOD.
-pub(super) fn calculate(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
-    if let (Value::Int(a), Value::Int(b)) = (a, b)
-        && let Some(exact) = integers(operator, *a, *b)?
+pub(super) fn calculate(operator: Binary, a: Number, b: Number) -> Result<Number, Code> {
+    if let (Number::Int(a), Number::Int(b)) = (a, b)
+        && let Some(exact) = integers(operator, a, b)?
     {
-        return Ok(Value::Int(exact));
+        return Ok(Number::Int(exact));
     }
-    let (Some(a), Some(b)) = (double(a), double(b)) else { return Err(Code::FaultTypeMismatch) };
+    let (a, b) = (double(a), double(b));
     let result = match operator {
         Binary::Add => a + b,
         Binary::Sub => a - b,
@@ -57,10 +57,10 @@ pub(super) fn calculate(operator: Binary, a: &Value, b: &Value) -> Result<Value,
         Binary::Div => a / b,
         _ => a % b,
     };
-    if result.is_finite() { Ok(Value::Double(result)) } else { Err(Code::FaultNotFinite) }
+    if result.is_finite() { Ok(Number::Double(result)) } else { Err(Code::FaultNotFinite) }
 }
 
-/// Two integers; nothing where they do not divide.
+/// The exact result for two integers; `None` if the quotient is not whole.
 fn integers(operator: Binary, a: i64, b: i64) -> Result<Option<i64>, Code> {
     // 128 bits hold every sum, difference and product of two integers of 64.
     let (a, b) = (i128::from(a), i128::from(b));
@@ -76,15 +76,14 @@ fn integers(operator: Binary, a: i64, b: i64) -> Result<Option<i64>, Code> {
     i64::try_from(exact).map(Some).map_err(|_| Code::FaultOverflow)
 }
 
-fn double(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(int) => Some(*int as f64),
-        Value::Double(double) => Some(*double),
-        _ => None,
+fn double(number: Number) -> f64 {
+    match number {
+        Number::Int(int) => int as f64,
+        Number::Double(double) => double,
     }
 }
 
-/// A double as text (1.2.10): the fewest digits, and where the point goes.
+/// Writes a double as text (1.2.10): the fewest digits that read back to it.
 pub(super) fn write_double(double: f64) -> String {
     let sign = if double.is_sign_negative() { "-" } else { "" };
     let magnitude = double.abs();
@@ -149,7 +148,7 @@ mod tests {
             (i64::MIN, -1e300, Ordering::Greater),
         ];
         for (int, double, expected) in cases {
-            assert_eq!(order(&Value::Int(int), &Value::Double(double)), Some(expected), "{int} {double}");
+            assert_eq!(order(Number::Int(int), Number::Double(double)), Some(expected), "{int} {double}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The oracle's texts of values (specification: 1.6.3, 1.6.4), and the JSON of outcomes and traces.
+//! How the oracle renders values as text (specification: 1.6.3, 1.6.4), and outcomes and traces as JSON.
 
 use super::number::write_double;
 use super::value::Value;
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// Bytes of text past which a run meets its limits anyhow.
+/// Bytes of text beyond which a run reaches its limits anyway.
 const LONGEST: usize = 1 << 21;
 
-/// What CONCAT joins. Nothing where it is too long.
+/// The text of a value for CONCAT; `None` if it is too long.
 pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.to_string()),
@@ -17,7 +17,7 @@ pub(super) fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Compact JSON. Nothing where it is too long.
+/// Compact JSON; `None` if it is too long.
 pub(super) fn json(value: &Value) -> Option<String> {
     let mut out = String::new();
     write(value, &mut out).map(|()| out)

@@ -18,14 +18,14 @@ pub(super) enum Value {
     Record(Rc<Record>),
 }
 
-/// A list, and how deep it is.
+/// A list and its depth.
 #[derive(Debug)]
 pub(super) struct List {
     pub(super) items: Vec<Value>,
     depth: usize,
 }
 
-/// A record, its fields in order, and how deep it is.
+/// A record, its fields in order, and its depth.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) fields: Vec<(Rc<str>, Value)>,
@@ -47,7 +47,7 @@ impl Value {
         Value::Record(Rc::new(Record { fields, depth }))
     }
 
-    /// Lists and records inside each other.
+    /// The depth of nested lists and records.
     pub(super) fn depth(&self) -> usize {
         match self {
             Value::List(list) => list.depth,
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// What a condition makes of it; nothing where it is no condition (1.4.1).
+    /// The value as a condition; `None` if it is not one (1.4.1).
     pub(super) fn truth(&self) -> Option<bool> {
         match self {
             Value::Nil => Some(false),
@@ -65,14 +65,14 @@ impl Value {
         }
     }
 
-    /// Equality of any two values (1.6.2, 1.3.3). `steps` pays for each pair that is looked at.
+    /// The equality of any two values (1.6.2, 1.3.3). Each comparison costs one of `steps`.
     pub(super) fn equals(&self, other: &Value, steps: &mut u64) -> Option<bool> {
         *steps = steps.checked_sub(1)?;
         Some(match (self, other) {
             (Value::Nil, Value::Nil) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Int(_) | Value::Double(_), Value::Int(_) | Value::Double(_)) => {
-                number::order(self, other) == Some(Ordering::Equal)
+                self.order(other) == Some(Ordering::Equal)
             }
             (Value::Text(a), Value::Text(b)) => a == b,
             (Value::List(a), Value::List(b)) => {
@@ -102,11 +102,20 @@ impl Value {
         })
     }
 
-    /// The order of two numbers or two texts; nothing of anything else (1.6.1).
+    /// The value as a number, if it is one.
+    pub(super) fn number(&self) -> Option<Number> {
+        match self {
+            Value::Int(int) => Some(Number::Int(*int)),
+            Value::Double(double) => Some(Number::Double(*double)),
+            _ => None,
+        }
+    }
+
+    /// The order of two numbers or two texts; `None` for any other pair (1.6.1).
     pub(super) fn order(&self, other: &Value) -> Option<Ordering> {
         match (self, other) {
             (Value::Text(a), Value::Text(b)) => Some(a.chars().cmp(b.chars())),
-            _ => number::order(self, other),
+            _ => number::order(self.number()?, other.number()?),
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::data::Data;
 use crate::problem::shortened;
 
 impl Reading {
-    /// A text with each `${NAME}` replaced by that variable of the environment, `${NAME:-text}` by the text without it.
-    /// `${env:NAME}` and `${userHome}` are other clients' words.
+    /// A text with each `${NAME}` replaced by that variable of the environment, `${NAME:-text}` by the text
+    /// without it. `${env:NAME}` and `${userHome}` are other clients' words.
     pub(super) fn filled(&mut self, data: &Data) -> Option<String> {
         let text = self.text(data)?;
         if self.client && is_bare_variable(text) {

@@ -1,5 +1,5 @@
-//! The keys that say how a tool may be called: on an entry under `tools`, in a server's policy, and for a single tool
-//! there.
+//! The keys that say how a tool may be called: on an entry under `tools`, in a server's policy, and for a
+//! single tool there.
 
 use super::text::Step;
 use super::{Fields, Reading};

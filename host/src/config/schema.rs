@@ -1,6 +1,6 @@
-//! The form of JSON Schemas in a tools file: each keyword that the checker reads, or that holds schemas, has a value that
-//! it can have. Values are not checked against schemas anywhere; what they say beyond types, names and which arguments are
-//! required is for models to read.
+//! The form of JSON Schemas in a tools file: each keyword that the checker reads, or that holds schemas, has
+//! a value that it can have. Values are not checked against schemas anywhere; what they say beyond types,
+//! names and which arguments are required is for models to read.
 
 use crate::data::Data;
 use crate::problem::shortened;

@@ -116,20 +116,20 @@ impl Reading {
     fn misplaced(&mut self, fields: &Fields) {
         for (key, _) in fields {
             let known = |keys: &[&str]| keys.contains(&key.as_str());
-            let mend = match key.as_str() {
+            let hint = match key.as_str() {
                 "tools" => continue,
                 _ if known(MISPLACED) => "did you mean `policy`?".to_owned(),
                 _ if known(POLICY) || known(RULES) => format!("write it as `\"policy\": {{\"{key}\": …}}`"),
                 _ => continue,
             };
             self.inside(Step::Key(key.clone()), |this| {
-                this.wrong(format!("`{key}` has no meaning here; {mend}"));
+                this.wrong(format!("`{key}` has no meaning here; {hint}"));
             });
         }
     }
 
-    /// Which of its tools there are, and how they may be called. Other clients' lists count as well: what is kept from
-    /// programs there is kept from them here.
+    /// Which of its tools there are, and how they may be called. Other clients' lists count as well: what is
+    /// kept from programs there is kept from them here.
     fn policy(&mut self, fields: &Fields) -> ServerPolicy {
         let mut policy = self.field(fields, "policy", Reading::own_policy).unwrap_or_default();
         for key in ALLOWING {

@@ -1,4 +1,5 @@
-//! The text of a tools file, JSON or TOML, to values; and from a path in the values back to a place in the text.
+//! The text of a tools file, JSON or TOML, to values; and from a path in the values back to a place in the
+//! text.
 //!
 //! Places are looked up only when something is wrong, so values carry none.
 

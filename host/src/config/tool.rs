@@ -131,8 +131,8 @@ impl Reading {
         })
     }
 
-    /// The file of a program: relative to the tools file where it has a slash, else from the search path. That there is
-    /// none is in the way only of programs that call it.
+    /// The file of a program: relative to the tools file where it has a slash, else from the search path.
+    /// That there is none is in the way only of programs that call it.
     fn program(&mut self, name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
         let own = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.into());
         let found = if name.contains(std::path::is_separator) {
@@ -203,7 +203,7 @@ impl Reading {
     }
 }
 
-/// What the tools file says of a server's tool where the server stands.
+/// The rules that a server's own entry gives for a tool.
 fn around(target: &Data, tools: &Tools) -> Rules {
     let Data::Text(target) = target else { return Rules::default() };
     let known = server_and_tool(target).and_then(|(server, tool)| Some((tools.server_policy(server)?, tool)));

@@ -1,7 +1,7 @@
 //! JSON to values, strictly: RFC 8259 and no more, no key twice, every number exact.
 //!
-//! A loop over a pull parser; bounds on size, depth and count are kept while reading, so hostile text costs no more
-//! than its bounds. It reads one value from bytes that are already there and meets no file.
+//! A loop over a pull parser; bounds on size, depth and count are kept while reading, so hostile text costs
+//! no more than its bounds. It reads one value from bytes that are already there and meets no file.
 
 use super::Data;
 use ilo_spec::limits;
@@ -244,7 +244,7 @@ enum Placed {
     Last(Data),
 }
 
-/// A name that stands twice among the fields.
+/// A duplicate name among the fields.
 fn repeated(fields: &[(String, Data)]) -> Option<&str> {
     let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
@@ -345,7 +345,8 @@ mod tests {
         assert_eq!(read(b"1234", &Bounds { bytes: 3, ..bounds }).unwrap_err().kind, ReadErrorKind::Bytes(3));
     }
 
-    /// Whatever is read is written so that it is read as the same; whatever is not gives an error inside the text.
+    /// Whatever is read is written so that it is read as the same; whatever is not gives an error inside the
+    /// text.
     #[test]
     fn changed_text_is_refused_or_means_what_it_says() {
         let text = br#"{"a":[1,-0,2.5e3,"x\u00e9\n",true,null],"b":{"c":{},"":[[]]}}"#;

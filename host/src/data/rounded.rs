@@ -1,7 +1,7 @@
 //! Numbers of JSON that another library has read, and may have rounded.
 //!
-//! Of an integer beyond 64 bits only the nearest double is left, and a double that large may have been one. It is taken for
-//! one: a number that is another in silence is worse than one that is refused.
+//! Of an integer beyond 64 bits only the nearest double is left, and a double that large may have been one.
+//! It is taken for one: a number that is another in silence is worse than one that is refused.
 
 use serde_json::Value;
 

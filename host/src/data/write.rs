@@ -1,6 +1,7 @@
 //! Values to JSON, and to anything else that takes a value piece by piece.
 //!
-//! One loop walks the tree; the JSON writer is one of those who listen. Numbers are written by the one writer in `spec`.
+//! One loop walks the tree; the JSON writer is one of those who listen. Numbers are written by the one writer
+//! in `spec`.
 
 use super::Data;
 use ilo_spec::number;
@@ -106,7 +107,7 @@ struct Json {
 }
 
 impl Json {
-    /// What stands before an item, a key, or the value after a key.
+    /// The separator before an item, a key, or the value after a key.
     fn separate(&mut self) {
         if std::mem::take(&mut self.after_key) {
             return;

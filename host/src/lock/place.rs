@@ -1,7 +1,8 @@
 //! Where a lock is kept: a file that is read whole, and written whole or not at all.
 //!
-//! Several processes may write it at once: each takes its turn from reading to writing. What they wait for is a lock of
-//! the system's on the folder, so that nothing is left beside the file, nor by a process that was ended.
+//! Several processes may write it at once: each takes its turn from reading to writing. What they wait for is
+//! a lock of the system's on the folder, so that nothing is left beside the file, nor by a process that was
+//! ended.
 
 use crate::file;
 use crate::problem::Problem;
@@ -73,7 +74,7 @@ impl Place {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // A folder that is not there is told where the file is written.
+        // A missing folder is reported where the file is written.
         let Ok(folder) = File::open(folder) else { return Ok(Turn { _folder: None }) };
         loop {
             match folder.try_lock() {

@@ -1,7 +1,7 @@
 //! A server's answer as a value of the language.
 //!
-//! Structured content is taken as it is; text is a text; anything binary becomes a record of its type and size. A server
-//! that flags its structured content as a wrapper of one plain value has it unwrapped.
+//! Structured content is taken as it is; text is a text; anything binary becomes a record of its type and
+//! size. A server that flags its structured content as a wrapper of one plain value has it unwrapped.
 
 use crate::data::Data;
 use crate::data::read::{Bounds, ReadErrorKind, read as read_json};
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The flag of a wrapper, in the tool's output schema or in the answer.
 const WRAPPED: &str = "x-fastmcp-wrap-result";
 
-/// Reads an answer as it stands in a message, of a tool without a schema, with its bytes.
+/// Reads an answer as the message holds it, of a tool without a schema, with its bytes.
 ///
 /// # Errors
 /// The tool's failure, the limit that the answer passes, or what is no answer.
@@ -161,7 +161,7 @@ fn named(kind: &str, uri: Option<&str>, mime_type: Option<&str>) -> Vec<(String,
     fields
 }
 
-/// What stands for bytes: what they are and how many, and themselves where they are wanted.
+/// The value for binary content: its type and size, and the bytes themselves where they are wanted.
 fn binary(mut fields: Vec<(String, Data)>, base64: &str, wanted: bool) -> Result<Data, Failure> {
     let digits = base64.trim_end_matches('=').len();
     let size = i64::try_from(digits / 4 * 3 + digits % 4 * 3 / 4).unwrap_or(i64::MAX);

@@ -3,6 +3,7 @@
 use super::Started;
 use super::link::{self, Link, ServerTool};
 use super::server::Server;
+use super::watcher::Watcher;
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::problem::{Problem, shortened};
@@ -24,7 +25,7 @@ const CLOSING: Duration = Duration::from_secs(8);
 #[derive(Debug)]
 pub(crate) struct Connections {
     runtime: Option<Runtime>,
-    services: Vec<RunningService<RoleClient, link::Watcher>>,
+    services: Vec<RunningService<RoleClient, Watcher>>,
 }
 
 impl Connections {
@@ -41,7 +42,8 @@ impl Connections {
         Ok(Connections { runtime: Some(runtime), services: Vec::new() })
     }
 
-    /// Starts servers side by side and lists their tools, as `mcp://server/tool`; what does not start is told.
+    /// Starts servers side by side and lists their tools, as `mcp://server/tool`, and reports those that do
+    /// not start.
     pub(crate) fn start(&mut self, servers: Vec<Server>) -> (Vec<Started>, Vec<Problem>) {
         let Some(runtime) = &self.runtime else { return Default::default() };
         let count = servers.len();
@@ -76,8 +78,8 @@ impl Connections {
 }
 
 impl Drop for Connections {
-    /// Closes every server. A thread does it, since a host may drop its tools on a runtime's own thread, where waiting
-    /// for another runtime is a panic.
+    /// Closes every server. A thread does it, since a host may drop its tools on a runtime's own thread,
+    /// where waiting for another runtime is a panic.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         let services = std::mem::take(&mut self.services);

@@ -1,7 +1,8 @@
-//! What stands before the protocol's library: a look at each message as it comes in, in bounded memory.
+//! Checks each message in bounded memory before the protocol's library reads it.
 //!
-//! The library drops a message that is too long or too deep, and reads an integer that is too large as a double; a call
-//! would wait for its answer in vain, or get another number. Here such an answer becomes an error answer to the same call.
+//! The library drops a message that is too long or too deep, and reads an integer that is too large as a
+//! double; a call would wait for its answer in vain, or get another number. Here such an answer becomes an
+//! error answer to the same call.
 
 use crate::data::rounded::perhaps_rounded;
 use crate::tool::Failure;
@@ -13,7 +14,8 @@ use serde_json::Value;
 pub(super) const MESSAGE: usize = 16 << 20;
 /// Lists and records within each other in one message: the library's JSON reader takes no more.
 const DEPTH: usize = 127;
-/// What of these a message has around the value of an answer: itself, its result, and the name of the content.
+/// What of these a message has around the value of an answer: itself, its result, and the name of the
+/// content.
 const AROUND: usize = 2;
 /// Bytes that are kept of a name or number: no name that is looked for and no integer of 64 bits is longer.
 const KEPT: usize = 64;
@@ -72,7 +74,7 @@ enum Verdict {
     Instead(String),
 }
 
-/// Where in a message a byte stands.
+/// Where in a message a byte is.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Place {
     #[default]

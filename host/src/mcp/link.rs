@@ -1,29 +1,28 @@
 //! One server: opening it, listing its tools within bounds, and calling one.
 //!
-//! A tool is pinned by its definition: where a server says that its tools have changed, they are listed again, and a tool
-//! whose definition is another one gets no call. A call is sent once; what became of one whose answer is missing is not
-//! known, and it is never sent again.
+//! A tool is pinned by its definition: where a server says that its tools have changed, they are listed
+//! again, and a tool whose definition is another one gets no call. A call is sent once; what became of one
+//! whose answer is missing is not known, and it is never sent again.
 
 use super::answer;
 use super::guard;
+use super::reason::{first_cause, short, why};
 use super::server::Server;
 use super::stderr::Tail;
-use super::transport;
+use super::transport::{self, StreamError};
+use super::watcher::Watcher;
 use crate::data::Data;
 use crate::interrupt::Interrupt;
-use crate::problem::shortened;
 use crate::tool::{Failure, Provider, Request};
 use ilo_spec::error::Code;
+use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ErrorCode, Implementation,
-    JsonObject, PaginatedRequestParams, Tool as Listed,
+    CallToolRequestParams, CallToolResponse, ErrorCode, JsonObject, PaginatedRequestParams, Tool as Listed,
 };
-use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
+use rmcp::service::{Peer, RunningService, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use rmcp::{ClientHandler, RoleClient};
 use std::future::Future;
-use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -34,28 +33,6 @@ use tokio::runtime::Handle;
 const TOOLS: usize = 10_000;
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
-
-/// What is said of a program that went away.
-const ENDED: &str = "ended before it answered";
-
-/// What a server may ask of us: nothing. It may say that its tools have changed.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Watcher {
-    changed: Arc<AtomicBool>,
-}
-
-impl ClientHandler for Watcher {
-    fn get_info(&self) -> ClientConfig {
-        let name = Implementation::new("ilo-vm", env!("CARGO_PKG_VERSION"));
-        let mut config = ClientConfig::new(ClientCapabilities::default(), name);
-        config.protocol_version = transport::LEGACY;
-        config
-    }
-
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Release);
-    }
-}
 
 /// A server that is open, with what it offers.
 pub(super) struct Opened {
@@ -103,34 +80,6 @@ pub(super) async fn open(server: Server, runtime: Handle) -> Result<Opened, Refu
     let peer = service.peer().clone();
     let link = Arc::new(Link { server: server.name, peer, runtime, changed, errors });
     Ok(Opened { link, service, listed })
-}
-
-/// Why a server could not be opened, in few words.
-pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => cannot_open(fallback),
-        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
-        ClientInitializeError::JsonRpcError(error) => format!("refused to start: {}", short(&error.message)),
-        ClientInitializeError::TransportError { error, .. } => {
-            let cause = first_cause(&*error.error);
-            let broken = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
-            if broken {
-                ENDED.to_owned()
-            } else {
-                format!("could not be reached: {}", short(&cause.to_string()))
-            }
-        }
-        other => format!("could not be opened: {}", short(&other.to_string())),
-    }
-}
-
-/// The innermost reason of an error, which says what happened; those around it say who was told.
-fn first_cause<'e>(error: &'e (dyn std::error::Error + 'static)) -> &'e (dyn std::error::Error + 'static) {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause
 }
 
 /// Every tool of a server, page by page.
@@ -216,7 +165,7 @@ impl Link {
 
     /// What went wrong over HTTP, where the server may well be there still.
     fn over_http(&self, error: &DynamicTransportError) -> Option<Failure> {
-        let transport::StreamError::Http(error) = error.error.downcast_ref()? else { return None };
+        let StreamError::Http(error) = error.error.downcast_ref()? else { return None };
         if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
             let message = format!("the tool's answer has more than {max_size} bytes");
             return Some(Failure::Limit(Code::FaultTooLarge, message));
@@ -235,20 +184,6 @@ impl Link {
             error => Failure::text(why(error)),
         }
     }
-}
-
-/// Why a request failed, in the server's words where it has some.
-fn why(error: &ServiceError) -> String {
-    match error {
-        ServiceError::McpError(error) => short(&error.message),
-        ServiceError::TransportClosed => "the server has ended".to_owned(),
-        other => short(&other.to_string()),
-    }
-}
-
-/// What a server says may be long.
-fn short(text: &str) -> String {
-    shortened(text, 2_000)
 }
 
 /// A tool of a server.

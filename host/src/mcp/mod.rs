@@ -1,8 +1,9 @@
 //! Tools of MCP servers: starting the servers, listing what they offer, calling it.
 //!
-//! Servers live on a runtime of their own with one thread; calls come from any thread and wait for it. Nothing here knows
-//! the tools file: it is given [`server::Server`]s and gives back tools. What a server says of its own tools beyond their
-//! schemas (hints that one is harmless, say) is not believed. Without the feature `mcp` no server is started.
+//! Servers live on a runtime of their own with one thread; calls come from any thread and wait for it.
+//! Nothing here knows the tools file: it is given [`server::Server`]s and gives back tools. What a server
+//! says of its own tools beyond their schemas (hints that one is harmless, say) is not believed. Without the
+//! feature `mcp` no server is started.
 
 #[cfg(not(feature = "mcp"))]
 mod absent;
@@ -16,11 +17,15 @@ mod connect;
 mod guard;
 #[cfg(feature = "mcp")]
 mod link;
+#[cfg(feature = "mcp")]
+mod reason;
 pub(crate) mod server;
 #[cfg(feature = "mcp")]
 mod stderr;
 #[cfg(feature = "mcp")]
 mod transport;
+#[cfg(feature = "mcp")]
+mod watcher;
 #[cfg(feature = "mcp")]
 mod web;
 

@@ -49,6 +49,6 @@ pub(crate) enum Way {
         /// What is sent with each request.
         headers: Vec<(String, String)>,
     },
-    /// Not as the file stands: what it lacks is known.
+    /// It cannot be reached; `lacks` says why.
     None,
 }

@@ -11,8 +11,8 @@ use tokio::process::ChildStderr;
 /// How long is waited for the last words of a server that went away.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Lines that are shown of what it said last, as far as they are no longer than so many bytes together: a trace of calls
-/// with the error above it.
+/// Lines that are shown of what it said last, as far as they are no longer than so many bytes together: a
+/// trace of calls with the error above it.
 const LINES: usize = 10;
 const SHOWN: usize = 1_000;
 

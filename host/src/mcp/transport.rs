@@ -1,14 +1,15 @@
-//! The two ways to a server: a program's standard streams, and streamable HTTP. Behind one type, so that the client of the
-//! protocol's library is compiled once.
+//! The two ways to a server: a program's standard streams, and streamable HTTP. Behind one type, so that the
+//! client of the protocol's library is compiled once.
 //!
-//! A program gets the closed environment of every tool, a process group of its own, and its standard error is read and
-//! only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
+//! A program gets the closed environment of every tool, a process group of its own, and its standard error is
+//! read and only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
 
 use super::child::Child;
 use super::guard::MESSAGE;
-use super::link::{Watcher, cannot_open};
+use super::reason::cannot_open;
 use super::server::{Server, Way};
 use super::stderr::Tail;
+use super::watcher::{LEGACY, Watcher};
 use super::web::Client;
 use crate::command::closed;
 use crate::tool::mark;
@@ -27,14 +28,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// The protocol that servers speak which know no `server/discover`.
-pub(super) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
-
 type Service = RunningService<RoleClient, Watcher>;
 
-/// Opens a server in its way. Newer servers answer `server/discover`, and most others say that they do not know it; one
-/// that says neither is opened again in the manner of old. One that says it too late for the library, which asks in the
-/// manner of old meanwhile and takes that for an answer to this, is opened again with the time that the file gives it.
+/// Opens a server in its way. Newer servers answer `server/discover`, and most others say that they do not
+/// know it; one that says neither is opened again in the manner of old. One that says it too late for the
+/// library, which asks in the manner of old meanwhile and takes that for an answer to this, is opened again
+/// with the time that the file gives it.
 pub(super) async fn open(server: &Server, watcher: Watcher, errors: &Tail) -> Result<Service, String> {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let newer = ClientLifecycleMode::Auto {
@@ -205,7 +204,7 @@ fn http(url: &str, headers: &[(String, String)]) -> Result<StreamableHttpClientT
         let name: http::HeaderName = name.parse().map_err(|_| bad.clone())?;
         named.insert(name, value.parse().map_err(|_| bad)?);
     }
-    // An event that is somewhat too long is to be seen, so that who waits for it is told.
+    // An event that is somewhat too long still comes through, so that its call fails instead of waiting.
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(named)
         .max_sse_event_size(2 * MESSAGE);

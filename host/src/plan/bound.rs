@@ -1,7 +1,7 @@
 //! How often something happens at most: a sum of products of list lengths.
 //!
-//! A bound only ever grows coarser: where branches meet, the larger coefficient of each product counts, and a sum with
-//! too many products is given up.
+//! A bound only ever grows coarser: where branches meet, the larger coefficient of each product counts, and a
+//! sum with too many products is given up.
 
 use std::collections::BTreeMap;
 use std::fmt;

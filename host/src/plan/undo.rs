@@ -1,8 +1,8 @@
 //! Which rollbacks can still run once a call has succeeded.
 //!
-//! That is a matter of paths: a rollback counts where code leads to it from behind the call, round a loop or out of one,
-//! through the functions that are called and those that called. What a rollback undoes no bytecode says, so its tool is
-//! named.
+//! That is a matter of paths: a rollback counts where code leads to it from behind the call, round a loop or
+//! out of one, through the functions that are called and those that called. What a rollback undoes no
+//! bytecode says, so its tool is named.
 
 use super::names::{jumps, op};
 use super::{Cost, Planner};

@@ -1,10 +1,12 @@
-//! Calls of read-only tools side by side: those that a run will come to are started while it waits for another.
+//! Calls of read-only tools side by side: those that a run will come to are started while it waits for
+//! another.
 //!
-//! A scout (`ilo_vm::Scout`) goes ahead of the run and tells the calls that will follow. The run itself stays strictly in
-//! order: it makes each call when it comes to it, and takes the answer of one that was started where tool and arguments
-//! are the same. Where what follows takes answers of others (the orders of each customer, say), the scout goes once more with
-//! those that are there by then, also while the run waits. Any other call, one that may change something first of all, drops what was started and not yet taken, so
-//! that nothing read before a change is taken after it.
+//! A scout (`ilo_vm::Scout`) goes ahead of the run and tells the calls that will follow. The run itself stays
+//! strictly in order: it makes each call when it comes to it, and takes the answer of one that was started
+//! where tool and arguments are the same. Where what follows takes answers of others (the orders of each
+//! customer, say), the scout goes once more with those that are there by then, also while the run waits. Any
+//! other call, one that may change something first of all, drops what was started and not yet taken, so that
+//! nothing read before a change is taken after it.
 
 use super::slots::Slot;
 use super::{CallSlots, Observer, data_of};
@@ -20,10 +22,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
-/// Calls looked ahead for each that may be under way: some of those found have arguments that are not known yet.
+/// Calls looked ahead for each that may be under way: some of those found have arguments that are not known
+/// yet.
 const LOOKED: usize = 4;
-/// Answers that are kept or awaited for each call that may be under way: what follows from those that are there is started
-/// before the run takes them.
+/// Answers that are kept or awaited for each call that may be under way: what follows from those that are
+/// there is started before the run takes them.
 const KEPT: usize = 2;
 /// The most calls that pass without a look ahead after looks that found nothing.
 const PASSED: u32 = 64;
@@ -58,7 +61,7 @@ pub(super) struct Ahead<'s, 'e> {
     until: Instant,
     slots: CallSlots,
     scout: Option<Scout>,
-    /// Whether the scout stands behind the last of the calls that are expected and can go on.
+    /// Whether the scout is past the last of the calls that are expected and can go on.
     going: bool,
     expected: VecDeque<Expected<'s>>,
     bell: Arc<Bell>,
@@ -118,7 +121,7 @@ impl Drop for Ending {
     }
 }
 
-/// A call that was started. Dropped, it is told that nobody wants its answer.
+/// A call that was started. Dropping it cancels the call.
 struct Work<'s> {
     interrupt: Interrupt,
     /// Taken while it is under way, but for the one that the run waits for.
@@ -197,7 +200,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
             own.settle();
         }
         self.look(run, own.as_ref(), observer);
-        // What answers of others decide can be started while this one is under way, by a thread that does not wait for it.
+        // What answers of others decide can be started while this one is under way, by a thread that does not
+        // wait for it.
         let own = own.or_else(|| if self.lacks() { self.spawn(tool, arguments.clone(), None) } else { None });
         match own {
             Some(own) => self.wait(own, run, observer),
@@ -237,7 +241,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
         learnt
     }
 
-    /// What was started of a call. Those expected before it will not come; where it was not expected, none will.
+    /// What was started of a call. Those expected before it will not come; where it was not expected, none
+    /// will.
     fn take(&mut self, tool: &str, arguments: &str, observer: &mut dyn Observer) -> Option<Work<'s>> {
         let Some(place) = self.expected.iter().position(|call| call.is(tool, arguments)) else {
             self.forget(observer);
@@ -290,8 +295,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
             && self.slots.has_room()
     }
 
-    /// The next call that the scout finds, where it is of a tool that may be called before its turn. It goes on with the answer
-    /// of the call before that place, where that is there.
+    /// The next call that the scout finds, where it is of a tool that may be called before its turn. It goes
+    /// on with the answer of the call before that place, where that is there.
     fn next(&mut self, place: usize, own: Option<&Work<'s>>) -> Option<Expected<'s>> {
         let before = match place.checked_sub(1) {
             Some(before) => self.expected.get(before).and_then(|call| call.work.as_ref()),
@@ -315,7 +320,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
         Some(Expected { tool: ahead.tool().to_owned(), arguments, work: None })
     }
 
-    /// Takes a call in at its place among those that are expected, and starts it unless it was; whether it did.
+    /// Takes a call in at its place among those that are expected, and starts it unless it was; whether it
+    /// did.
     fn expect(&mut self, place: usize, mut next: Expected<'s>, observer: &mut dyn Observer) -> bool {
         if let Some(known) = self.expected.get_mut(place) {
             let same = known.tool == next.tool && (known.work.is_none() || known.arguments == next.arguments);

@@ -4,8 +4,8 @@ use ilo_spec::limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How many calls of read-only tools may be under way at once: the one that a run waits for, and those that were started
-/// ahead of it. Clones share the number; with 1 every run makes its calls one at a time.
+/// How many calls of read-only tools may be under way at once: the one that a run waits for, and those that
+/// were started ahead of it. Clones share the number; with 1 every run makes its calls one at a time.
 #[derive(Clone, Debug)]
 pub struct CallSlots {
     most: usize,

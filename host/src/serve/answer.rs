@@ -43,7 +43,7 @@ pub(super) struct Source {
 }
 
 impl Work {
-    /// Understands a call; `None` where no such tool is offered.
+    /// Reads a call; `None` where no such tool is offered.
     pub(super) fn of(service: &Service, call: CallToolRequestParams) -> Result<Option<Work>, ErrorData> {
         let mut given = Given(call.arguments.unwrap_or_default());
         let work = match call.name.as_ref() {

@@ -1,8 +1,9 @@
-//! Asking the person at the other end, through the client: a run waits on its thread while its question is put by
-//! whoever drives the call.
+//! Asking the person at the other end, through the client: a run waits on its thread while its question is
+//! put by whoever drives the call.
 //!
-//! Clients of the older protocol are sent a request of their own (elicitation). In the newer one a server sends none: the
-//! call is answered by the question, and made again with its answer, which the run has waited for meanwhile.
+//! Clients of the older protocol are sent a request of their own (elicitation). In the newer one a server
+//! sends none: the call is answered by the question, and made again with its answer, which the run has waited
+//! for meanwhile.
 
 use crate::interrupt::Interrupt;
 use crate::tools::consent::{Ask, Consent, Question};

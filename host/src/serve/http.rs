@@ -1,7 +1,8 @@
 //! Streamable HTTP: where the server listens, and whom it lets in.
 //!
-//! It listens on loopback unless an address says otherwise. A request from a page of a browser (one with an `Origin`) is
-//! let in only from loopback and origins that were allowed; with a token, only requests that bear it are.
+//! It listens on loopback unless an address says otherwise. A request from a page of a browser (one with an
+//! `Origin`) is let in only from loopback and origins that were allowed; with a token, only requests that
+//! bear it are.
 
 use super::sessions::Sessions;
 use super::{Service, Serving, Shared, listen};
@@ -41,7 +42,7 @@ pub struct Http {
     pub hosts: Vec<String>,
 }
 
-/// Serves clients until `until` is over; `ready` is told the address once it listens.
+/// Serves clients until `until` is over; `ready` gets the address once it listens.
 ///
 /// # Errors
 /// Where the address cannot be listened on without a token, or not at all.
@@ -120,8 +121,8 @@ async fn whole(request: Request, most: usize) -> Result<Request, Response> {
     }
 }
 
-/// Whether a request bears the token. Every byte is compared, so that how long it takes tells nothing of where they
-/// differ.
+/// Whether a request bears the token. Every byte is compared, so that how long it takes tells nothing of
+/// where they differ.
 fn bears(headers: &HeaderMap, token: &str) -> bool {
     let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Messages over two streams, a line each.
 //!
-//! The protocol's library passes in silence over a line that it cannot read, and who sent it waits. Here each is answered
-//! by an error, and the next line is read. So is a request beyond those that may wait for their answers: each is a task.
+//! The protocol's library passes in silence over a line that it cannot read, and who sent it waits. Here each
+//! is answered by an error, and the next line is read. So is a request beyond those that may wait for their
+//! answers: each is a task.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage};

@@ -1,8 +1,8 @@
 //! An MCP server: other agents' programs, checked and run over the tools that are configured here.
 //!
-//! It offers `run_program`, `check_program` and `find_tools`, each function that it was given as a tool of its own, and the
-//! cards of the notations as resources. Runs go side by side up to a number for all clients and one for each; a run that
-//! its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
+//! It offers `run_program`, `check_program` and `find_tools`, each function that it was given as a tool of
+//! its own, and the cards of the notations as resources. Runs go side by side up to a number for all clients
+//! and one for each; a run that its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
 
 mod answer;
 mod consent;
@@ -68,7 +68,8 @@ pub struct Service {
 const INPUTS: usize = 4 << 20;
 
 impl Service {
-    /// Bytes of one message. Written as JSON, a source with no control characters but line ends is twice as long at most.
+    /// Bytes of one message. Written as JSON, a source with no control characters but line ends is twice as
+    /// long at most.
     fn message(&self) -> usize {
         self.source.saturating_mul(2).saturating_add(INPUTS)
     }
@@ -194,8 +195,8 @@ impl ServerHandler for Session {
 }
 
 impl Session {
-    /// Starts the work on a thread that may wait, once there is room for another run; nothing where it is cancelled
-    /// before.
+    /// Starts the work on a thread that may wait, once there is room for another run; nothing where it is
+    /// cancelled before.
     async fn start(
         &self,
         work: answer::Work,
@@ -276,7 +277,7 @@ impl Progress {
     fn new(peer: Peer<RoleServer>, token: ProgressToken) -> Progress {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         tokio::spawn(async move {
-            // A client that went away is told nothing.
+            // A client that has gone gets no answer.
             while let Some(told) = receiver.recv().await {
                 drop(peer.notify_progress(told).await);
             }

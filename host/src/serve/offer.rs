@@ -9,7 +9,7 @@ use rmcp::model::{JsonObject, ReadResourceResult, Resource, ResourceContents, To
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a client is told on connecting.
+/// The instructions that a client gets on connecting.
 pub(super) const INSTRUCTIONS: &str = "Instead of calling tools one by one, write one program that calls them: find the \
 tools with `find_tools`, read the card of a notation (resources `ilo://card/…`), and give the program to `run_program`. It \
 is checked as a whole before anything runs, and every error says what to write instead; `check_program` only checks.";

@@ -1,7 +1,7 @@
 //! Tools by words: what a model asks for before it writes a program, so that it need not read every schema.
 //!
-//! Words of the name weigh more than those of the description. There is no index: a catalogue is small beside one
-//! answer of a model.
+//! Words of the name weigh more than those of the description. There is no index: a catalogue is small beside
+//! one answer of a model.
 
 use ilo_asm::catalog::{Catalog, Tool};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// How well a tool fits: for each word of the query, where it stands.
+/// How well a tool fits: each word of the query counts by where it is found.
 fn score(tool: &Tool, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
     let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();

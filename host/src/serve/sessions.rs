@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 const NAME: &str = "mcp-session-id";
 /// Sessions at a time: some tens of megabytes.
 const MOST: usize = 512;
-/// A session that was not used for so long, and that has no run, ends where another needs its room. Its client is told so
-/// at its next request, and begins a new one.
+/// A session that was not used for so long, and that has no run, ends where another needs its room. Its
+/// client is told so at its next request, and begins a new one.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long an answer that was given is kept, for a client whose connection broke and who asks for it again.
 const ANSWERED: Duration = Duration::from_secs(5);
@@ -64,7 +64,8 @@ impl Sessions {
         true
     }
 
-    /// Whether there is room for another session, made by ending the one that was used least lately where there is none.
+    /// Whether there is room for another session, made by ending the one that was used least lately where
+    /// there is none.
     pub(super) async fn has_room(&self) -> bool {
         let there = self.manager.sessions.read().await;
         if there.len() < self.most {

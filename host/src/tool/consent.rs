@@ -1,4 +1,5 @@
-//! Asking a person before a call: what is asked, and what came of it. Who asks, and where, is the host's business.
+//! Asking a person before a call: what is asked, and what came of it. Who asks, and where, is the host's
+//! business.
 
 use crate::data::Data;
 use crate::interrupt::Interrupt;
@@ -43,14 +44,15 @@ impl Question<'_> {
         visible(self.tool).replace('\n', "\\u000a")
     }
 
-    /// The arguments for people: all of them, a line each, with nothing in them that a screen would obey or hide.
+    /// The arguments for people: all of them, a line each, with nothing in them that a screen would obey or
+    /// hide.
     pub fn arguments_shown(&self) -> String {
         visible(&self.arguments.to_json_indented())
     }
 }
 
-/// A text in which every character that is obeyed, invisible or turns the direction of others is written as an escape.
-/// Line breaks stay: in JSON they stand between values only.
+/// A text in which every character that is obeyed, invisible or turns the direction of others is written as
+/// an escape. Line breaks stay: in JSON they stand between values only.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

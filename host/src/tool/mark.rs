@@ -1,9 +1,9 @@
 //! What programs that were started here leave running, found by a mark in their environment.
 //!
-//! A process group ends with its program, but what leaves the group (a daemon, `setsid`) is out of its reach. What a
-//! program starts inherits its environment, so on Linux, where a process's environment can be read, it is found by a
-//! variable in it: whatever bears the mark of a run is ended with the run. Who takes the variable out is not found, and
-//! elsewhere nothing is.
+//! A process group ends with its program, but what leaves the group (a daemon, `setsid`) is out of its reach.
+//! What a program starts inherits its environment, so on Linux, where a process's environment can be read, it
+//! is found by a variable in it: whatever bears the mark of a run is ended with the run. Who takes the
+//! variable out is not found, and elsewhere nothing is.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -53,7 +53,8 @@ impl Drop for Own {
     }
 }
 
-/// The mark of this process, with which all of its marks begin. No other process has it, also not one of the same number.
+/// The mark of this process, with which all of its marks begin. No other process has it, also not one of the
+/// same number.
 pub fn of_process() -> &'static str {
     static OWN: OnceLock<String> = OnceLock::new();
     OWN.get_or_init(|| {
@@ -109,7 +110,8 @@ mod linux {
             if !mark(pid).is_some_and(|mark| is_meant(&mark)) {
                 continue;
             }
-            // Another process may have the number by now: the handle is of one process, and that is looked at again.
+            // Another process may have the number by now: the handle is of one process, and that is looked at
+            // again.
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
             if mark(pid).is_some_and(|mark| is_meant(&mark)) {
                 found |= pidfd_send_signal(&process, Signal::KILL).is_ok();

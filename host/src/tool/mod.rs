@@ -1,6 +1,7 @@
 //! A tool: who answers its calls, how it may be called, and the limits that each call is held to.
 //!
-//! A host adds its own kind of tool through [`Provider`]. Nothing here knows where tools come from, or programs.
+//! A host adds its own kind of tool through [`Provider`]. Nothing here knows where tools come from, or
+//! programs.
 
 pub mod consent;
 pub mod mark;
@@ -68,8 +69,9 @@ pub trait Provider: Send + Sync {
     /// The tool's failure, or the limit that was met.
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
 
-    /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order. What is not
-    /// waited for any more is told so by the request's interrupt, and the run ends only when it has ended.
+    /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order.
+    /// What is not waited for any more is told so by the request's interrupt, and the run ends only when it
+    /// has ended.
     fn may_run_ahead(&self) -> bool {
         true
     }
@@ -205,8 +207,8 @@ impl Tool {
         }
     }
 
-    /// Calls it, once a person has said so where its policy wants that, and again where it fails and may be called again.
-    /// A tool without a provider has no answer.
+    /// Calls it, once a person has said so where its policy wants that, and again where it fails and may be
+    /// called again. A tool without a provider has no answer.
     pub(crate) fn call(
         &self,
         name: &str,
@@ -235,7 +237,8 @@ impl Tool {
         }
     }
 
-    /// Calls it once. What takes longer than its own time is a failure, unless the run's time is over as well.
+    /// Calls it once. What takes longer than its own time is a failure, unless the run's time is over as
+    /// well.
     fn call_once(
         &self,
         name: &str,

@@ -1,6 +1,6 @@
-//! How tools may be called, as the tools file says: which of a server's there are, and for each what it changes, whether
-//! a person is asked, how long it may take and whether a failed call is made again. Nothing of it is believed from a
-//! server.
+//! How tools may be called, as the tools file says: which of a server's there are, and for each what it
+//! changes, whether a person is asked, how long it may take and whether a failed call is made again. Nothing
+//! of it is believed from a server.
 
 use crate::interrupt::Interrupt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +8,8 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// Most times that a failed call is made again: with the pauses that is half a minute, and what has not come back by
-/// then is not about to.
+/// Most times that a failed call is made again: with the pauses that is half a minute, and what has not come
+/// back by then is not about to.
 pub(crate) const RETRIES: u32 = 10;
 /// The pause before the first retry; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(100);
@@ -73,8 +73,8 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// These rules, and what they leave open as those around them say. Retries around them are for the tools that are
-    /// idempotent, and asking is for those that change something.
+    /// These rules, and what they leave open as those around them say. Retries around them are for the tools
+    /// that are idempotent, and asking is for those that change something.
     pub(crate) fn within(&self, around: &Rules) -> Rules {
         let read_only = self.read_only.or(around.read_only);
         let idempotent = self.idempotent.or(around.idempotent);

@@ -47,7 +47,8 @@ impl Tools {
         }
     }
 
-    /// The signatures of the tools, which programs are checked against, and what each name in a program leads to.
+    /// The signatures of the tools, which programs are checked against, and what each name in a program leads
+    /// to.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
@@ -70,8 +71,8 @@ impl Tools {
         }
     }
 
-    /// Whether calling the tool of this name changes nothing, as the tools file or the host says; a server is not
-    /// believed. A name that leads nowhere is taken to change something.
+    /// Whether calling the tool of this name changes nothing, as the tools file or the host says; a server is
+    /// not believed. A name that leads nowhere is taken to change something.
     pub fn is_read_only(&self, name: &str) -> bool {
         self.get(name).is_some_and(|tool| tool.policy.read_only && !tool.policy.confirm)
     }
@@ -82,11 +83,12 @@ impl Tools {
         self.is_read_only(name) && self.get(name).is_some_and(steady)
     }
 
-    /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of the run.
+    /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of
+    /// the run.
     ///
-    /// A tool with `confirm` is called only once a person has said yes. A call that fails is made again where the tool
-    /// is idempotent and has retries left. A call that takes longer than its own time is a failure that the program can
-    /// handle. [`Failure::TimedOut`] remains where the run's time is over.
+    /// A tool with `confirm` is called only once a person has said yes. A call that fails is made again where
+    /// the tool is idempotent and has retries left. A call that takes longer than its own time is a failure
+    /// that the program can handle. [`Failure::TimedOut`] remains where the run's time is over.
     ///
     /// # Errors
     /// The tool's failure, or the limit that was met.

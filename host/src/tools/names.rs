@@ -6,14 +6,14 @@ use ilo_asm::catalog::{Lookup, server_and_tool};
 use ilo_spec::error::Code;
 
 impl Tools {
-    /// What is in the way of calling these tools: names that lead to nothing, tools that lack their program, and tools of
-    /// servers not started. The first hundred are told.
+    /// What is in the way of calling these tools: names that lead to nothing, tools that lack their program,
+    /// and tools of servers not started. The first hundred are told.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
         names.into_iter().flat_map(|name| self.problems_of(name)).take(MOST).collect()
     }
 
-    /// What any of the tools and servers lack to be called, such as a program or a variable of the environment. It is in
-    /// the way only of programs that call them.
+    /// What any of the tools and servers lack to be called, such as a program or a variable of the
+    /// environment. It is in the way only of programs that call them.
     pub fn lacking(&self) -> impl Iterator<Item = &Problem> {
         self.entries.values().flat_map(|tool| &tool.lacks).chain(self.servers.lacking())
     }

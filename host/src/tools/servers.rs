@@ -1,4 +1,5 @@
-//! The MCP servers of a tools file: which are named by a program's calls, and what starting them adds to the table.
+//! The MCP servers of a tools file: which are named by a program's calls, and what starting them adds to the
+//! table.
 
 use super::{Source, Tool, Tools};
 use crate::mcp::server::Server;
@@ -40,7 +41,7 @@ impl Servers {
         self.known.get(server).into_iter().flat_map(|server| &server.lacks)
     }
 
-    /// Starts servers; what does not start is told.
+    /// Starts servers, and reports those that do not start.
     fn start(&mut self, names: &BTreeSet<String>) -> (Vec<Started>, Vec<Problem>) {
         let (able, lacking): (Vec<&Server>, Vec<&Server>) =
             names.iter().filter_map(|name| self.known.get(name)).partition(|server| server.lacks.is_empty());
@@ -62,7 +63,8 @@ impl Servers {
         (started, problems)
     }
 
-    /// Takes a server's tools as the file lets them be called; names that the file has and the server does not are told.
+    /// Takes a server's tools as the file lets them be called; names in the file that the server does not
+    /// have are reported.
     fn admit(&mut self, started: Started) -> (Vec<Tool>, Vec<Problem>) {
         let Started { server, mut tools } = started;
         let Some(Server { policy, .. }) = self.known.get(&server) else { return (tools, Vec::new()) };
@@ -108,11 +110,13 @@ impl Tools {
         self.servers.known.get(server).map(|server| &server.policy)
     }
 
-    /// Starts the servers that these names lead to, side by side, and takes their tools into the table. What runs already
-    /// is not started again; a name that leads to no server starts none. Where one does not start, the others do.
+    /// Starts the servers that these names lead to, side by side, and takes their tools into the table. What
+    /// runs already is not started again; a name that leads to no server starts none. Where one does not
+    /// start, the others do.
     ///
     /// # Errors
-    /// Each server that did not start or did not list its tools in time, and each entry whose server lacks its tool.
+    /// Each server that did not start or did not list its tools in time, and each entry whose server lacks
+    /// its tool.
     pub fn connect<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Vec<Problem>> {
         let mut needed = BTreeSet::new();
         for name in names {
@@ -130,7 +134,8 @@ impl Tools {
         self.connect_to(&all)
     }
 
-    /// The servers that could answer for a name: that of its `mcp://`, or for a bare name that nothing else has, all.
+    /// The servers that could answer for a name: that of its `mcp://`, or for a bare name that nothing else
+    /// has, all.
     fn add_needed(&self, name: &str, needed: &mut BTreeSet<String>) {
         let add = |target: &str, needed: &mut BTreeSet<String>| {
             needed.extend(server_and_tool(target).map(|(server, _)| server.to_owned()));
@@ -170,7 +175,8 @@ impl Tools {
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
-    /// Gives the short names of these servers' tools their provider and, where the file gives none, their schemas.
+    /// Gives the short names of these servers' tools their provider and, where the file gives none, their
+    /// schemas.
     fn fill_entries(&mut self, servers: &BTreeSet<String>, offered: &BTreeMap<String, Tool>) -> Vec<Problem> {
         let mut problems = Vec::new();
         for entry in self.entries.values_mut() {

@@ -1,7 +1,7 @@
 //! An MCP server over standard streams that misbehaves on demand.
 //!
-//! It offers the tool `echo`, which gives back its argument `text`; the scenario says what goes wrong, `none` nothing. It
-//! speaks the protocol by hand, so that it can break it.
+//! It offers the tool `echo`, which gives back its argument `text`; the scenario says what goes wrong, `none`
+//! nothing. It speaks the protocol by hand, so that it can break it.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write, stdin, stdout};

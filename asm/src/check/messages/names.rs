@@ -21,8 +21,8 @@ pub(in crate::check) fn duplicate_function(name: Name<'_>, first: Span) -> Diagn
         .help("rename one of them")
 }
 
-/// No tool or function of that name: `plain` is the name as the message gives it, `few` are all tools where they are
-/// few enough to be listed.
+/// No tool or function of that name: `plain` is the name as the message gives it, `few` are all tools where
+/// they are few enough to be listed.
 pub(in crate::check) fn unknown_tool(
     name: Name<'_>,
     plain: &str,
@@ -149,7 +149,8 @@ pub(in crate::check) fn unknown_field<'n>(
     diagnostic.help(format!("where it may be there all the same, ask with {has} first"))
 }
 
-/// Functions that call each other: `way` are their names from the first to the one whose call closes the circle.
+/// Functions that call each other: `way` are their names from the first to the one whose call closes the
+/// circle.
 pub(in crate::check) fn circular_call<'n>(
     way: impl ExactSizeIterator<Item = &'n str>,
     span: Span,

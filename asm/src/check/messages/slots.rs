@@ -230,8 +230,8 @@ pub(in crate::check) fn too_many(function: &Function<'_>) -> Diagnostic {
         .help(format!("bind the same {slots} again, or move a part into a function of its own"))
 }
 
-/// A call in a branch that counts as a rollback, though nothing marks it as one; `before` is the text before the call
-/// in its statement.
+/// A call in a branch that counts as a rollback, though nothing marks it as one; `before` is the text before
+/// the call in its statement.
 pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span, before: Span) -> Diagnostic {
     let terms = Terms::of(function.notation);
     let follows = terms.choose("RET_ERR follows", "a returned failure follows");

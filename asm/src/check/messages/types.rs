@@ -135,8 +135,8 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
         .related(output.span, "the type is given here")
 }
 
-/// An argument of a type that the parameter does not take; `declared` is the place of the parameter's type, where the
-/// file declares it.
+/// An argument of a type that the parameter does not take; `declared` is the place of the parameter's type,
+/// where the file declares it.
 pub(in crate::check) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
@@ -153,8 +153,8 @@ pub(in crate::check) fn argument(
     }
 }
 
-/// A value that nothing uses. Only of integer-ID text: in documents a step has its value whether or not anything uses
-/// it, and their reader reports what is lost.
+/// A value that nothing uses. Only of integer-ID text: in documents a step has its value whether or not
+/// anything uses it, and their reader reports what is lost.
 pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Diagnostic {
     let warning = Diagnostic::new(Code::UnusedValue, value.span, "nothing takes this value")
         .expected("a value that is bound or returned", "a value that is computed and not used");
@@ -182,12 +182,8 @@ pub(in crate::check) fn never_equal(
 }
 
 /// A case that the matched value never equals.
-pub(in crate::check) fn never_met(
-    notation: Notation,
-    subject: Inferred,
-    case: &Case<'_>,
-    key: Inferred,
-) -> Diagnostic {
+pub(in crate::check) fn never_met(notation: Notation, subject: Inferred, case: &Case<'_>) -> Diagnostic {
+    let key = Inferred::from(case.key.ty());
     let message = format!("the matched value is {subject}, which this {key} never equals");
     let warning = Diagnostic::new(Code::NeverEqual, case.key_span, message)
         .expected(subject.to_string(), key.to_string());

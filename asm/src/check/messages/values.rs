@@ -76,8 +76,8 @@ pub(in crate::check) fn missing_return(function: &Function<'_>, reason: NoValue)
         .help(help)
 }
 
-/// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none: `right` belongs there, or where that is
-/// `None` it may be either. `span` is the statement's.
+/// RET in a result function, or `RET_OK` or `RET_ERR` in one that is none: `right` belongs there, or where
+/// that is `None` it may be either. `span` is the statement's.
 pub(in crate::check) fn wrong_return(
     function: &Function<'_>,
     span: Span,

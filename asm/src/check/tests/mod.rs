@@ -1,7 +1,8 @@
 //! The checker, by cases in the text files beside this one, and by shapes that are too large to write down.
 //!
-//! A case is `## what it shows`, a source, and what is found, each line behind `== `: a diagnostic with its place and
-//! message, below it what it points to and its mend; `facts f: …` for the calls of a function; `order: …`.
+//! A case is `## what it shows`, a source, and what is found, each line behind `== `: a diagnostic with its
+//! place and message, below it its related places and its fix; `facts f: …` for the calls of a function;
+//! `order: …`.
 
 use super::{CallFacts, Checked, check};
 use crate::ast::{File, Function, Name};
@@ -37,9 +38,9 @@ fn names_without_a_catalogue() {
     with(source, None, |_, _, diagnostics| assert_eq!(diagnostics.as_slice(), []));
 }
 
-/// Slots are numbered anew inside; a mend that names one has its number in the source.
+/// Slots are numbered anew inside; a fix that names one has its number in the source.
 #[test]
-fn a_mend_names_the_slot_as_the_source_does() {
+fn a_fix_names_the_slot_as_the_source_does() {
     let source = "; fn f(x: number) -> result number, text\n; Tools: 0=t\nLET 7 CALL 0 0\nIF GT REF 0 LIT 1 1 1\n  \
                   MATCH 7 2\n    ERR 8 1\n      RET_ERR REF 8\n    OK 9 1\n      RET REF 9\nRET LIT 1 1\n";
     with(source, None, |_, _, diagnostics| {
@@ -56,7 +57,7 @@ fn a_mend_names_the_slot_as_the_source_does() {
 
 /// What to do about a slot that a MATCH has taken apart is no other binding of it.
 #[test]
-fn what_a_match_has_taken_is_told_with_where_its_value_is() {
+fn a_read_after_a_match_gets_help_with_the_value() {
     let source = "; fn f() -> any\n; Tools: 0=t\nLET 3 CALL 0 0\nMATCH 3 2\n  ERR 4 1\n    RET LIT 1 0\n  OK 5 0\nRET REF 3\n";
     with(source, None, |_, _, diagnostics| {
         let [found] = diagnostics.as_slice() else { panic!("{:?}", diagnostics.as_slice()) };

@@ -1,4 +1,5 @@
-//! Flow against its definition: every path of a small random function is walked by itself, a loop none to two times.
+//! Flow against its definition: every path of a small random function is walked by itself, a loop none to two
+//! times.
 
 use super::with;
 use crate::ast::{

@@ -1,8 +1,8 @@
-//! The habits of ID text: rows that say what a token of another language means, and how it is written here.
+//! The habits of ID text: rows with the meaning of a token of another language, and how it is written here.
 //!
 //! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and the token,
-//! how reading goes on, what is said, and what is written instead where only one thing can be meant. Its example is
-//! beside it. A row is added without touching the parser, and without any of them the same programs are read.
+//! how reading goes on, the message, and what is written instead where only one thing can be meant. Its example is beside
+//! it. A row is added without touching the parser, and without any of them the same programs are read.
 
 pub(crate) mod references;
 pub(crate) mod rows;
@@ -43,7 +43,7 @@ impl Habits for TokenHabits {
     }
 }
 
-/// What a row says of a token.
+/// What a row makes of a token.
 fn found(row: &Row, site: &Site<'_>, bound: &rows::Bound<'_>) -> Found {
     let fill = |template: &str| fill(template, site, bound);
     Found {

@@ -75,7 +75,7 @@ pub(crate) fn find(text: &str, names: &mut dyn Names) -> Option<References> {
     }
     Some(References {
         message: format!("`{}` is text here, no value", shorten(first)),
-        help: "a text stands for itself; `CONCAT` joins a text and a value",
+        help: "a text is not filled in; `CONCAT` joins a text and a value",
         fix: sure.then(|| format!("{}{}", "CONCAT ".repeat(parts.len() - 1), parts.join(" "))),
     })
 }

@@ -103,7 +103,7 @@ pub(crate) enum Reads {
     Slot,
     /// With the token after.
     Absent,
-    /// With the next statement: the row only says what to write.
+    /// With the next statement: the row is only advice.
     Nothing,
 }
 
@@ -159,7 +159,7 @@ const fn advice(
 const PATH: &str = "`{text}` is a path of another language";
 const BY_NUMBERS: &str = "a field is read with FIELD, by numbers";
 const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:` gives it its number";
-const PREFIX: &str = "operators stand before their operands: `{new} REF 0 REF 1`";
+const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
 /// Every row. Of several for one token, the first counts.
 pub(crate) const ROWS: [Row; 20] = [
@@ -167,7 +167,7 @@ pub(crate) const ROWS: [Row; 20] = [
         at: &[At::Operand],
         pattern: Pattern::SlotName,
         reads: Reads::Slot,
-        message: "`{text}` stands where an operand belongs",
+        message: "`{text}` is a name, where an operand is expected",
         help: "`{name}` is slot {slot}: write `REF {slot}`",
         fix: Some("REF {slot}"),
         example: ("RET b", "RET REF 1"),
@@ -216,7 +216,7 @@ pub(crate) const ROWS: [Row; 20] = [
         &[At::End],
         Pattern::Operator,
         "",
-        "operators stand before their operands: `{new} {before} …`",
+        "an operator comes before its operands: `{new} {before} …`",
         "RET REF 1 + REF 1",
     ),
     advice(

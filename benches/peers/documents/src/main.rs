@@ -1,5 +1,5 @@
-//! Sources in the JSON and YAML notations, read into the values of `serde_json` and saphyr and no further: no positions, no
-//! check for keys given twice in JSON, no programs.
+//! Sources in the JSON and YAML notations, read into the values of `serde_json` and saphyr and no further: no
+//! positions, no check for keys given twice in JSON, no programs.
 
 #[path = "../../../src/notations.rs"]
 mod notations;

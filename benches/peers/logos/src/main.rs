@@ -1,4 +1,5 @@
-//! The tokens of integer-ID text, counted by logos and nothing else: no tables of words, no positions kept, no limits.
+//! The tokens of integer-ID text, counted by logos and nothing else: no tables of words, no positions kept,
+//! no limits.
 
 #[allow(dead_code, reason = "the file holds more sources than are counted")]
 #[path = "../../../src/source.rs"]

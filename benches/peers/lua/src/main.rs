@@ -1,8 +1,8 @@
-//! Lua 5.4, LuaJIT or Luau, whichever it was built with, behind the worker's protocol. `interpreter` as argument turns
-//! LuaJIT's compiler off.
+//! Lua 5.4, LuaJIT or Luau, whichever it was built with, behind the worker's protocol. `interpreter` as
+//! argument turns LuaJIT's compiler off.
 //!
-//! It goes through the C API itself: a safe layer would cost as much as the shorter programs. Every call is a protected
-//! one, as a host's must be. Arguments lie ready on the stack of a state that belongs to one item.
+//! It goes through the C API itself: a safe layer would cost as much as the shorter programs. Every call is a
+//! protected one, as a host's must be. Arguments lie ready on the stack of a state that belongs to one item.
 
 mod suspended;
 mod tools;

@@ -1,5 +1,5 @@
-//! The tools of notify as C functions: with result objects, and in Lua's own manner. With `SHOW` they tell what they were
-//! called with; the ones that are timed do not look.
+//! The tools of notify as C functions: with result objects, and in Lua's own manner. With `SHOW` they tell
+//! what they were called with; the ones that are timed do not look.
 
 use crate::State;
 use mlua_sys::{lua_State, lua_pushboolean};

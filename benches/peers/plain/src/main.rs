@@ -1,5 +1,6 @@
-//! The four programs as somebody would write them in Rust, over dynamic values in an arena: what remains when there is no
-//! bytecode to run. No fuel, no limits; values are checked and faults are values, as a host would want.
+//! The four programs as somebody would write them in Rust, over dynamic values in an arena: what remains when
+//! there is no bytecode to run. No fuel, no limits; values are checked and faults are values, as a host would
+//! want.
 
 use ilo_worker::Worker;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! Rhai behind the worker's protocol: compiled once, called by name, arguments shared so that a call copies no list.
+//! Rhai behind the worker's protocol: compiled once, called by name, arguments shared so that a call copies
+//! no list.
 
 use ilo_worker::Worker;
 use rhai::{AST, Array, CallFnOptions, Dynamic, Engine, FLOAT, Map, OptimizationLevel, Scope};

@@ -1,0 +1,108 @@
+//! From functions to a program one by one, so that a tree is still in the processor's cache when it is checked and lowered.
+//!
+//! It is for sources without any diagnostic whose calls go to functions before the caller. For any other the driver takes
+//! the whole tree, which has the diagnostics and an order. Both make the same program.
+
+use crate::ast::File;
+use crate::build::Options;
+use crate::diagnostic::Diagnostics;
+use crate::habits::tokens::TokenHabits;
+use crate::id::Source;
+use crate::{check, lower, print};
+use bumpalo::Bump;
+use ilo_spec::program::Program;
+
+/// Bytes of tree before the arena is reset: what stays near the processor, and what allocators keep at hand.
+const CHUNK: usize = 96 << 10;
+/// Bytes of tree that a byte of source rarely exceeds.
+const GROWTH: usize = 12;
+/// Where so few bytes of a chunk are left, the arena is reset before the next function.
+const LEFT: usize = CHUNK / 4;
+
+/// Builds a source; `None` where the whole tree is needed.
+pub(super) fn build(source: &Source<'_>, options: &Options<'_>) -> Option<Program> {
+    let functions = source.heads();
+    let file = File { functions: &functions };
+    let checks = check::Streaming::new(&file, options.catalog)?;
+    let mut program = lower::Stepwise::new(&file, !options.strip);
+    let mut printed = String::new();
+    let mut diagnostics = Diagnostics::default();
+    let mut arena = Bump::with_capacity(CHUNK.min(source.text().len().saturating_mul(GROWTH)));
+    let mut number = 0;
+    while number < functions.len() {
+        let mut reader = source.reader(&arena, &TokenHabits, &mut diagnostics, None);
+        let mut checker = checks.batch();
+        loop {
+            let function = &*arena.alloc(reader.read(number)?);
+            if !reader.is_silent() {
+                return None;
+            }
+            let facts = checker.check(number, function)?;
+            if !program.add(function, &facts) {
+                return None;
+            }
+            if !options.strip {
+                printed.push_str(if number == 0 { "" } else { "\n" });
+                printed.push_str(&print::id(&File { functions: core::slice::from_ref(function) }));
+            }
+            number += 1;
+            if number == functions.len() || arena.chunk_capacity() < LEFT {
+                break;
+            }
+        }
+        arena.reset();
+    }
+    let mut program = program.finish((!options.strip).then_some(source.text()))?;
+    if let Some(debug) = &mut program.debug {
+        debug.source = printed;
+    }
+    Some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{Opened, build_file, open};
+
+    const HEAD: &str = "; fn first(a: text) -> result text, text\n; Vars: 0=a 1=\"b \\u0041\"\n; Tools: 0=t\n\
+                        ; Fields: 0=\"a \\\"quoted\\\" name\" 1=x\nLET 1 CALL 0 1 1 LIT 0 \"tab\\t\"\nRET_OK FIELD 1 0\n";
+
+    /// Both ways make the same program, or this one leaves it to the whole tree.
+    fn check(source: &str, taken: bool) {
+        for strip in [true, false] {
+            let options = Options { strip, ..Options::default() };
+            let (arena, mut diagnostics) = (Bump::new(), Diagnostics::default());
+            let opened = open(source, &arena, &options, &mut diagnostics);
+            let Opened::Functions(functions) = &opened else { panic!("{source}") };
+            let silent = diagnostics.as_slice().is_empty();
+            let short = if silent { build(functions, &options) } else { None };
+            assert_eq!(short.is_some(), taken, "{source}");
+            if taken {
+                let file = opened.file(&arena, &mut diagnostics);
+                assert_eq!(short, build_file(source, &file, &options, &mut diagnostics), "{source}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_ways_make_the_same_program() {
+        let later = "; fn g(b: any) -> number\n; Tools: 0=first\n; Fields: 1=y\nIF HAS REF 0 1 1\n  RET LIT 1 1\nRET LIT 1 2.5\n";
+        check(HEAD, true);
+        check(&format!("{HEAD}\n{later}"), true);
+        let many: String = (0..2_000).map(|n| HEAD.replace("first", &format!("f{n}"))).collect();
+        assert!(many.len() > 2 * CHUNK, "more than one chunk");
+        check(&many, true);
+    }
+
+    #[test]
+    fn a_source_with_diagnostics_or_out_of_order_takes_the_whole_tree() {
+        let caller = "; fn main() -> any\n; Tools: 0=first\n; Fields: 0=a\nRET CALL 0 1 0 LIT 0 \"x\"\n";
+        check(&format!("{caller}\n{HEAD}"), false);
+        check(&format!("{HEAD}{HEAD}"), false);
+        check("; fn f() -> nil\n; Tools: 0=f\nLET 0 CALL 0 0\n", false);
+        check("; fn f() -> nil\nRET REF 7\n", false);
+        check("; fn f(a: String) -> nil\nRET LIT 2 nil\n", false);
+        check("LET 0 LIT 1 1\n; fn f() -> nil\nRET LIT 2 nil\n", false);
+        check("", false);
+    }
+}

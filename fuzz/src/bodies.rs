@@ -1,0 +1,149 @@
+//! The bodies for sources, generated programs and bytecode.
+
+use crate::differential::compare;
+use crate::drive::{Turns, run};
+use crate::generate;
+use bumpalo::Bump;
+use ilo_asm::build::{Options, build};
+use ilo_asm::diagnostic::{Diagnostics, fix};
+use ilo_asm::disasm;
+use ilo_asm::format::id_text as format_id;
+use ilo_asm::notation::Notation;
+use ilo_asm::source::Limits;
+use ilo_spec::encode::encode;
+use ilo_spec::program::Program;
+use ilo_spec::{decode, limits};
+
+/// Integer-ID text: formats it, then tests it as [`text`] does.
+///
+/// # Panics
+/// If two ways through the code disagree.
+pub fn id_text(data: &[u8]) {
+    if let Ok(source) = std::str::from_utf8(data) {
+        layout(source, &Options { from: Some(Notation::Id), ..Options::default() });
+        text(source, Notation::Id);
+    }
+}
+
+/// A program in the tool-calling notation.
+///
+/// # Panics
+/// If two ways through the code disagree.
+pub fn tool_calling(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::ToolCalling);
+}
+
+/// A program in the constrained notation.
+///
+/// # Panics
+/// If two ways through the code disagree.
+pub fn constrained(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Constrained);
+}
+
+/// A program in the workflow notation.
+///
+/// # Panics
+/// If two ways through the code disagree.
+pub fn workflow(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Workflow);
+}
+
+/// A program in the mcp notation.
+///
+/// # Panics
+/// If two ways through the code disagree.
+pub fn mcp(data: &[u8]) {
+    text(std::str::from_utf8(data).unwrap_or_default(), Notation::Mcp);
+}
+
+/// Compares a generated program with the oracle.
+///
+/// # Panics
+/// If they disagree.
+pub fn differential(data: &[u8]) {
+    let case = generate::case(data);
+    if let Err(what) = compare(&case) {
+        panic!("{what}\n{case}");
+    }
+}
+
+/// Runs the changed bytecode of a generated program: the first 8 bytes give places and values.
+///
+/// # Panics
+/// If a verified program does not end within its limits.
+pub fn mutated(data: &[u8]) {
+    let Some((changes, rest)) = data.split_first_chunk::<8>() else { return };
+    let options = Options { strip: true, ..Options::default() };
+    let (Some(program), _) = build(&generate::case(rest).source, &options) else { return };
+    let mut bytes = encode(&program);
+    for change in changes.chunks_exact(4) {
+        // Some changes leave a byte as it is, so that the unchanged program is a case too.
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+        bytes[at] = if change[2] < 128 { bytes[at].wrapping_add(change[2] % 8) } else { change[3] };
+    }
+    bytecode(&bytes);
+}
+
+/// Takes a source through everything: it is read, its fixes are applied, it is built, encoded, disassembled,
+/// drawn, printed as ID text, verified and run.
+fn text(source: &str, notation: Notation) {
+    let options = Options { from: Some(notation), ..Options::default() };
+    let (program, diagnostics) = build(source, &options);
+    let _ = fix::apply(source, diagnostics.as_slice());
+    let Some(program) = program else {
+        assert!(diagnostics.has_errors(), "a refused source has an error");
+        return;
+    };
+    let bare = Program { debug: None, ..program.clone() };
+    let bytes = encode(&program);
+    assert_eq!(decode::decode(&bytes).as_ref(), Ok(&program), "an encoded program is decoded to the same");
+    let again = program.debug.as_ref().map_or("", |debug| debug.source.as_str());
+    let (printed, problems) = build(again, &Options { strip: true, ..Options::default() });
+    assert!(
+        printed.as_ref() == Some(&bare),
+        "the source in the bytecode reads back to the same program: {:?}\n{again}",
+        problems.as_slice()
+    );
+    drawn(source, &options);
+    assert!(!disasm::disassemble(&program).is_empty());
+    match ilo_vm::Program::new(program) {
+        Ok(program) => run(&program, Turns::new(source.as_bytes())),
+        Err(error) => panic!("the assembler makes programs that are verified: {error}"),
+    }
+}
+
+/// Formatting a source keeps its meaning, and formatting it again changes nothing.
+fn layout(source: &str, options: &Options<'_>) {
+    let mut diagnostics = Diagnostics::default();
+    let Some(text) = format_id(source, &options.reading, &mut diagnostics) else { return };
+    let reading = Limits { source: limits::SOURCE, line: limits::SOURCE, ..options.reading };
+    let mut diagnostics = Diagnostics::default();
+    let again = format_id(&text, &reading, &mut diagnostics);
+    assert_eq!(again.as_deref(), Some(text.as_str()), "formatting again changes nothing");
+    let wide = Options { reading, strip: true, ..options.clone() };
+    let (before, _) = build(source, &wide);
+    let (after, _) = build(&text, &wide);
+    assert!(before == after, "formatting keeps the meaning");
+}
+
+fn drawn(source: &str, options: &Options<'_>) {
+    let arena = Bump::new();
+    let file = ilo_asm::build::read(source, &arena, options, &mut Diagnostics::default());
+    for (format, _) in ilo_graph::Format::ALL {
+        assert!(!ilo_graph::graph(&file, format).is_empty());
+    }
+}
+
+/// Bytecode is refused, or verified and run to its end.
+///
+/// # Panics
+/// If a verified program does not end within its limits.
+pub fn bytecode(data: &[u8]) {
+    if let Ok(program) = decode::decode(data) {
+        let _ = disasm::disassemble(&program);
+    }
+    if let Ok(program) = ilo_vm::Program::load(data) {
+        run(&program, Turns::new(data));
+    }
+}

@@ -1,0 +1,52 @@
+//! Why something went wrong with a server, in few words and no more than a person reads.
+
+use crate::problem::shortened;
+use rmcp::service::{ClientInitializeError, ServiceError};
+use std::io::{self, ErrorKind};
+
+/// What is said of a program that went away.
+const ENDED: &str = "ended before it answered";
+
+/// Why a server could not be opened, in few words.
+pub(super) fn cannot_open(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => cannot_open(fallback),
+        ClientInitializeError::ConnectionClosed(_) => ENDED.to_owned(),
+        ClientInitializeError::JsonRpcError(error) => format!("refused to start: {}", short(&error.message)),
+        ClientInitializeError::TransportError { error, .. } => {
+            let cause = first_cause(&*error.error);
+            let broken = cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
+            if broken {
+                ENDED.to_owned()
+            } else {
+                format!("could not be reached: {}", short(&cause.to_string()))
+            }
+        }
+        other => format!("could not be opened: {}", short(&other.to_string())),
+    }
+}
+
+/// The innermost reason of an error, which says what happened; those around it say who was told.
+pub(super) fn first_cause<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> &'e (dyn std::error::Error + 'static) {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause
+}
+
+/// Why a request failed, in the server's words where it has some.
+pub(super) fn why(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(error) => short(&error.message),
+        ServiceError::TransportClosed => "the server has ended".to_owned(),
+        other => short(&other.to_string()),
+    }
+}
+
+/// What a server says may be long.
+pub(super) fn short(text: &str) -> String {
+    shortened(text, 2_000)
+}

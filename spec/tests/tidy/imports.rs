@@ -1,0 +1,212 @@
+//! Which room of a crate imports which, re-exports followed to the room that defines what is used.
+//!
+//! A room is a file or folder directly below `src`. Not seen are methods and fields, which need types, and
+//! names that a macro puts together.
+
+use crate::modules::{Files, Modules, Path};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An import: which room imports which, and the first place where it does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Import {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    /// File below `src`, line, and the path as it is written.
+    pub(crate) place: (String, usize, String),
+}
+
+/// The rooms of a crate and the imports between them.
+pub(crate) struct Rooms {
+    pub(crate) rooms: BTreeSet<String>,
+    pub(crate) imports: Vec<Import>,
+}
+
+impl Rooms {
+    /// Reads the rooms of a package whose library other files name `library`.
+    pub(crate) fn read(files: &Files, library: &str) -> Rooms {
+        let modules = Modules::read(files);
+        let names = Names { modules: &modules, library };
+        let mut found: BTreeMap<(String, String), (String, usize, String)> = BTreeMap::new();
+        for (at, module) in modules.all.iter().enumerate() {
+            let mut add = |rooms: BTreeSet<String>, path: &Path, line: usize| {
+                for room in rooms.into_iter().filter(|room| *room != module.room) {
+                    let place = (module.file.clone(), line, path.join("::"));
+                    found.entry((module.room.clone(), room)).or_insert(place);
+                }
+            };
+            for (path, &line) in &module.paths {
+                add(names.rooms(at, path), path, line);
+            }
+            for glob in &module.globs {
+                let line = module.paths.get(glob).copied().unwrap_or(1);
+                for word in &module.words {
+                    add(
+                        names.through_glob(at, glob, word),
+                        &[&glob[..], std::slice::from_ref(word)].concat(),
+                        line,
+                    );
+                }
+            }
+        }
+        let imports = found.into_iter().map(|((from, to), place)| Import { from, to, place });
+        Rooms { rooms: modules.rooms().into_iter().map(str::to_owned).collect(), imports: imports.collect() }
+    }
+}
+
+/// Finds what paths name.
+struct Names<'m> {
+    modules: &'m Modules,
+    library: &'m str,
+}
+
+/// Lookups that are under way, so that names that are defined by each other end.
+type Seen = BTreeSet<(usize, Path)>;
+
+/// Names of a path that is still followed; only paths that are defined by each other grow so long.
+const LONGEST_PATH: usize = 16;
+
+impl Names<'_> {
+    /// The rooms that a path in a module leads to or through; the root of the crate counts only for what it
+    /// defines.
+    fn rooms(&self, from: usize, path: &[String]) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.follow(from, path, &mut found, &mut Seen::new());
+        found
+    }
+
+    /// The rooms that a word leads to if a glob import brings it in through another import.
+    fn through_glob(&self, from: usize, glob: &[String], word: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        if let Some(target) = self.module(from, glob, &mut Seen::new())
+            && !self.modules.all[target].children.contains_key(word)
+            && self.provides(target, word, &mut Seen::new())
+        {
+            self.enter(target, &[word.to_owned()], &mut found, &mut Seen::new());
+        }
+        found
+    }
+
+    /// The module at which a path begins, and how many of its names said so.
+    fn start(&self, from: usize, path: &[String]) -> Option<(usize, usize)> {
+        let all = &self.modules.all;
+        let root = |mut at: usize| {
+            while let Some(parent) = all[at].parent {
+                at = parent;
+            }
+            at
+        };
+        let (mut at, mut taken) = match path.first()?.as_str() {
+            "crate" => (root(from), 1),
+            "self" => (from, 1),
+            "super" => (all[from].parent?, 1),
+            name if name == self.library && !all[from].children.contains_key(name) => {
+                (self.modules.library?, 1)
+            }
+            name => return self.provides(from, name, &mut Seen::new()).then_some((from, 0)),
+        };
+        while path.get(taken).is_some_and(|name| name == "super") {
+            at = all[at].parent?;
+            taken += 1;
+        }
+        Some((at, taken))
+    }
+
+    /// Whether a module has a name.
+    fn provides(&self, at: usize, name: &str, seen: &mut Seen) -> bool {
+        let module = &self.modules.all[at];
+        module.children.contains_key(name)
+            || module.aliases.contains_key(name)
+            || module.items.contains(name)
+            || self.glob_with(at, name, seen).is_some()
+    }
+
+    /// The glob import of a module that brings a name in.
+    fn glob_with(&self, at: usize, name: &str, seen: &mut Seen) -> Option<&Path> {
+        if !seen.insert((at, vec![name.to_owned()])) {
+            return None;
+        }
+        let module = &self.modules.all[at];
+        module.globs.iter().find(|glob| {
+            self.module(at, glob, seen)
+                .is_some_and(|target| target != at && self.provides(target, name, seen))
+        })
+    }
+
+    /// The module that a path names, if it names one.
+    fn module(&self, from: usize, path: &[String], seen: &mut Seen) -> Option<usize> {
+        if path.len() > LONGEST_PATH || !seen.insert((from, path.to_vec())) {
+            return None;
+        }
+        // A glob is no way to the module that it names itself.
+        let begins = |name: &str| {
+            let module = &self.modules.all[from];
+            module.children.contains_key(name) || module.aliases.contains_key(name)
+        };
+        let own = path.first().is_some_and(|name| begins(name));
+        let (mut at, taken) = if own { (from, 0) } else { self.start_of_module(from, path)? };
+        for (place, name) in path.iter().enumerate().skip(taken) {
+            let module = &self.modules.all[at];
+            match module.children.get(name) {
+                Some(&child) => at = child,
+                None => {
+                    let targets = module.aliases.get(name)?;
+                    let rest = &path[place + 1..];
+                    return targets
+                        .iter()
+                        .filter(|target| target[0] != *name)
+                        .find_map(|target| self.module(at, &[target, rest].concat(), seen));
+                }
+            }
+        }
+        Some(at)
+    }
+
+    fn start_of_module(&self, from: usize, path: &[String]) -> Option<(usize, usize)> {
+        let first = path.first()?.as_str();
+        let says = ["crate", "self", "super"].contains(&first) || first == self.library;
+        says.then(|| self.start(from, path)).flatten()
+    }
+
+    fn follow(&self, from: usize, path: &[String], found: &mut BTreeSet<String>, seen: &mut Seen) {
+        if path.len() <= LONGEST_PATH
+            && let Some((at, taken)) = self.start(from, path)
+            && seen.insert((from, path.to_vec()))
+        {
+            self.enter(at, &path[taken..], found, seen);
+        }
+    }
+
+    /// Follows names from a module on.
+    fn enter(&self, mut at: usize, path: &[String], found: &mut BTreeSet<String>, seen: &mut Seen) {
+        for (place, name) in path.iter().enumerate() {
+            let module = &self.modules.all[at];
+            let is_root = module.parent.is_none();
+            if !is_root {
+                found.insert(module.room.clone());
+            }
+            if let Some(&child) = module.children.get(name) {
+                at = child;
+                continue;
+            }
+            let rest = &path[place + 1..];
+            if let Some(targets) = module.aliases.get(name) {
+                // `use memchr::memchr` names the other crate's, not itself.
+                for target in targets.iter().filter(|target| target[0] != *name) {
+                    self.follow(at, &[target, rest].concat(), found, seen);
+                }
+            } else if let Some(&defined) = self.modules.macros.get(name).filter(|_| is_root) {
+                found.insert(self.modules.all[defined].room.clone());
+            } else if module.items.contains(name) {
+                found.insert(module.room.clone());
+            } else if let Some(glob) = self.glob_with(at, name, &mut Seen::new()) {
+                self.follow(at, &[glob, &path[place..]].concat(), found, seen);
+            } else {
+                found.insert(module.room.clone());
+            }
+            return;
+        }
+        if self.modules.all[at].parent.is_some() {
+            found.insert(self.modules.all[at].room.clone());
+        }
+    }
+}
