@@ -40,7 +40,7 @@ impl<'a> StepReader<'_, 'a> {
         if !reference.path.is_empty()
             && let Some(meant) = self.resolve_loosely(reference)
         {
-            self.says_more(reference, &meant);
+            self.has_other_root(reference, &meant);
             return Some(self.reference(&meant));
         }
         let near = {
@@ -84,19 +84,19 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Reports a bare reference under a root that there is none of.
-    fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
-        let mended = self.dialect.own_form(meant, false);
+    fn has_other_root(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
+        let corrected = self.dialect.own_form(meant, false);
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
         let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
-        wrong.fix = Some(replaced(reference.span, mended));
+            .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
+        wrong.fix = Some(replaced(reference.span, corrected));
         self.report(wrong);
     }
 
     /// What a template makes: the one value that it is, or everything joined.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
-        self.lint(Seen::Text(node, template, place));
+        self.lint(&Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }
