@@ -132,7 +132,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// What a template makes: the one value that it is, or everything joined.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
-        self.lint(Seen::Text(node, template, place));
+        self.lint(&Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }

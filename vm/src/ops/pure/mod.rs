@@ -26,28 +26,32 @@ use operand::Applied;
 /// The most operands that a function has.
 const OPERANDS: usize = 3;
 
-/// `dst` = the result of the function, or its failure; returns whether it succeeded.
+/// The distance of a failure that the instruction does not handle; no jump is as far.
+pub(crate) const UNHANDLED: usize = usize::MAX;
+
+/// `dst` = the result of the function, or its failure; returns how far to jump.
 #[inline(never)]
-pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<bool, Trap> {
-    let Op::Apply { dst, first, count, function, .. } = *op else { return Ok(true) };
+pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<usize, Trap> {
+    let Op::Apply { dst, first, count, function, fail } = *op else { return Ok(0) };
     // The verifier shows that there is such a function, with so many operands.
-    let Some(function) = Pure::from_number(function.0) else { return Ok(true) };
+    let Some(function) = Pure::from_number(function.0) else { return Ok(0) };
     let mut operands = [Value::NIL; OPERANDS];
     for (place, value) in operands.iter_mut().zip(span(w, first, count.0.into())) {
         *place = *value;
     }
     let before = heap.checkpoint();
     let applied = call(heap, program, function, operands).and_then(|applied| match applied {
-        Applied::Value(value) => Ok((value, true)),
+        Applied::Value(value) => Ok((value, 0)),
         Applied::Failure(message) => {
             heap.undo(&before);
-            heap.add_text(&message).map(|text| (text, false))
+            let handler = if fail.0 == 0 { UNHANDLED } else { usize::from(fail.0) };
+            heap.add_text(&message).map(|text| (text, handler))
         }
     });
     match applied {
-        Ok((value, succeeded)) => {
+        Ok((value, distance)) => {
             set(w, dst, value);
-            Ok(succeeded)
+            Ok(distance)
         }
         Err(trap) => {
             if trap.code() == Code::FaultMemory {
