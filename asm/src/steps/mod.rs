@@ -22,10 +22,10 @@
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
 //! | `conditions`, `switch`, `handlers`, `results` | steps with blocks of their own |
-//! | `steps` | the dispatcher: the steps of a block |
+//! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
-//! Steps hold blocks of steps. `function` lends the dispatcher of `steps` to the reader as a function, through which
+//! Steps hold blocks of steps. `function` lends the dispatcher to the reader as a function, through which
 //! `blocks` and `results` call it, so that imports go one way.
 
 mod binding;
@@ -34,6 +34,7 @@ mod callees;
 mod cases;
 mod conditions;
 mod context;
+mod dispatch;
 mod function;
 mod handlers;
 mod keyed;
@@ -49,7 +50,6 @@ mod returns;
 mod scope;
 mod signature;
 mod step;
-mod steps;
 mod switch;
 mod texts;
 mod undo;
