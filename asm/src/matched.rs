@@ -1,5 +1,5 @@
-//! Calls with the MATCH on them right behind, and where their values go: what lowering makes one thing of, and what
-//! printing may say in one step.
+//! Calls with the MATCH on them right behind, and where their values go: what lowering makes one thing of,
+//! and what printing may say in one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
 
@@ -14,7 +14,8 @@ pub(crate) struct Matched<'c, 'a> {
     pub(crate) into: Slot,
     /// The OK arm has nothing to do but to bind its slot.
     pub(crate) only_binds: bool,
-    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes after it.
+    /// The ERR arm's slot is the failure by another name: nothing in the arm binds either, and nothing comes
+    /// after it.
     pub(crate) alias: bool,
 }
 
@@ -41,7 +42,8 @@ where
     Some(Matched { call, node, bound, into, only_binds, alias })
 }
 
-/// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done with that.
+/// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done
+/// with that.
 ///
 /// A failure is put there too, so nothing may read what the slot held once the call has failed.
 fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {

@@ -1,7 +1,7 @@
 //! The ceilings of the format, reached from a source: n builds and is decoded again, n + 1 is refused.
 //!
-//! Strings and maps are not here: sixteen million of them take a source of some hundred megabytes. `spec/tests/limits.rs`
-//! holds those of every table where they are read.
+//! Strings and maps are not here: sixteen million of them take a source of some hundred megabytes.
+//! `spec/tests/limits.rs` holds those of every table where they are read.
 
 use ilo_asm::build::{Options, build};
 use ilo_spec::encode::encode;
@@ -11,7 +11,8 @@ use std::fmt::Write;
 /// Calls of one function here; each is at most two instructions.
 const CALLS: usize = 30_000;
 
-/// What a source comes to: nothing where it builds and its bytecode is read back to the same, else its first error.
+/// What a source comes to: nothing where it builds and its bytecode is read back to the same, else its first
+/// error.
 fn found(source: &str) -> Option<&'static str> {
     let reading =
         ilo_asm::source::Limits { source: 1 << 28, line: 1 << 28, ..ilo_asm::source::Limits::default() };
@@ -25,7 +26,8 @@ fn found(source: &str) -> Option<&'static str> {
     }
 }
 
-/// Functions of at most so many statements each, which take tool and field numbers from registries of their own.
+/// Functions of at most so many statements each, which take tool and field numbers from registries of their
+/// own.
 fn functions(statements: impl Iterator<Item = (String, Vec<String>, Vec<String>)>) -> String {
     let mut source = String::new();
     let all: Vec<_> = statements.collect();

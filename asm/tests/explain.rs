@@ -8,7 +8,8 @@ use ilo_asm::explain::{Example, examples, explain, programs};
 use ilo_asm::notation::Notation;
 use ilo_spec::error::Code;
 
-/// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or option is.
+/// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or
+/// option is.
 const WITHOUT_EXAMPLE: [&str; 10] = [
     "not-utf8",
     "unknown-function",
@@ -78,8 +79,8 @@ fn wrong_examples_are_wrong_and_right_ones_right() {
             _ => found(example, Some(&catalog)),
         };
         let has = |found: &[String]| found.iter().any(|found| found.starts_with(&format!("{code}: ")));
-        // A fault is met when the program runs; its wrong example builds. What a code shares with a fault is shown as an
-        // error of the text.
+        // A fault is met when the program runs; its wrong example builds. What a code shares with a fault is
+        // shown as an error of the text.
         let is_fault = code as u16 >= 800;
         let shared =
             is_fault && Code::ALL.iter().any(|&other| other != code && other.as_str() == code.as_str());

@@ -99,7 +99,8 @@ fn yaml() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Laying out is done once, and what it gives reads as what it was given: [`format`] itself refuses all else.
+    /// Laying out is done once, and what it gives reads as what it was given: [`format`] itself refuses all
+    /// else.
     #[test]
     fn a_layout_stays(source in yaml()) {
         if let Formatted::Text(text) = formatted(&source, Notation::Workflow) {

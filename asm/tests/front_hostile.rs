@@ -1,4 +1,5 @@
-//! Hostile sources of the JSON and YAML notations that are too large for a case in a file, and the prefixes of good ones.
+//! Hostile sources of the JSON and YAML notations that are too large for a case in a file, and the prefixes
+//! of good ones.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

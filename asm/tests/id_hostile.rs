@@ -200,7 +200,7 @@ proptest! {
     }
 }
 
-/// Reads, mends and formats a source; places stay within it and what is formatted stays as it is.
+/// Reads, fixes and formats a source; places stay within it and what is formatted stays as it is.
 fn check(source: &str) {
     let found = diagnose(source);
     for diagnostic in &found {

@@ -26,7 +26,7 @@ fn says(body: &str, expected: &[&str]) {
 
 /// The one fix of a body, applied to it.
 #[track_caller]
-fn mended(body: &str) -> String {
+fn fixed(body: &str) -> String {
     let source = function(body);
     let found = diagnose(&source);
     assert_eq!(found.iter().filter(|d| d.is_error()).count(), 1, "{body}: {found:?}");
@@ -348,7 +348,7 @@ fn a_first_try_is_mended() {
         ("IF REF 0 1\n  RET REF 1\nelse 1\n  RET REF 0", "IF REF 0 1\n  RET REF 1\nELSE 1\n  RET REF 0"),
         ("RET REF\u{a0}0", "RET REF 0"),
     ] {
-        assert_eq!(mended(body), right);
+        assert_eq!(fixed(body), right);
     }
 }
 

@@ -1,4 +1,5 @@
-//! The tree of an example of the original notations, printed in that notation, is the example up to its layout.
+//! The tree of an example of the original notations, printed in that notation, is the example up to its
+//! layout.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -77,7 +78,8 @@ fn a_workflow_comes_back_to_the_letter() {
     assert_eq!(printed(&source, Notation::Workflow), include_str!("print/notify.workflow"));
 }
 
-/// An ERR arm that goes on beside an OK arm that does something of its own: ends the function, or gives another value.
+/// An ERR arm that goes on beside an OK arm that does something of its own: ends the function, or gives
+/// another value.
 const GOES_ON: [&str; 4] = [
     "; fn f() -> any
 ; Tools: 0=get 1=log

@@ -1,4 +1,5 @@
-//! The cards for models: their examples build, the corpus runs them, and what they cost in tokens is written down.
+//! The cards for models: their examples build, the corpus runs them, and what they cost in tokens is written
+//! down.
 //!
 //! `UPDATE=1` writes the table of tokens anew.
 

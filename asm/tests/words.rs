@@ -102,7 +102,7 @@ fn the_constrained_notation_has_braces_alone() {
 
 #[test]
 fn braces_that_hold_no_reference_say_what_to_write() {
-    // The text, what stands in help, and what the mend makes of it.
+    // The text, what stands in help, and what the fix makes of it.
     let cases = [
         ("a ${b", "close it", "a ${b}"),
         ("${b and ${c}", "close it", "${b} and ${c}"),
@@ -121,13 +121,13 @@ fn braces_that_hold_no_reference_say_what_to_write() {
         ("x $a[0] y", "`${a.0}`", "x ${a.0} y"),
         ("x $a[\"b c\"] y", "`${a[\"b c\"]}`", "x ${a[\"b c\"]} y"),
     ];
-    for (text, help, mended) in cases {
+    for (text, help, fixed) in cases {
         let (_, diagnostics) = read(text, Sigil::Dollar);
         let [found] = diagnostics.as_slice() else { panic!("{text}: {diagnostics:?}") };
         assert_eq!(found.code.as_str(), "bad-reference", "{text}");
         let said = found.help.as_deref().unwrap_or("");
         assert!(said.contains(help), "{text}: {said}");
-        let expected = if mended.is_empty() { text } else { mended };
+        let expected = if fixed.is_empty() { text } else { fixed };
         assert_eq!(fix::apply(text, diagnostics.as_slice()).0, expected, "{text}");
     }
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const GOOD: &str = "; fn double(x: number) -> number\n; Vars: 0=x\nRET MUL REF 0 LIT 1 2\n";
-/// Two words in lower case and a count that is wrong: each has one mend.
-const MENDABLE: &str = "; fn f(c: bool) -> number\nIF REF 0 2\n  ret LIT 1 1\nRET lit 1 2\n";
+/// Two words in lower case and a count that is wrong: each has one fix.
+const FIXABLE: &str = "; fn f(c: bool) -> number\nIF REF 0 2\n  ret LIT 1 1\nRET lit 1 2\n";
 const WRONG: &str = "; fn f() -> number\nRET REF 1\n";
 
 /// Runs the assembler in a folder; gives its exit code, standard output and standard error.
@@ -32,7 +32,7 @@ fn run(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.ilo"), GOOD).unwrap();
-    fs::write(folder.path().join("mend.ilo"), MENDABLE).unwrap();
+    fs::write(folder.path().join("fix.ilo"), FIXABLE).unwrap();
     fs::write(folder.path().join("wrong.ilo"), WRONG).unwrap();
     folder
 }
@@ -74,17 +74,17 @@ fn check_ends_with_0_or_2_and_tells_as_json() {
 fn fix_applies_what_has_one_mend_and_touches_nothing_else() {
     let folder = folder();
     let at = folder.path();
-    let mended = MENDABLE.replace("ret", "RET").replace("lit", "LIT").replace("0 2", "0 1");
-    let (code, out, error) = run(at, &["fix", "-"], MENDABLE);
-    assert_eq!((code, out.as_str()), (0, mended.as_str()), "{error}");
-    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 0);
+    let fixed = FIXABLE.replace("ret", "RET").replace("lit", "LIT").replace("0 2", "0 1");
+    let (code, out, error) = run(at, &["fix", "-"], FIXABLE);
+    assert_eq!((code, out.as_str()), (0, fixed.as_str()), "{error}");
+    assert_eq!(run(at, &["fix", "fix.ilo"], "").0, 0);
     let misspelt = "name: f\ninput: {}\noutput: any\nsteps:\n  a:\n    call: get-usr\n";
     let catalog = "{\"tools\": [{\"name\": \"get-user\", \"inputSchema\": {\"type\": \"object\"}}]}";
     fs::write(at.join("catalog.json"), catalog).unwrap();
     assert_eq!(run(at, &["fix", "-"], misspelt).1, misspelt, "without a catalogue any tool may be there");
     let (code, out, _) = run(at, &["fix", "--catalog", "catalog.json", "-"], misspelt);
     assert_eq!((code, out.as_str()), (0, misspelt.replace("get-usr", "get-user").as_str()));
-    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), mended);
+    assert_eq!(fs::read_to_string(at.join("fix.ilo")).unwrap(), fixed);
     assert_eq!(run(at, &["fix", "wrong.ilo"], "").0, 2);
     assert_eq!(fs::read_to_string(at.join("wrong.ilo")).unwrap(), WRONG);
 }
@@ -184,16 +184,16 @@ fn what_is_wrong_with_the_whole_is_told_and_mended_as_one() {
 fn a_link_stays_a_link_and_what_is_read_only_stays_as_it_is() {
     let folder = folder();
     let at = folder.path();
-    std::os::unix::fs::symlink("mend.ilo", at.join("link.ilo")).unwrap();
+    std::os::unix::fs::symlink("fix.ilo", at.join("link.ilo")).unwrap();
     assert_eq!(run(at, &["fix", "link.ilo"], "").0, 0);
     assert!(fs::symlink_metadata(at.join("link.ilo")).unwrap().is_symlink());
-    assert!(fs::read_to_string(at.join("mend.ilo")).unwrap().contains("  RET LIT 1 1"));
-    fs::write(at.join("mend.ilo"), MENDABLE).unwrap();
-    let mut permissions = fs::metadata(at.join("mend.ilo")).unwrap().permissions();
+    assert!(fs::read_to_string(at.join("fix.ilo")).unwrap().contains("  RET LIT 1 1"));
+    fs::write(at.join("fix.ilo"), FIXABLE).unwrap();
+    let mut permissions = fs::metadata(at.join("fix.ilo")).unwrap().permissions();
     permissions.set_readonly(true);
-    fs::set_permissions(at.join("mend.ilo"), permissions).unwrap();
-    assert_eq!(run(at, &["fix", "mend.ilo"], "").0, 2);
-    assert_eq!(fs::read_to_string(at.join("mend.ilo")).unwrap(), MENDABLE);
+    fs::set_permissions(at.join("fix.ilo"), permissions).unwrap();
+    assert_eq!(run(at, &["fix", "fix.ilo"], "").0, 2);
+    assert_eq!(fs::read_to_string(at.join("fix.ilo")).unwrap(), FIXABLE);
 }
 
 #[test]

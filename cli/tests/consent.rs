@@ -1,4 +1,4 @@
-//! Calls that want a yes, asked for at a terminal (one that the test plays) and where there is none.
+//! Calls that need a confirmation, at a terminal (which the test plays) and without one.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -82,7 +82,7 @@ fn at_terminal(text: &str, rows: u16, typed: &[(&str, &str)]) -> (String, String
     (out, String::from_utf8_lossy(&shown).into_owned())
 }
 
-const REFUSED: &str = "tool `send` was not called: it needs a yes (`confirm`), and";
+const REFUSED: &str = "tool `send` was not called: it needs a confirmation (`confirm`), and";
 
 #[test]
 fn the_answer_decides() {

@@ -1,6 +1,6 @@
-//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace, from source and from stripped
-//! bytecode, with calls one at a time and side by side; a case in several notations, in each of them. What is said of
-//! programs before they run is checked in the assembler's tests.
+//! Every conformance case of `spec/corpus` that runs: its outcome, exit code and trace, from source and from
+//! stripped bytecode, with calls one at a time and side by side; a case in several notations, in each of
+//! them. What is said of programs before they run is checked in the assembler's tests.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 

@@ -94,7 +94,7 @@ fn no_lock_is_written_for_what_is_not_right() {
     assert_eq!(case.read("p.ilo").unwrap(), PROGRAM, "another file is not written over");
 }
 
-/// What a changed tool breaks in a program is told with the change, not alone.
+/// A diagnostic that a changed tool causes in a program is reported with the change.
 #[test]
 fn a_type_that_changed_is_told_as_changed_too() {
     let case = Case::new(&tools(TEXT, ""));

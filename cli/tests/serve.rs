@@ -386,7 +386,7 @@ fn outcome(heard: &str) -> String {
 const SENT: &str = r#"{"status":"ok","value":"sent"}"#;
 
 fn refused(why: &str) -> String {
-    let message = format!("tool `send` was not called: it needs a yes (`confirm`), and {why}");
+    let message = format!("tool `send` was not called: it needs a confirmation (`confirm`), and {why}");
     format!(r#"{{"status":"fault","code":"tool-failed","message":"{message}""#)
 }
 

@@ -1,4 +1,4 @@
-//! A host of what a model wrote: held against the tools that there are, mended where one mend is sure, told
+//! A host of what a model wrote: held against the tools that there are, fixed where one fix is sure, told
 //! to the model where it is not, run to its first call, kept as bytes, and gone on with as another process
 //! would.
 //!
@@ -22,7 +22,7 @@ const WRITTEN: &str = r#"{"function": "greet", "input": {"id": "text"}, "output"
     {"call": "send-email", "args": {"email": "$user.email", "body": "Hello ${user.name}"}}
 ]}"#;
 
-/// How often a source is mended before it goes back to the model: a mend can show what it hid.
+/// How often a source is fixed before it goes back to the model: a fix can show what it hid.
 const ROUNDS: usize = 4;
 
 /// The program of a source; else what to give back to the model, an object a line.
@@ -37,13 +37,13 @@ fn accept(source: &str, catalog: &Catalog) -> Result<Program, String> {
         for diagnostic in diagnostics.as_slice() {
             println!("{diagnostic}");
         }
-        let (mended, count) = fix::apply(&source, diagnostics.as_slice());
+        let (fixed, count) = fix::apply(&source, diagnostics.as_slice());
         if count == 0 {
             return Err(json::lines("program.json", &source, &diagnostics));
         }
-        source = mended;
+        source = fixed;
     }
-    Err("the mends of this program do not come to an end".to_owned())
+    Err("the fixes of this program do not come to an end".to_owned())
 }
 
 /// What each tool does, in the order of [`Program::tools`]: a call then finds its own without a name.

@@ -138,7 +138,7 @@ pub fn run(
     let mut run = Run::new(program, options.limits.clone());
     start(&mut run, function, input).map_err(|problem| vec![problem])?;
     let (begun, until) = (Instant::now(), end_of(options.timeout));
-    // Whatever was started ends with the run: threads that are left are told so, and waited for.
+    // Whatever was started ends with the run: threads that are left are interrupted and waited for.
     thread::scope(|threads| {
         let (limits, slots) = (options.call_limits(), options.slots.clone());
         let ahead = Ahead::new(threads, tools, limits, until, slots);

@@ -1,4 +1,4 @@
-//! Runs as an embedding host sees them: its own tools, what an observer is told, and the time limits.
+//! Runs as an embedding host sees them: its own tools, what an observer sees, and the time limits.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod support;

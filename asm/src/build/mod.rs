@@ -79,8 +79,8 @@ fn open<'a>(
     }
 }
 
-/// Reads a source in one of the four notations of documents. What is not in the canonical form is rewritten by habits,
-/// and read again.
+/// Reads a source in one of the four notations of documents. What is not in the canonical form is rewritten
+/// by habits, and read again.
 fn documents<'a>(
     source: &'a str,
     notation: Notation,

@@ -25,7 +25,8 @@ fn top(notation: Notation) -> impl Iterator<Item = &'static str> {
     keys.iter().map(move |&key| Dialect::of(notation).word(key))
 }
 
-/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others together.
+/// How much a word at the top speaks for a notation: a word that it alone has, for more than all others
+/// together.
 fn weight(word: &str, notation: Notation) -> usize {
     let has = |notation: Notation| top(notation).any(|own| own == word);
     let alone = NOTATIONS.iter().all(|&other| other == notation || !has(other));

@@ -1,7 +1,7 @@
 //! What the readers of steps lend to lints: what they read, the names in scope there, and how a lint answers.
 //!
-//! A text is a text and a record a record. Where one was most likely meant otherwise, a lint warns of it, and the
-//! expression becomes a suspect: checking assumes nothing of it.
+//! A text is a text and a record a record. Where one was most likely meant otherwise, a lint warns of it, and
+//! the expression becomes a suspect: checking assumes nothing of it.
 
 use super::Dialect;
 use super::infix::{Infix, InfixKind, arithmetic, operators};

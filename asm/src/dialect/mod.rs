@@ -81,7 +81,8 @@ pub(crate) const ALL: [Key; KEYS] = {
     all
 };
 
-/// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its own.
+/// The words of a key: of tool calling, constrained, workflow and MCP. Empty where a notation has none of its
+/// own.
 struct Words(Key, [&'static str; 4]);
 
 /// Every word. Where a notation has none, those of the others are understood.
@@ -142,7 +143,8 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
     Form { key, needs, takes }
 }
 
-/// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes behind them.
+/// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes
+/// behind them.
 pub(crate) const STEPS: [Form; 18] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let]),
     form(Key::Call, &[], &[Key::Let, Key::Args, Key::Handler, Key::Compensate]),

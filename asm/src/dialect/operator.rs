@@ -1,5 +1,5 @@
-//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. What those of other
-//! languages are called here is in [`super::other_operator`].
+//! The operators of the JSON and YAML notations: one table for `{"+": […]}` and for infix text. What those of
+//! other languages are called here is in [`super::other_operator`].
 //!
 //! It knows neither documents nor infix text; those who read them look here.
 
@@ -34,7 +34,8 @@ pub struct Operator {
     pub makes: Makes,
     /// How infix text has it.
     pub form: Form,
-    /// Whether more than two operands are taken in pairs from the left: `{"and": [a, b, c]}`, `concat(a, b, c)`.
+    /// Whether more than two operands are taken in pairs from the left: `{"and": [a, b, c]}`, `concat(a, b,
+    /// c)`.
     pub folds: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Operators and functions of other languages: what they are called here, and what to do in place of those that there are
-//! none of.
+//! Operators and functions of other languages: what they are called here, and what to do in place of those
+//! that there are none of.
 
 use super::operator::{Operator, find};
 use crate::text::nearest;

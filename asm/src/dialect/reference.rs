@@ -1,7 +1,7 @@
 //! References as texts write them: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
 //!
-//! Syntax alone: what is in scope, and what a name stands for, is for those who read steps. Everything has its place to
-//! the byte, where the text stands in the source as it reads.
+//! Syntax alone: what is in scope, and what a name stands for, is for those who read steps. Everything has
+//! its place to the byte, where the text stands in the source as it reads.
 
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
@@ -32,7 +32,8 @@ pub struct Reference<'a> {
 /// Where a reference begins.
 #[derive(Clone, Copy, Debug)]
 pub enum Root<'a> {
-    /// At the inputs: `$.f` and `$input.f`. The path begins with the input's name; it is empty for `$input` alone.
+    /// At the inputs: `$.f` and `$input.f`. The path begins with the input's name; it is empty for `$input`
+    /// alone.
     Input,
     /// At a name.
     Name(Name<'a>),
@@ -76,7 +77,8 @@ impl fmt::Display for Reference<'_> {
     }
 }
 
-/// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a number.
+/// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a
+/// number.
 ///
 /// Whether it is one depends on the names in scope. `input` is a name like any other here.
 pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
@@ -85,15 +87,15 @@ pub fn bare<'a>(node: &Node<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
     (end == words.text.len()).then_some(reference)
 }
 
-/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it begins with,
-/// and the path as dots have it.
+/// What a text that is wholly `name[0].field` means, in the brackets of other languages: the name that it
+/// begins with, and the path as dots have it.
 pub(crate) fn bracketed(node: &Node<'_>, arena: &Bump) -> Option<(usize, String)> {
     let words = Words::of(node, arena)?;
     let name = name_end(words.text, 0)?;
     let (_, plain) = words.bare(0)?;
     let end = words.path_end(words.bracketed(plain)?);
-    let mended = mended(words.text).filter(|_| end == words.text.len())?;
-    let dotted = mended.strip_prefix("${")?.strip_suffix('}')?;
+    let fixed = fixed(words.text).filter(|_| end == words.text.len())?;
+    let dotted = fixed.strip_prefix("${")?.strip_suffix('}')?;
     (!dotted.contains('[')).then(|| (name, dotted.to_owned()))
 }
 
@@ -108,8 +110,8 @@ fn index_end(text: &str, at: usize) -> Option<(u64, usize)> {
     (canonical && ends).then_some((index, at + length))
 }
 
-/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is one in
-/// single quotes.
+/// Where a text that is closed by this quote ends: a backslash escapes in a JSON string, a doubled quote is
+/// one in single quotes.
 pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -169,9 +171,9 @@ impl<'n, 'a> Words<'n, 'a> {
         at + self.get(at, self.text.len()).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Gives a diagnostic the mend that writes `new` in place of some bytes, where these stand in the source as they read
-    /// and the quotes around them let `new` stand as it is.
-    pub(crate) fn mend(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
+    /// Gives a diagnostic the fix that writes `new` in place of some bytes, where these stand in the source
+    /// as they read and the quotes around them let `new` stand as it is.
+    pub(crate) fn fix(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
         let fits = match self.node.kind {
             Kind::Text(Text { start: Some(_), style, .. }) => match style {
                 Style::Double => !new.contains(['"', '\\']),
@@ -231,7 +233,8 @@ impl<'n, 'a> Words<'n, 'a> {
         Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
     }
 
-    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''` is one.
+    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''`
+    /// is one.
     fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
         let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
         let inside = self.get(at + 2, self.text.len());
@@ -285,7 +288,8 @@ impl<'n, 'a> Words<'n, 'a> {
         Ok((reference, close + 1))
     }
 
-    /// The `${` at `at`, of which the bytes up to `read` make sense, as a broken reference, and where to go on.
+    /// The `${` at `at`, of which the bytes up to `read` make sense, as a broken reference, and where to go
+    /// on.
     pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
         let unclear = |diagnostic| Broken { diagnostic, meant: None };
         let rest = self.get(at + 2, self.text.len());
@@ -303,7 +307,7 @@ impl<'n, 'a> Words<'n, 'a> {
             let name = self.get(at + 2, read);
             let whole =
                 !name.trim().is_empty() && self.read_as(&format!("${{{name}}}"), self.node.span).is_some();
-            let wrong = if whole { self.mend(wrong, read, read, "}") } else { wrong };
+            let wrong = if whole { self.fix(wrong, read, read, "}") } else { wrong };
             return (unclear(wrong), read.max(at + 2));
         };
         let inside = line.get(..length).unwrap_or("");
@@ -319,18 +323,18 @@ impl<'n, 'a> Words<'n, 'a> {
             let help = "name what stands here, as in `${user.email}`, or write `$$` for a plain `$`";
             return (unclear(wrong.help(help)), end);
         }
-        if let Some((mended, meant)) = self.mended(inside, self.part(at, end)) {
-            let wrong = wrong.help(format!("write `{mended}`"));
-            return (Broken { diagnostic: self.mend(wrong, at, end, &mended), meant: Some(meant) }, end);
+        if let Some((fixed, meant)) = self.fixed(inside, self.part(at, end)) {
+            let wrong = wrong.help(format!("write `{fixed}`"));
+            return (Broken { diagnostic: self.fix(wrong, at, end, &fixed), meant: Some(meant) }, end);
         }
         (unclear(wrong.help(advice(inside))), end)
     }
 
     /// The reference in braces that a text means, as a text and as read, at a place.
-    fn mended(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
-        let mended = mended(inside)?;
-        let reference = self.read_as(&mended, place)?;
-        Some((mended, reference))
+    fn fixed(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
+        let fixed = fixed(inside)?;
+        let reference = self.read_as(&fixed, place)?;
+        Some((fixed, reference))
     }
 
     /// Reads a text that is completely a reference in braces, as if it were at a place.
@@ -386,45 +390,46 @@ impl<'n, 'a> Words<'n, 'a> {
         }
         // The rest of the path belongs into the braces, too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
-        let (mended, meant) = self.mended(self.get(at, close), self.part(at, close))?;
+        let (fixed, meant) = self.fixed(self.get(at, close), self.part(at, close))?;
         let wrong =
             Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
-                .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
+                .expected(format!("`{fixed}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
-                    "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
+                    "write `{fixed}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((Broken { diagnostic: self.mend(wrong, at, close, &mended), meant: Some(meant) }, close))
+        Some((Broken { diagnostic: self.fix(wrong, at, close, &fixed), meant: Some(meant) }, close))
     }
 }
 
-/// What stands between braces, in the form that it should have: without `$`, brackets of other languages and blanks.
-fn mended(inside: &str) -> Option<String> {
+/// What stands between braces, in the form that it should have: without `$`, brackets of other languages and
+/// blanks.
+fn fixed(inside: &str) -> Option<String> {
     let plain = inside.trim().trim_start_matches(['{', ' ']).trim_end_matches(['}', ' ']);
     let plain = plain
         .strip_prefix("$.")
         .map_or_else(|| plain.trim_start_matches('$').to_owned(), |rest| format!(".{rest}"));
-    let mut mended = String::from("${");
+    let mut fixed = String::from("${");
     let mut rest = plain.as_str();
     while let Some((before, after)) = rest.split_once('[') {
         let (key, behind) = after.split_once(']')?;
-        mended.push_str(before);
+        fixed.push_str(before);
         if key.bytes().all(|byte| byte.is_ascii_digit()) {
-            let _ = write!(mended, ".{key}");
+            let _ = write!(fixed, ".{key}");
         } else {
             let name = key.trim_matches(['"', '\'']);
             if is_name(name) {
-                let _ = write!(mended, ".{name}");
+                let _ = write!(fixed, ".{name}");
             } else {
-                mended.push('[');
-                crate::text::quote(name, &mut mended);
-                mended.push(']');
+                fixed.push('[');
+                crate::text::quote(name, &mut fixed);
+                fixed.push(']');
             }
         }
         rest = behind;
     }
-    mended.push_str(&rest.replace("?.", "."));
-    mended.push('}');
-    Some(mended)
+    fixed.push_str(&rest.replace("?.", "."));
+    fixed.push('}');
+    Some(fixed)
 }
 
 /// What to do about something in braces that is more than a reference.

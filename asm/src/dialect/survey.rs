@@ -1,7 +1,7 @@
 //! The names in a program's document: what binds them, and what refers to them.
 //!
-//! Made in one pass before the document is read, so that a name that comes too late can be told from one that never
-//! comes, and a step whose result nothing reads need not be bound.
+//! Made in one pass before the document is read, so that a name that comes too late can be told from one that
+//! never comes, and a step whose result nothing reads need not be bound.
 
 use super::reference::INPUT;
 use crate::document::entries;

@@ -53,7 +53,8 @@ pub enum Look {
     Called,
 }
 
-/// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is one.
+/// What other languages would take for a reference: `{{x}}`, `{x}`, `$(x)`, and `$x` where only `${…}` is
+/// one.
 ///
 /// It is text. Where its name is in scope, [`LookAlike::warning`] says what was probably meant.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +103,8 @@ impl LookAlike<'_> {
         node.part(self.from..self.to)
     }
 
-    /// The warning that this text is no reference; `node` is the one that the template was read from, `meant` how the
-    /// reference is written.
+    /// The warning that this text is no reference; `node` is the one that the template was read from, `meant`
+    /// how the reference is written.
     pub fn warning(&self, node: &Node<'_>, meant: &str) -> Diagnostic {
         let arena = Bump::new();
         let (span, shown) = (self.span(node), self.shown(node));
@@ -112,7 +113,7 @@ impl LookAlike<'_> {
                 .expected(format!("`{meant}` for the value"), format!("`{shown}`"))
                 .help(format!("write `{meant}`"));
         match Words::of(node, &arena) {
-            Some(words) => words.mend(wrong, self.from, self.to, meant),
+            Some(words) => words.fix(wrong, self.from, self.to, meant),
             None => wrong,
         }
     }
@@ -277,7 +278,8 @@ impl<'a> Reader<'_, '_, 'a> {
     /// A name and fields between brackets of another language: noted, and text.
     fn look_alike(&mut self, at: usize, inside: usize, close: &str) -> usize {
         let start = self.words.blanks(inside);
-        // A `$` before the name, or the byte before the name in its place, which the reader of references steps over.
+        // A `$` before the name, or the byte before the name in its place, which the reader of references
+        // steps over.
         let sigil = if self.words.byte(start) == Some(b'$') { start } else { start - 1 };
         if (name_end(self.words.text, sigil + 1).is_some() || self.words.byte(sigil + 1) == Some(b'.'))
             && let Some((reference, end)) = self.words.dollar(sigil, true)

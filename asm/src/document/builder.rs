@@ -1,4 +1,5 @@
-//! Documents under construction, as the readers of JSON and YAML make them: what is open, and what is complete in it.
+//! Documents under construction, as the readers of JSON and YAML make them: what is open, and what is
+//! complete in it.
 //!
 //! It has a stack of its own, so no reader recurses. It knows neither syntax.
 
@@ -60,8 +61,8 @@ impl<'a> Builder<'a> {
         fits
     }
 
-    /// Takes a complete value: a document, an element, or the value of the key that waits. Without such a key, a value
-    /// in a record is dropped.
+    /// Takes a complete value: a document, an element, or the value of the key that waits. Without such a
+    /// key, a value in a record is dropped.
     pub(super) fn value(&mut self, node: Node<'a>) {
         match self.frames.last_mut() {
             None => self.documents.push(node),

@@ -1,5 +1,5 @@
-//! What a record should have been: parts of the source with other words around them. A draft is both read on with and
-//! written as the mend, so that reading goes on as if it were applied.
+//! What a record should have been: parts of the source with other words around them. A draft is both read on
+//! with and written as the fix, so that reading goes on as if it were applied.
 
 use crate::diagnostic::{Edit, Fix};
 use crate::document::{Entry, Kind, Node, Style, Text};
@@ -8,7 +8,8 @@ use crate::span::Span;
 use crate::text::quote;
 use bumpalo::Bump;
 
-/// The most bytes of a source that a fix repeats, so that fixes inside fixes stay small; beyond, a message says it.
+/// The most bytes of a source that a fix repeats, so that fixes inside fixes stay small; beyond, a message
+/// says it.
 const LONGEST: u32 = 1 << 14;
 
 /// Whether a fix may repeat a part of the source.

@@ -1,7 +1,7 @@
 //! What JSON and YAML have in common: values with places. Documents borrow from the source or the arena.
 //!
-//! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is what lets
-//! passes over documents recurse. It knows nothing of programs.
+//! A reader promises that no key of a record is given twice and that nesting is at most [`NESTING`], which is
+//! what lets passes over documents recurse. It knows nothing of programs.
 
 mod builder;
 pub(crate) mod edit;
@@ -19,8 +19,8 @@ use ilo_spec::error::Code;
 use ilo_spec::number::NumberError;
 use ilo_spec::program::Number;
 
-/// How deep lists and records may nest in a document. A block or an operand of a program is two or three levels of
-/// JSON, so this lets [`ilo_spec::limits::NESTING`] of a program be written.
+/// How deep lists and records may nest in a document. A block or an operand of a program is two or three
+/// levels of JSON, so this lets [`ilo_spec::limits::NESTING`] of a program be written.
 pub const NESTING: usize = 512;
 
 /// A value and its place: from its first byte to its last, quotes and brackets included.
@@ -65,7 +65,8 @@ pub struct Text<'a> {
     pub text: &'a str,
     /// How it was written.
     pub style: Style,
-    /// Where its first byte stood, when every byte stands in the source as it reads; `None` after escapes or folding.
+    /// Where its first byte stood, when every byte stands in the source as it reads; `None` after escapes or
+    /// folding.
     pub start: Option<u32>,
 }
 
@@ -157,8 +158,8 @@ impl<'a> Key<'a> {
     }
 }
 
-/// Moves the entries with a key of their own to the front, in order, and says how many there are; reports each other
-/// one. Costs no more than their number.
+/// Moves the entries with a key of their own to the front, in order, and says how many there are; reports
+/// each other one. Costs no more than their number.
 fn keep_first(entries: &mut [Entry<'_>], diagnostics: &mut Diagnostics) -> usize {
     const FEW: usize = 12;
     let mut kept = 0;
@@ -232,7 +233,7 @@ pub(crate) fn entries<'a>(node: &Node<'a>) -> &'a [Entry<'a>] {
     }
 }
 
-/// The mend that writes another word for a text, quotes left as they are.
+/// The fix that writes another word for a text, quotes left as they are.
 pub(crate) fn rename(node: &Node<'_>, word: &str) -> Option<Fix> {
     match node.kind {
         Kind::Text(Text { start: Some(_), text, .. }) => Some(Fix {
@@ -333,7 +334,8 @@ fn number_meant(text: &str) -> Option<String> {
     (has_digit && ilo_spec::number::parse(&meant).is_ok()).then_some(meant)
 }
 
-/// The part of a source that is its program, without a byte order mark and what is around it, which is reported.
+/// The part of a source that is its program, without a byte order mark and what is around it, which is
+/// reported.
 pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };

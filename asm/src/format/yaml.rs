@@ -1,5 +1,6 @@
-//! The layout of YAML, line by line: two blanks a level, one behind a dash, none at the end of a line, one empty line
-//! between steps and before `---`, and at most one elsewhere. Comments keep their place between lines.
+//! The layout of YAML, line by line: two blanks a level, one behind a dash, none at the end of a line, one
+//! empty line between steps and before `---`, and at most one elsewhere. Comments keep their place between
+//! lines.
 //!
 //! The lines of a text, list or record that spans several lines move as a whole.
 
@@ -199,8 +200,8 @@ impl<'s> Layout<'s> {
         }
     }
 
-    /// Writes the comments that wait for a line: its column as it was and as it is now, and whether an empty line comes
-    /// before it.
+    /// Writes the comments that wait for a line: its column as it was and as it is now, and whether an empty
+    /// line comes before it.
     fn comments(&mut self, line: Option<(usize, usize, bool)>) {
         let (old, new, mut spaced) = line.unwrap_or((usize::MAX, 0, false));
         let waiting = std::mem::take(&mut self.waiting);

@@ -1,9 +1,11 @@
-//! What writers bring from other languages and from the other notations: rewrites of documents to the canonical form.
+//! What writers bring from other languages and from the other notations: rewrites of documents to the
+//! canonical form.
 //!
-//! [`crate::steps`] reads the canonical form alone. Where it does not understand a document, [`rewrite`] goes over it:
-//! each place of a step or value is offered to the habits of [`table`], and what one of them recognizes is reported and
-//! rewritten, so that the document can be read again. A habit is a row: what it is called, where it looks, how it
-//! rewrites, and its example, which a test runs. Leaving all of them out changes no valid program.
+//! [`crate::steps`] reads the canonical form alone. Where it does not understand a document, [`rewrite`] goes
+//! over it: each place of a step or value is offered to the habits of [`table`], and what one of them
+//! recognizes is reported and rewritten, so that the document can be read again. A habit is a row: what it is
+//! called, where it looks, how it rewrites, and its example, which a test runs. Leaving all of them out
+//! changes no valid program.
 
 mod absent;
 mod bindings;

@@ -1,4 +1,5 @@
-//! Offering the records of a document to the habits of their places, and reporting what one of them makes of a record.
+//! Offering the records of a document to the habits of their places, and reporting what one of them makes of
+//! a record.
 
 use super::table::{At, HABITS, Habit, Report, Rewrite, kept};
 use super::walk::Walk;
@@ -64,8 +65,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Notes the names that a step binds which is left out, and those that wait for its value, so that nothing more is
-    /// said of who reads them.
+    /// Notes the names that a step binds which is left out, and those that wait for its value, so that
+    /// nothing more is said of who reads them.
     fn lose(&mut self, node: &Node<'a>) {
         self.lost.extend_from_slice(&self.naming);
         let mut rest = vec![*node];

@@ -1,4 +1,5 @@
-//! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by field.
+//! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by
+//! field.
 
 use super::lints::is_step;
 use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};

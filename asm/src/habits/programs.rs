@@ -1,4 +1,5 @@
-//! Whole documents: programs inside records of their own, steps without a program, and state machines and builds.
+//! Whole documents: programs inside records of their own, steps without a program, and state machines and
+//! builds.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{Dialect, Key, begins_step};
@@ -13,7 +14,8 @@ const KINDS: [(&str, &str, &str); 3] = [
     ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
 ];
 
-/// The programs of a source, without what is none and without what is around them; `None` where nothing changes.
+/// The programs of a source, without what is none and without what is around them; `None` where nothing
+/// changes.
 pub(super) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,

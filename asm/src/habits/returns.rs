@@ -1,4 +1,5 @@
-//! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for `ok`.
+//! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for
+//! `ok`.
 
 use super::table::At;
 use super::walk::Walk;

@@ -1,5 +1,5 @@
-//! Parts of steps in other shapes: arguments and cases as lists of records, steps as a handler, names with `$`, loops
-//! with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
+//! Parts of steps in other shapes: arguments and cases as lists of records, steps as a handler, names with
+//! `$`, loops with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
 
 use super::walk::Walk;
 use crate::catalog::{ADDRESS, meant_address};
@@ -89,7 +89,8 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    /// Warns of a switch where the notation has steps with `if`, one behind the other. It is read all the same.
+    /// Warns of a switch where the notation has steps with `if`, one behind the other. It is read all the
+    /// same.
     pub(super) fn switch_for_ifs(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let is = |entry: &&Entry<'a>, key: Key| {

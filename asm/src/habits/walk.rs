@@ -1,5 +1,5 @@
-//! The walk over a program's document: which of its nodes are steps and which are values, offered to the habits of
-//! each kind of place, and rebuilt where one applies.
+//! The walk over a program's document: which of its nodes are steps and which are values, offered to the
+//! habits of each kind of place, and rebuilt where one applies.
 //!
 //! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
 
@@ -290,7 +290,8 @@ impl<'a> Walk<'_, 'a> {
         self.parts(node, &keys, &format!("a step with `{}`", dialect.word(form.key)), tail)
     }
 
-    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to a step.
+    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
+    /// a step.
     fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
         const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
         let part = |entry: &Entry<'a>| {

@@ -142,8 +142,8 @@ pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
     STEPS.iter().find(|form| form.key == key)
 }
 
-/// The kind of step that a word of another language makes of a record, where the word that is read otherwise only
-/// belongs to that: `foreach` beside `yield`, `when` beside `return`.
+/// The kind of step that a word of another language makes of a record, where the word that is read otherwise
+/// only belongs to that: `foreach` beside `yield`, `when` beside `return`.
 pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
     let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name);

@@ -1,7 +1,8 @@
-//! The code of one function being made: instructions, jumps to places that are not reached yet, registers, positions.
+//! The code of one function being made: instructions, jumps to places that are not reached yet, registers,
+//! positions.
 //!
-//! Every jump goes forward, except a loop's own. A [`Label`] collects the jumps to a place; binding it there fills them
-//! in. Registers above the slots are a stack: what an expression needs is above what is in use.
+//! Every jump goes forward, except a loop's own. A [`Label`] collects the jumps to a place; binding it there
+//! fills them in. Registers above the slots are a stack: what an expression needs is above what is in use.
 
 use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
@@ -9,12 +10,14 @@ use ilo_spec::operand::{Back, In, LoopBase, NumberId, OnFail, Out, To};
 use ilo_spec::program::{Map, Number};
 use smallvec::SmallVec;
 
-/// A register. Wider than the format's so that a function that needs too many is noticed at its end, not in its middle.
+/// A register. Wider than the format's so that a function that needs too many is noticed at its end, not in
+/// its middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reg(pub(super) u16);
 
 impl Reg {
-    /// As an instruction has it. A function that needs a register past the last is refused, so the value does not matter then.
+    /// As an instruction has it. A function that needs a register past the last is refused, so the value does
+    /// not matter then.
     pub(super) fn byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(u8::MAX)
     }
@@ -119,7 +122,8 @@ impl Code {
         }
     }
 
-    /// As [`Code::jump`], as one instruction with the last one where the format has that and no jump goes between them.
+    /// As [`Code::jump`], as one instruction with the last one where the format has that and no jump goes
+    /// between them.
     pub(super) fn jump_fused(&mut self, op: Op, offset: u32, label: &mut Label, numbers: &[Number]) {
         match self.fused(op, numbers) {
             Some(fused) => {

@@ -1,7 +1,7 @@
 //! Expressions to instructions.
 //!
-//! An expression is asked for in [`Want::Any`] register, where a slot's own will do, or [`Want::Into`] one, which is then
-//! written by the last instruction only, after every operand was read.
+//! An expression is asked for in [`Want::Any`] register, where a slot's own will do, or [`Want::Into`] one,
+//! which is then written by the last instruction only, after every operand was read.
 
 use super::emit::{Code, Label, Reg};
 use super::slots::Registers;
@@ -207,7 +207,8 @@ impl<'a, 'l> Values<'_, 'l> {
         }
     }
 
-    /// AND and OR as a bool. Their operands may read what `dst` holds, so the first goes elsewhere unless `dst` is free.
+    /// AND and OR as a bool. Their operands may read what `dst` holds, so the first goes elsewhere unless
+    /// `dst` is free.
     fn logic(&mut self, [a, b]: [&Expr<'a>; 2], and: bool, dst: Reg, at: u32) -> Lowered<()> {
         let held = if self.is_slot(dst) { self.code.take(1) } else { dst };
         let mut end = Label::default();
@@ -236,8 +237,8 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Goes to `label` where the condition is not `wanted`, and falls through where it is. What is no condition is a fault
-    /// of the instruction at `by`.
+    /// Goes to `label` where the condition is not `wanted`, and falls through where it is. What is no
+    /// condition is a fault of the instruction at `by`.
     pub(super) fn branch(
         &mut self,
         expr: &Expr<'a>,
@@ -389,7 +390,8 @@ impl<'a, 'l> Values<'_, 'l> {
         }
         let mut end = Label::default();
         if node.cases.is_empty() && node.default.is_none() {
-            // Nothing goes on from such a switch, but the code behind it has to be reached: a jump that is never taken.
+            // Nothing goes on from such a switch, but the code behind it has to be reached: a jump that is
+            // never taken.
             let never = self.code.take(1);
             self.code.emit(Op::False { dst: never.write() });
             self.code.jump(Op::JumpIf { src: never.read(), to: To(0) }, at, &mut end);

@@ -1,8 +1,8 @@
 //! Statements to instructions.
 //!
-//! A block is made for a purpose of its value ([`Then`]). Making it returns whether its end is reached ([`End`]);
-//! unreachable code is not made. An arm that never falls through is placed after the function ([`Deferred`]); the other
-//! arm is followed by the next statement.
+//! A block is made for a purpose of its value ([`Then`]). Making it returns whether its end is reached
+//! ([`End`]); unreachable code is not made. An arm that never falls through is placed after the function
+//! ([`Deferred`]); the other arm is followed by the next statement.
 
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
@@ -289,7 +289,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
     }
 
-    /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call gave.
+    /// The arms of a MATCH, where `failure` are the jumps taken for a failure and `result` is what the call
+    /// gave.
     fn arms(
         &mut self,
         node: &'c Match<'a>,
@@ -298,8 +299,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         (only_binds, alias): (bool, bool),
         then: Then,
     ) -> Lowered<End> {
-        // What goes behind the function is put there before the OK arm is made, so that it makes no difference whether
-        // the rest of a block is in that arm or after it. A value that is returned ends its arm, as RET does.
+        // What goes behind the function is put there before the OK arm is made, so that it makes no
+        // difference whether the rest of a block is in that arm or after it. A value that is returned ends
+        // its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
             Some(err) if !returned && err.body.completes() => (failure, Some(err)),

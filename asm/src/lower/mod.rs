@@ -1,9 +1,9 @@
 //! The syntax tree to a program.
 //!
-//! Functions are made callees first. Slots that are read get registers in the order of their first binding; code that
-//! cannot be reached is left out; an arm that cannot fall through is moved behind the function, so that the code does not
-//! show how deeply its source was nested. Nothing here reports what checking should have: the only errors left are the
-//! format's ceilings.
+//! Functions are made callees first. Slots that are read get registers in the order of their first binding;
+//! code that cannot be reached is left out; an arm that cannot fall through is moved behind the function, so
+//! that the code does not show how deeply its source was nested. Nothing here reports what checking should
+//! have: the only errors left are the format's ceilings.
 
 mod emit;
 mod expr;
@@ -24,8 +24,8 @@ use tables::{Full, Tables};
 
 /// Makes the program of a checked file.
 ///
-/// Positions are those of `source`; without it the program has none. The printed syntax tree is left to the caller.
-/// `None` where the program does not fit the format, which is then among the diagnostics.
+/// Positions are those of `source`; without it the program has none. The printed syntax tree is left to the
+/// caller. `None` where the program does not fit the format, which is then among the diagnostics.
 pub fn lower(
     file: &File<'_>,
     checked: &Checked,

@@ -1,10 +1,10 @@
 //! Which register each slot lives in.
 //!
-//! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of first binding;
-//! a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound, both slots share a register,
-//! so that taking a result apart moves nothing: neither is set on a path where the other is read, since each has one
-//! binding that writes a register and checking showed every read to be set. A slot whose call and MATCH are apart has
-//! one register more, which records whether the call failed.
+//! Parameters fill the first registers. Every other slot that is read or matched gets one in the order of
+//! first binding; a slot that nothing reads gets none. Where a MATCH alone binds what a call alone bound,
+//! both slots share a register, so that taking a result apart moves nothing: neither is set on a path where
+//! the other is read, since each has one binding that writes a register and checking showed every read to be
+//! set. A slot whose call and MATCH are apart has one register more, which records whether the call failed.
 
 use super::emit::Reg;
 use crate::ast::{Arm, Block, Bound, Control, Expr, ExprKind, Function, Slot, StmtKind};
@@ -31,7 +31,8 @@ struct Use {
     calls: (u32, u32),
 }
 
-/// The registers of a function's slots. Used for one function after another, so that its lists are allocated once.
+/// The registers of a function's slots. Used for one function after another, so that its lists are allocated
+/// once.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     of: Vec<Option<u16>>,
@@ -39,8 +40,8 @@ pub(super) struct Registers {
     /// How many registers the slots take.
     pub(super) count: u16,
     uses: Vec<Use>,
-    /// Slots in the order of their bindings, with repeats, and whether that is a call's result: a slot that is matched
-    /// and never read has its register from there.
+    /// Slots in the order of their bindings, with repeats, and whether that is a call's result: a slot that
+    /// is matched and never read has its register from there.
     order: Vec<(Slot, bool)>,
 }
 
@@ -147,8 +148,8 @@ struct Behind<'c, 'a> {
 }
 
 impl<'c, 'a> Scan<'c, 'a> {
-    /// Goes over a function in the order in which its code is made, so that it makes no difference whether the rest of a
-    /// block is in an OK arm or after it.
+    /// Goes over a function in the order in which its code is made, so that it makes no difference whether
+    /// the rest of a block is in an OK arm or after it.
     fn function(&mut self, body: &'c Block<'a>) {
         self.block(body);
         let mut next = 0;

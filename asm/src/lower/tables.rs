@@ -1,7 +1,8 @@
-//! The tables of the program being made: names, constants, shapes and calls, each entry once, in the order of first use.
+//! The tables of the program being made: names, constants, shapes and calls, each entry once, in the order of
+//! first use.
 //!
-//! Field names and other strings are numbered apart while code is made, since field names come first in the packed
-//! table; [`Tables::finish`] joins them and gives the new number of each other string.
+//! Field names and other strings are numbered apart while code is made, since field names come first in the
+//! packed table; [`Tables::finish`] joins them and gives the new number of each other string.
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use ilo_spec::limits;
@@ -48,8 +49,8 @@ impl<K: std::hash::Hash + Eq> Index<K> {
     }
 }
 
-/// Texts with their number, in the order of first use. They are kept here, since a tree may be gone before the program is
-/// made.
+/// Texts with their number, in the order of first use. They are kept here, since a tree may be gone before
+/// the program is made.
 #[derive(Debug)]
 struct Texts {
     strings: Strings,

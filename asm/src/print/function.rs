@@ -101,8 +101,8 @@ impl<'a> Printer<'_, 'a> {
         Doc::Record(entries)
     }
 
-    /// Steps that bind inputs to names like any other, for those that are bound anew elsewhere than in a step of the
-    /// function's own. Where bare names are references, inputs are such names from the start.
+    /// Steps that bind inputs to names like any other, for those that are bound anew elsewhere than in a step
+    /// of the function's own. Where bare names are references, inputs are such names from the start.
     fn inputs_to_bind(&mut self, steps: &mut Vec<Step<'a>>) {
         for (slot, parameter) in (0..).map(Slot).zip(self.function.parameters) {
             let bound = self.uses.bindings(slot) > 0 && self.uses.named_last(slot).is_some();
@@ -148,7 +148,8 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// Every tool that the function calls, once; nothing where one has a name that a list would take for a pattern.
+    /// Every tool that the function calls, once; nothing where one has a name that a list would take for a
+    /// pattern.
     fn tools(&self) -> Option<Vec<Doc<'a>>> {
         let mut seen = HashSet::new();
         let mut tools = Vec::new();
@@ -169,8 +170,8 @@ impl<'a> Printer<'_, 'a> {
         Doc::List(steps.into_iter().map(record).collect())
     }
 
-    /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds nothing has a
-    /// name that no slot has, so that nothing refers to it.
+    /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds
+    /// nothing has a name that no slot has, so that nothing refers to it.
     pub(super) fn named(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
         let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());

@@ -1,5 +1,5 @@
-//! A call and the MATCH behind it: printed as a call with a handler where that gives the same code, else as a step with
-//! `match` behind the call.
+//! A call and the MATCH behind it: printed as a call with a handler where that gives the same code, else as a
+//! step with `match` behind the call.
 
 use super::Printer;
 use super::shared;
@@ -26,8 +26,8 @@ enum HandlerForm {
 }
 
 impl<'a> Printer<'_, 'a> {
-    /// A call with the MATCH right behind it as one step, and what is in its OK arm behind that; `false` where it takes a
-    /// step for each.
+    /// A call with the MATCH right behind it as one step, and what is in its OK arm behind that; `false`
+    /// where it takes a step for each.
     pub(super) fn handled(
         &mut self,
         matched: &Matched<'_, 'a>,

@@ -1,7 +1,7 @@
 //! The syntax tree as canonical integer-ID text.
 //!
-//! Slots have the tree's own dense numbers; tools and fields are numbered by first use. A name that could be misread in
-//! a registry is quoted. Reading the text back gives the same tree.
+//! Slots have the tree's own dense numbers; tools and fields are numbered by first use. A name that could be
+//! misread in a registry is quoted. Reading the text back gives the same tree.
 
 use crate::ast::{
     Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind, Stmt,

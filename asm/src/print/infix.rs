@@ -1,4 +1,5 @@
-//! Expressions as infix text, with no more parentheses than it takes; [`crate::dialect::infix`] reads it back.
+//! Expressions as infix text, with no more parentheses than it takes; [`crate::dialect::infix`] reads it
+//! back.
 
 use super::Printer;
 use super::text::path;

@@ -1,7 +1,7 @@
 //! The syntax tree back to text, in each notation.
 //!
-//! Instruction text has a printer of its own ([`id`]). The other four notations share one: a function becomes a document
-//! in the words of its notation, and `document::print` lays it out.
+//! Instruction text has a printer of its own ([`id`]). The other four notations share one: a function becomes
+//! a document in the words of its notation, and `document::print` lays it out.
 //!
 //! | file | prints |
 //! |---|---|
@@ -57,7 +57,8 @@ struct Printer<'p, 'a> {
     uses: Usage,
     /// Inputs that have been bound anew: names like any other from then on.
     rebound: HashSet<Slot>,
-    /// An OK arm must not become a part of the block that is printed: a call in it would be read as a rollback.
+    /// An OK arm must not become a part of the block that is printed: a call in it would be read as a
+    /// rollback.
     literal: bool,
     /// The steps being made belong to a list without names.
     in_list: bool,

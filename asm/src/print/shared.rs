@@ -1,11 +1,12 @@
-//! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the slot that the
-//! OK arm of the MATCH behind it binds.
+//! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the
+//! slot that the OK arm of the MATCH behind it binds.
 
 use super::usage::Usage;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
 use crate::matched::{Matched, matched_call};
 
-/// The slot of a call and the slot that its OK arm binds, each mapped to the other, where one name serves both.
+/// The slot of a call and the slot that its OK arm binds, each mapped to the other, where one name serves
+/// both.
 #[derive(Debug)]
 pub(super) struct SharedNames<'u> {
     of: Vec<Option<Slot>>,
@@ -63,7 +64,8 @@ impl<'u> SharedNames<'u> {
     }
 }
 
-/// The calls of statements that are rollbacks and nothing else; bare calls are where the block ends in `RET_ERR`.
+/// The calls of statements that are rollbacks and nothing else; bare calls are where the block ends in
+/// `RET_ERR`.
 pub(super) fn rollbacks<'a>(statements: &[Stmt<'a>], fails: bool) -> Option<Vec<&'a Call<'a>>> {
     let call = |statement: &Stmt<'a>| match statement.kind {
         StmtKind::Undo(call) => Some(call),
@@ -81,7 +83,8 @@ pub(super) fn would_undo(block: &Block<'_>, uses: &Usage) -> bool {
     lifted(block, fails(block), uses, &mut bare) && bare
 }
 
-/// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback, or may be none.
+/// Whether `RET_ERR` ends a block whose OK arms are steps of it; `bare` tells of a call that is no rollback,
+/// or may be none.
 fn lifted(block: &Block<'_>, rolls_back: bool, uses: &Usage, bare: &mut bool) -> bool {
     let mut ends = false;
     let mut statements = block.statements.iter().peekable();

@@ -299,7 +299,8 @@ impl<'a> Printer<'_, 'a> {
         entries
     }
 
-    /// A branch of IF or the OK arm of a MATCH: a value by itself where it is one that nothing takes for steps.
+    /// A branch of IF or the OK arm of a MATCH: a value by itself where it is one that nothing takes for
+    /// steps.
     pub(super) fn branch(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
         if let (Tail::Bind, [Stmt { kind: StmtKind::Value(value), .. }]) = (tail, block.statements)
             && let value = self.value(value)

@@ -8,7 +8,8 @@ use crate::notation::Notation;
 pub(super) struct Style {
     /// Which.
     pub(super) notation: Notation,
-    /// The prefix of a parameter's name in a reference by itself, in a reference within a text, and in braces.
+    /// The prefix of a parameter's name in a reference by itself, in a reference within a text, and in
+    /// braces.
     pub(super) parameter: [&'static str; 3],
     /// The same for any other name.
     pub(super) variable: [&'static str; 3],

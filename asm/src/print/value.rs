@@ -51,7 +51,8 @@ impl<'a> Printer<'_, 'a> {
         Doc::one(operator::row(Makes::Binary(operator)).spelling, Doc::List(operands))
     }
 
-    /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and `or`.
+    /// An expression where a workflow reads a text as a formula, and so in the operands of `not`, `and` and
+    /// `or`.
     pub(super) fn formula(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         if self.words.notation == Notation::Workflow {
             // What is in a text counts as one level more.

@@ -56,7 +56,8 @@ impl<'a> StepReader<'_, 'a> {
         self.push(StmtKind::Value(value), node.span);
     }
 
-    /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has yet.
+    /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has
+    /// yet.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
         let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
         entry.name().is_some_and(is_new) && is_data(&entry.value)

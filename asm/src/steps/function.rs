@@ -23,8 +23,8 @@ use ilo_spec::types::Base;
 pub(crate) struct Reading<'a> {
     /// What could be read, also where there are errors.
     pub(crate) file: File<'a>,
-    /// Something was read that may be another form of something else: a record as data where a step or an operation may
-    /// be, a word of another notation.
+    /// Something was read that may be another form of something else: a record as data where a step or an
+    /// operation may be, a word of another notation.
     pub(crate) inexact: bool,
 }
 
@@ -103,7 +103,8 @@ impl<'a> Top<'_, 'a> {
         entries(record).iter().find(|entry| entry.name().is_some_and(is)).map(|entry| &entry.value)
     }
 
-    /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so on.
+    /// The name of each program, and whether it has one of its own. The others are `main`, `main-2` and so
+    /// on.
     fn names(&self, programs: &[Node<'a>]) -> Vec<(&'a str, bool)> {
         let given = |program: &Node<'a>| {
             let inner = self.key(program, Key::Meta);

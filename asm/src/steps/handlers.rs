@@ -44,8 +44,8 @@ const ACTIONS: [Key; 8] =
     [Key::Return, Key::Ok, Key::Message, Key::Value, Key::Then, Key::Skip, Key::Ignore, Key::Continue];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The arm of a failure, and whether it skips the rest of a pass; `of_block` is what the value of the step's block is
-    /// for.
+    /// The arm of a failure, and whether it skips the rest of a pass; `of_block` is what the value of the
+    /// step's block is for.
     pub(crate) fn failure_arm(
         &mut self,
         step: &Step<'_, 'a>,
@@ -98,8 +98,8 @@ impl<'a> StepReader<'_, 'a> {
         false
     }
 
-    /// Ends an arm that skips the rest of the pass. Where its step is not in the loop's own block, a slot tells the blocks
-    /// around it.
+    /// Ends an arm that skips the rest of the pass. Where its step is not in the loop's own block, a slot
+    /// tells the blocks around it.
     fn skip_pass(&mut self, of_block: Tail, at: Span) {
         let level = self.at.blocks;
         let Some(open) = self.loops.last_mut().filter(|open| open.level + 2 < level) else { return };
@@ -129,8 +129,8 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a message that reads as what a handler can do; gives whether that is an error, as the function cannot fail
-    /// with it.
+    /// Reports a message that reads as what a handler can do; gives whether that is an error, as the function
+    /// cannot fail with it.
     fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) -> bool {
         let word = self.dialect.word(if text == "skip" && self.in_loop() { Key::Skip } else { Key::Ignore });
         let form = if self.dialect.is_yaml() {

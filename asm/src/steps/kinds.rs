@@ -83,7 +83,8 @@ impl<'a> StepReader<'_, 'a> {
         keys.extend(other.needs.iter().chain(other.takes));
     }
 
-    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to a step.
+    /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
+    /// a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
         const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
         let list = entries(item.node);
@@ -131,7 +132,8 @@ impl<'a> StepReader<'_, 'a> {
         None
     }
 
-    /// Marks every name that is bound in what could not be read as lost, so that references to it are not reported.
+    /// Marks every name that is bound in what could not be read as lost, so that references to it are not
+    /// reported.
     fn lose_inside(&mut self, node: &Node<'a>) {
         let mut rest = vec![*node];
         while let Some(node) = rest.pop() {

@@ -1,14 +1,15 @@
 //! The four JSON and YAML notations: documents to the syntax tree.
 //!
-//! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room turns them
-//! into the tree of [`crate::ast`]. It reads the canonical form. `crate::build` has `crate::habits` rewrite a document in
-//! which something was reported or is [inexact](Reading::inexact), and reads it again. What a program means (slots,
-//! calls, flow, types) is the business of [`crate::check`], as for every notation.
+//! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room
+//! turns them into the tree of [`crate::ast`]. It reads the canonical form. `crate::build` has
+//! `crate::habits` rewrite a document in which something was reported or is [inexact](Reading::inexact), and
+//! reads it again. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as
+//! for every notation.
 //!
-//! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The position in the
-//! function (nesting, blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. The other
-//! files add readers of one kind of thing each, which give back what they made. A file imports and calls only files
-//! above it, or before it in its row:
+//! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The
+//! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
+//! `StepReader::within` restores. The other files add readers of one kind of thing each, which give back what
+//! they made. A file imports and calls only files above it, or before it in its row:
 //!
 //! | file | reads |
 //! |---|---|
@@ -17,7 +18,7 @@
 //! | `keys` | records by their keys |
 //! | `names` | names in scope, for messages and lints |
 //! | `unresolved`, `references`, `texts` | references and texts with references |
-//! | `operations`, `cases`, `merges`, `callees` | operators, and parts of values whose operands are read elsewhere |
+//! | `operations`, `cases`, `merges`, `callees` | operators; parts of values |
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |

@@ -1,8 +1,8 @@
 //! Calls as steps, and `match` on the result of a call.
 //!
-//! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is left out,
-//! so that the value stays in the slot of the call. Where the handler skips the rest of a pass, the steps that follow
-//! become the OK arm.
+//! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is
+//! left out, so that the value stays in the slot of the call. Where the handler skips the rest of a pass, the
+//! steps that follow become the OK arm.
 
 use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};
@@ -124,7 +124,8 @@ impl<'a> StepReader<'_, 'a> {
         bind
     }
 
-    /// A step whose handler skips: the steps that follow are read into the OK arm, behind what `first` makes of the value.
+    /// A step whose handler skips: the steps that follow are read into the OK arm, behind what `first` makes
+    /// of the value.
     fn skipping(
         &mut self,
         (slot, slot_span): Bind,
@@ -145,12 +146,14 @@ impl<'a> StepReader<'_, 'a> {
         After::Taken
     }
 
-    /// The slot that is true where a step of this block, or of a block in it, has skipped the rest of the pass.
+    /// The slot that is true where a step of this block, or of a block in it, has skipped the rest of the
+    /// pass.
     pub(crate) fn skipped(&self) -> Option<Slot> {
         self.loops.last().and_then(|open| open.skipped)
     }
 
-    /// Reads the rest of a block for passes that `flag` does not skip; in the loop's own block the flag begins as false.
+    /// Reads the rest of a block for passes that `flag` does not skip; in the loop's own block the flag
+    /// begins as false.
     pub(crate) fn guard(&mut self, flag: Slot, start: usize, rest: Rest<'_, '_, 'a>) {
         let level = self.at.blocks;
         let outermost = self.loops.last().is_some_and(|open| open.level + 1 >= level);

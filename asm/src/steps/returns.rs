@@ -1,6 +1,7 @@
 //! Ways out of a function: `return`, `ok`, `err`, and whether they fit its type.
 //!
-//! A return that does not fit the type is reported here, where its words are known; checking does not report it again.
+//! A return that does not fit the type is reported here, where its words are known; checking does not report
+//! it again.
 
 use super::keyed::Keyed;
 use super::reader::StepReader;

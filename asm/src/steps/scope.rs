@@ -1,7 +1,7 @@
 //! The names of a function and their slots.
 //!
-//! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read. Loops alone
-//! open one.
+//! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read.
+//! Loops alone open one.
 
 use crate::ast::{Slot, SlotInfo};
 use hashbrown::{HashMap, HashSet};
@@ -36,7 +36,8 @@ pub(crate) struct Scope<'a> {
     again: usize,
 }
 
-/// Past so many slots those without a name are used again, so that a long function keeps within its registers.
+/// Past so many slots those without a name are used again, so that a long function keeps within its
+/// registers.
 const FRESH: usize = 160;
 
 impl<'a> Scope<'a> {
@@ -85,8 +86,8 @@ impl<'a> Scope<'a> {
         slot
     }
 
-    /// A slot that no name refers to; messages call it `name`. Past [`FRESH`] slots it is one of those before,
-    /// but for those that are `busy`.
+    /// A slot that no name refers to; messages call it `name`. Past [`FRESH`] slots it is one of those
+    /// before, but for those that are `busy`.
     pub(crate) fn hidden(&mut self, name: Option<&'a str>, busy: impl Fn(Slot) -> bool) -> Slot {
         if self.slots.len() >= FRESH {
             let mut pool = (0..self.hidden.len()).map(|step| (self.again + 1 + step) % self.hidden.len());

@@ -50,8 +50,8 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// The arms in order: one that ends the function is followed by the next, any other has the next in its `else`.
-    /// Gives whether one of them ends the function with a plain `return`.
+    /// The arms in order: one that ends the function is followed by the next, any other has the next in its
+    /// `else`. Gives whether one of them ends the function with a plain `return`.
     fn arms(&mut self, mut arms: &[Node<'a>], of: Arms) -> bool {
         let mut returns = false;
         while let Some((node, rest)) = arms.split_first() {
@@ -153,7 +153,8 @@ impl<'a> StepReader<'_, 'a> {
         true
     }
 
-    /// What an arm does once its rollback calls are made; gives whether that is a plain `return` of the function.
+    /// What an arm does once its rollback calls are made; gives whether that is a plain `return` of the
+    /// function.
     fn arm(&mut self, keyed: &Keyed<'_, 'a>, at: Span, of: Arms) -> bool {
         if let Some(node) = keyed.get(Key::Then) {
             self.branch_steps(node, of.tail, Key::Then);

@@ -121,12 +121,12 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports a bare reference under a root that there is none of.
     fn says_more(&mut self, reference: &Reference<'a>, meant: &Reference<'a>) {
-        let mended = self.dialect.own_form(meant, false);
+        let fixed = self.dialect.own_form(meant, false);
         let written = self.source.get(reference.span.range()).unwrap_or("");
         let message = "an input or a variable is referred to by its name alone";
         let mut wrong = Diagnostic::new(Code::UnknownReference, reference.span, message)
-            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
-        wrong.fix = Some(replaced(reference.span, mended));
+            .expected(format!("`{fixed}`"), format!("`{}`", crate::text::shorten(written)));
+        wrong.fix = Some(replaced(reference.span, fixed));
         self.report(wrong);
     }
 

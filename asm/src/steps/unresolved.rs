@@ -190,7 +190,8 @@ fn rename_part(name: Name<'_>, new: &str) -> Option<Fix> {
     kept.then(|| replaced(name.span, new.to_owned()))
 }
 
-/// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be dropped.
+/// Whether a name is another one, a hyphen, and more: what was meant may be to subtract that, and must not be
+/// dropped.
 pub(crate) fn subtracts(name: &str, from: &str) -> bool {
     name.strip_prefix(from).is_some_and(|rest| rest.starts_with('-'))
 }

@@ -1,4 +1,5 @@
-//! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and calls.
+//! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and
+//! calls.
 
 use super::cases::Cases;
 use super::keyed::Keyed;

@@ -1,7 +1,8 @@
-//! What the conformance corpus says of programs before they run: the diagnostics of each source, what its fixes make
-//! of it, which notation it is detected as, and that it survives conversion to every notation.
+//! What the conformance corpus says of programs before they run: the diagnostics of each source, what its
+//! fixes make of it, which notation it is detected as, and that it survives conversion to every notation.
 //!
-//! `cargo test -p ilo-asm --test corpus`; `CASE=part-of-a-path` checks some. The runs are checked in the host's tests.
+//! `cargo test -p ilo-asm --test corpus`; `CASE=part-of-a-path` checks some. The runs are checked in the
+//! host's tests.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
@@ -172,7 +173,7 @@ fn compare_diagnostics(
     Err(failure)
 }
 
-/// Applies mends as `ilo-asm fix` does, and compares what comes of it.
+/// Applies fixes as `ilo-asm fix` does, and compares what comes of it.
 fn check_fixed(source: &str, fixed: &str, options: &Options<'_>) -> Result<(), Failure> {
     let mut text = source.to_owned();
     for _ in 0..FIX_ROUNDS {
@@ -180,11 +181,11 @@ fn check_fixed(source: &str, fixed: &str, options: &Options<'_>) -> Result<(), F
         text = fix::apply(&text, diagnostics.as_slice()).0;
     }
     if text != fixed {
-        return Err(format!("  expected the mends to make\n{fixed}\n  found\n{text}"));
+        return Err(format!("  expected the fixes to make\n{fixed}\n  found\n{text}"));
     }
     let (_, diagnostics) = build(&text, options);
     compare_diagnostics(&text, false, &diagnostics, Vec::new())
-        .map_err(|failure| format!("{failure}  (after its mends)"))
+        .map_err(|failure| format!("{failure}  (after its fixes)"))
 }
 
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {

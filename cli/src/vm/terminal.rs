@@ -68,7 +68,7 @@ impl Terminal {
         let tool = question.tool_shown();
         let shown = wrapped(&question.arguments_shown(), columns);
         let pages: Vec<&[String]> = shown.chunks(rows.saturating_sub(3).max(1)).collect();
-        self.show(&format!("`{tool}` is only called after a yes. Its arguments:\n"))?;
+        self.show(&format!("`{tool}` is only called after you confirm. Its arguments:\n"))?;
         for (at, page) in pages.iter().enumerate() {
             self.show(&format!("{}\n", page.join("\n")))?;
             if at + 1 < pages.len() {

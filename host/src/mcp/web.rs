@@ -1,7 +1,7 @@
 //! A server over HTTP: the library's client, with a look at each event of a stream.
 //!
 //! An answer that comes as plain JSON instead of a stream is read by the library first; a body that is too
-//! long is an error there, and an integer beyond 64 bits has become a double by then, which is told by its
+//! long is an error there, and an integer beyond 64 bits is a double by then, recognized by its
 //! size.
 
 use super::guard::{self, passed};

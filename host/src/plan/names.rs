@@ -1,7 +1,7 @@
 //! What each register holds at each loop and call, as far as names go: one pass forward over a function.
 //!
 //! Where paths meet, only what they agree on stays known; what a loop writes is unknown throughout it. So a
-//! name or a length that is told is right on every path.
+//! reported name or length is right on every path.
 
 use super::Budget;
 use super::bound::{Known, Name};

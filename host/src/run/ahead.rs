@@ -346,7 +346,7 @@ impl<'s, 'e> Ahead<'s, 'e> {
     /// Starts a call whose arguments are known on a thread of its own, where there is room.
     fn start(&self, call: &Expected<'s>, observer: &mut dyn Observer) -> Option<Work<'s>> {
         let (arguments, slot) = (data_of(call.arguments.as_ref()?), self.slots.take()?);
-        // Before it starts, so that whoever is told can make ready for it.
+        // Before it starts, so that an observer can prepare for it.
         observer.ahead(&call.tool);
         let work = self.spawn(&call.tool, arguments, Some(Arc::new(slot)));
         if work.is_none() {

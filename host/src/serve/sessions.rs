@@ -13,7 +13,7 @@ const NAME: &str = "mcp-session-id";
 /// Sessions at a time: some tens of megabytes.
 const MOST: usize = 512;
 /// A session that was not used for so long, and that has no run, ends where another needs its room. Its
-/// client is told so at its next request, and begins a new one.
+/// client gets an error at its next request and begins a new session.
 const IDLE: Duration = Duration::from_secs(10);
 /// How long an answer that was given is kept, for a client whose connection broke and who asks for it again.
 const ANSWERED: Duration = Duration::from_secs(5);

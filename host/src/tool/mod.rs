@@ -70,7 +70,7 @@ pub trait Provider: Send + Sync {
     fn call(&self, request: &Request<'_>) -> Result<Data, Failure>;
 
     /// Whether calls of it, where its tool is read-only, may be under way at once and begin in any order.
-    /// What is not waited for any more is told so by the request's interrupt, and the run ends only when it
+    /// A call that nobody waits for any more is interrupted through its request; the run ends only when it
     /// has ended.
     fn may_run_ahead(&self) -> bool {
         true
@@ -194,7 +194,9 @@ impl Tool {
         };
         let refused = |why: &str| {
             let name = shortened(name, 200);
-            Err(Failure::text(format!("tool `{name}` was not called: it needs a yes (`confirm`), and {why}")))
+            Err(Failure::text(format!(
+                "tool `{name}` was not called: it needs a confirmation (`confirm`), and {why}"
+            )))
         };
         let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
         let question =

@@ -7,7 +7,7 @@ use ilo_spec::error::Code;
 
 impl Tools {
     /// What is in the way of calling these tools: names that lead to nothing, tools that lack their program,
-    /// and tools of servers not started. The first hundred are told.
+    /// and tools of servers not started. The first hundred are listed.
     pub fn problems<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Problem> {
         names.into_iter().flat_map(|name| self.problems_of(name)).take(MOST).collect()
     }

@@ -242,7 +242,7 @@ fn request(stream: &mut TcpStream) -> String {
     }
 }
 
-/// The URL of a server that answers requests as it is told.
+/// The URL of a server that answers requests as instructed.
 fn web(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

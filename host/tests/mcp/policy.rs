@@ -128,7 +128,9 @@ pub(super) fn a_call_that_wants_a_yes_waits_for_it() {
     let entries = r#"{"say": {"mcp": "mcp://h/read", "args": {"words": "text"}, "confirm": true}}"#;
     let policy = r#"{"idempotent": true, "retries": 2}"#;
     let refused = |why: &str| {
-        Err(Failure::text(format!("tool `say` was not called: it needs a yes (`confirm`), and {why}")))
+        Err(Failure::text(format!(
+            "tool `say` was not called: it needs a confirmation (`confirm`), and {why}"
+        )))
     };
     for (consent, expected) in [
         (Consent::Given, Ok(Data::from("3"))),

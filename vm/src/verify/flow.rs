@@ -502,7 +502,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
     }
 
-    /// A break takes what its loop has collected, and leaves that loop: nothing is collected into the list after that.
+    /// A break takes what its loop has collected, and leaves that loop: nothing is collected into the list
+    /// after that.
     fn breaks(&mut self, base: LoopBase, To(to): To) -> Checked {
         self.yields(base)?;
         let open = self.scratch.loops.iter().rev().find(|open| open.base == base.0);

@@ -12,12 +12,12 @@ use bumpalo::Bump;
 use ilo_spec::error::Code;
 use std::fmt::Write as _;
 
-/// The expression that a text reads as, where it computes or compares with references in it: what a text that is no
-/// expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
+/// The expression that a text reads as, where it computes or compares with references in it: what a text that
+/// is no expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
 ///
-/// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names without `$`.
-/// With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is then what tells an
-/// expression from a text.
+/// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names
+/// without `$`. With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is
+/// then what tells an expression from a text.
 pub fn arithmetic<'a>(
     node: &Node<'a>,
     sigil: Sigil,
@@ -44,8 +44,8 @@ pub fn arithmetic<'a>(
     (clear && plain).then_some(tree)
 }
 
-/// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them; `None` where
-/// a text in it has references. Literals are texts of the notation with this sigil.
+/// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them;
+/// `None` where a text in it has references. Literals are texts of the notation with this sigil.
 pub fn operators<'a>(
     infix: &Infix<'a>,
     sigil: Sigil,

@@ -1,13 +1,14 @@
 //! Infix expressions, as YAML's `expr`, `if`, `return` and `ok` have them: `$.price * $.quantity >= 1000`.
 //!
-//! From loosest to closest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`. Functions are written
-//! `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`. Literals are numbers, `true`,
-//! `false`, `null`, `"text"` with JSON's escapes and `'text'` in which `''` is a quote; references inside texts are
-//! interpolated as in every text. Hyphens belong to names, so subtraction has blanks around it. `-x` is `-1 * x`, which
-//! keeps the sign of a zero.
+//! From loosest to closest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`. Functions
+//! are written `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`.
+//! Literals are numbers, `true`, `false`, `null`, `"text"` with JSON's escapes and `'text'` in which `''` is
+//! a quote; references inside texts are interpolated as in every text. Hyphens belong to names, so
+//! subtraction has blanks around it. `-x` is `-1 * x`, which keeps the sign of a zero.
 //!
-//! Syntax alone, without scopes or types. Nothing recurses deeper than the nesting that is allowed, and a tree is no
-//! deeper than that. Words of other languages are reported with what is written here, and understood where that is clear.
+//! Syntax alone, without scopes or types. Nothing recurses deeper than the nesting that is allowed, and a
+//! tree is no deeper than that. Words of other languages are reported with what is written here, and
+//! understood where that is clear.
 
 mod arithmetic;
 mod lexer;
@@ -58,8 +59,8 @@ pub enum InfixKind<'a> {
 /// How what a name without `$` stands for is written, where it stands for something.
 pub type Meant<'m, 'a> = dyn Fn(&Reference<'a>) -> Option<String> + 'm;
 
-/// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which is reported.
-/// What a name without `$` refers to, and how that is written, is asked of `meant`.
+/// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which
+/// is reported. What a name without `$` refers to, and how that is written, is asked of `meant`.
 pub fn infix<'a>(
     node: &Node<'a>,
     nesting: usize,
@@ -289,7 +290,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         };
         if word != ours {
             let wrong = self.wrong(Code::BadExpression, format!("`{word}` is no value")).nearest(Some(ours));
-            let wrong = self.words.mend(wrong.help(format!("write `{ours}`")), from, to, ours);
+            let wrong = self.words.fix(wrong.help(format!("write `{ours}`")), from, to, ours);
             self.diagnostics.push(wrong);
         }
         self.bump(false);

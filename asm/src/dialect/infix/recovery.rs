@@ -31,7 +31,7 @@ impl Reader<'_, '_, '_> {
         };
         let before = if beside(from.checked_sub(1).and_then(|at| self.words.byte(at))) { " " } else { "" };
         let after = if beside(self.words.byte(to)) { " " } else { "" };
-        let wrong = self.words.mend(wrong, from, to, &format!("{before}{meant}{after}"));
+        let wrong = self.words.fix(wrong, from, to, &format!("{before}{meant}{after}"));
         self.diagnostics.push(wrong);
     }
 
@@ -58,14 +58,14 @@ impl Reader<'_, '_, '_> {
         let wrong = if matches!(self.between(), Some((_, COMPARISON..))) {
             wrong.help("write `(not $x)`")
         } else {
-            self.words.mend(wrong.help("write `not $x`"), from, to, "not ")
+            self.words.fix(wrong.help("write `not $x`"), from, to, "not ")
         };
         self.diagnostics.push(wrong);
     }
 
     pub(crate) fn lone_plus(&mut self) {
         let wrong = self.wrong(Code::BadExpression, "a `+` without a value before it");
-        let wrong = self.words.mend(wrong.help("leave it out"), self.from, self.to, "");
+        let wrong = self.words.fix(wrong.help("leave it out"), self.from, self.to, "");
         self.diagnostics.push(wrong);
     }
 
@@ -93,7 +93,8 @@ impl Reader<'_, '_, '_> {
             self.diagnostics.push(wrong);
             return None;
         }
-        // A dotted word is a reference without its `$`; a word alone may as well be a text without its quotes.
+        // A dotted word is a reference without its `$`; a word alone may as well be a text without its
+        // quotes.
         let text = self.words.text;
         let mut end = to;
         while self.words.byte(end) == Some(b'.') {
@@ -122,18 +123,18 @@ impl Reader<'_, '_, '_> {
                 Kind::Text(Text { style: Style::Plain, .. }) if !text.contains(['"', '\\']) => {
                     wrong.replace(self.words.part(0, text.len()), format!("\"{quoted}\""))
                 }
-                _ => self.words.mend(wrong.help(format!("write `{quoted}`")), 0, text.len(), &quoted),
+                _ => self.words.fix(wrong.help(format!("write `{quoted}`")), 0, text.len(), &quoted),
             };
             self.diagnostics.push(wrong);
             return None;
         }
         let wrong = if let Some(known) = known {
-            self.words.mend(wrong.help(format!("write `{known}`")), from, end, &known)
+            self.words.fix(wrong.help(format!("write `{known}`")), from, end, &known)
         } else if end > to {
             wrong.help(format!("write `${{{whole}}}` for a field of a step, `'{whole}'` for a text"))
         } else {
             let text = format!("'{word}'");
-            self.words.mend(
+            self.words.fix(
                 wrong.help(format!("write `{text}` for a text, `${{{word}}}` for a step")),
                 from,
                 end,

@@ -1,7 +1,7 @@
 //! What other languages have in the place of JSON: comments, other quotes, their words, texts without quotes.
 //!
-//! A row a habit, in the order in which they are tried, each with its example, which a test runs. What is wrong with the
-//! structure of JSON is for [`super::recovery`].
+//! A row a habit, in the order in which they are tried, each with its example, which a test runs. What is
+//! wrong with the structure of JSON is for [`super::recovery`].
 
 use super::{Reader, Want, offset};
 use crate::diagnostic::Diagnostic;

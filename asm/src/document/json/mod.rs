@@ -1,8 +1,9 @@
 //! JSON: one or more documents, one after another, to values with places.
 //!
-//! One pass with a stack of its own; time and memory are linear in the source. Whatever is no JSON is reported where it
-//! stands, with the mend where there is one, and reading goes on as if it were mended, so that all errors come at once.
-//! Programs are unknown here. A line may be as long as the source: a minified function is one line.
+//! One pass with a stack of its own; time and memory are linear in the source. Whatever is no JSON is
+//! reported where it stands, with the fix where there is one, and reading goes on as if it were fixed, so
+//! that all errors come at once. Programs are unknown here. A line may be as long as the source: a minified
+//! function is one line.
 
 mod habits;
 mod recovery;
@@ -79,7 +80,7 @@ struct Reader<'a, 'd> {
     last: u32,
     /// The comma that was read last, while nothing followed it.
     comma: Option<Span>,
-    /// Whether brackets no longer meet: then a bracket that is missing or left over is told once.
+    /// Whether brackets no longer meet: then a missing or extra bracket is reported once.
     lost: bool,
     /// The end of a text that ends where it was not meant to: what is missing there cannot be told.
     vague: Option<u32>,

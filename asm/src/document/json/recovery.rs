@@ -1,4 +1,5 @@
-//! Recovery from what is wrong with the structure of JSON: commas, colons and brackets, keys and values that are missing.
+//! Recovery from what is wrong with the structure of JSON: commas, colons and brackets, keys and values that
+//! are missing.
 
 use super::scalar::word_byte;
 use super::{Reader, Want, offset};
@@ -47,7 +48,8 @@ impl Reader<'_, '_> {
         Span::new(offset(self.at), offset(self.at + 1))
     }
 
-    /// Reports texts joined by `+`, which JSON does not have, and goes past them; whether that is what stands here.
+    /// Reports texts joined by `+`, which JSON does not have, and goes past them; whether that is what stands
+    /// here.
     pub(crate) fn joined_texts(&mut self) -> bool {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
@@ -156,8 +158,8 @@ impl Reader<'_, '_> {
         self.last = place.end;
     }
 
-    /// How many brackets more the rest of the source closes than it opens, behind the one that is here: all of it, and up to
-    /// the first line that begins with a record.
+    /// How many brackets more the rest of the source closes than it opens, behind the one that is here: all
+    /// of it, and up to the first line that begins with a record.
     fn closes_later(&mut self) -> [Option<usize>; 2] {
         let Some(left) = self.looks.checked_sub(1) else { return [None; 2] };
         self.looks = left;
@@ -245,7 +247,8 @@ impl Reader<'_, '_> {
         rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
     }
 
-    /// Whether the brace here begins the next document although this one is open: both stand at the start of a line.
+    /// Whether the brace here begins the next document although this one is open: both stand at the start of
+    /// a line.
     pub(crate) fn begins_document(&self) -> bool {
         let starts_line = |at: usize| {
             at.checked_sub(1).is_none_or(|before| self.source.as_bytes().get(before) == Some(&b'\n'))

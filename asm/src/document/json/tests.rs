@@ -1,4 +1,4 @@
-//! What is JSON reads as RFC 8259 says; what is none is reported at its byte, with its mend.
+//! What is JSON reads as RFC 8259 says; what is none is reported at its byte, with its fix.
 
 use super::*;
 use crate::diagnostic::fix;
@@ -18,14 +18,14 @@ fn says(source: &str, expected: &[&str]) {
     assert_eq!(shown(&documents(source).1), expected, "{source}");
 }
 
-/// The one error of a source and what its mend makes of it, which must be free of errors.
+/// The one error of a source and what its fix makes of it, which must be free of errors.
 #[track_caller]
-fn mends(source: &str, code: &str, mended: &str) {
+fn fixes(source: &str, code: &str, fixed: &str) {
     let (_, found) = documents(source);
     assert_eq!(found.len(), 1, "{source}: {found:?}");
     assert_eq!(found[0].code.as_str(), code, "{source}");
-    assert_eq!(fix::apply(source, &found), (mended.to_owned(), 1), "{source}");
-    assert_eq!(documents(mended).1, [], "{mended}");
+    assert_eq!(fix::apply(source, &found), (fixed.to_owned(), 1), "{source}");
+    assert_eq!(documents(fixed).1, [], "{fixed}");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn values_are_those_of_json() {
 }
 #[test]
 fn mends_are_single_and_lead_to_json() {
-    for (source, code, mended) in [
+    for (source, code, fixed) in [
         (r#"{"a":1 "b":2}"#, "bad-json", r#"{"a":1, "b":2}"#),
         ("[1 2]", "bad-json", "[1, 2]"),
         ("[1,2,]", "bad-json", "[1,2]"),
@@ -95,7 +95,7 @@ fn mends_are_single_and_lead_to_json() {
         ("[1\0]", "bad-character", "[1]"),
         ("[“a”]", "bad-string", "[\"a\"]"),
     ] {
-        mends(source, code, mended);
+        fixes(source, code, fixed);
     }
 }
 
@@ -155,7 +155,7 @@ fn documents_follow_each_other() {
         let (values, found) = documents(source);
         assert_eq!((values.len(), found.len()), (count, 0), "{source}");
     }
-    // A text beside fenced documents is told apart from them.
+    // A text beside fenced documents is not part of them.
     says(
         "Here:\n```json\n{\"a\":1}\n```\nor\n```\n{\"a\":2}\n```\n",
         &["unexpected-text at 0", "unexpected-text at 22", "unexpected-text at 41"],
@@ -321,7 +321,8 @@ proptest! {
         }
     }
 
-    /// Mends applied until none is left neither go in circles nor panic, and touch no more than what is wrong.
+    /// Fixes applied until none is left neither go in circles nor panic, and touch no more than what is
+    /// wrong.
     #[test]
     fn mends_come_to_an_end(value in json_value(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
         let mut source = serde_json::to_string_pretty(&value).unwrap();

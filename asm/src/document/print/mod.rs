@@ -1,6 +1,7 @@
 //! What is printed in JSON or YAML, before it has a layout.
 //!
-//! Nesting is a small multiple of the syntax tree's, which lets writers recurse. It knows nothing of programs.
+//! Nesting is a small multiple of the syntax tree's, which lets writers recurse. It knows nothing of
+//! programs.
 
 pub(crate) mod json;
 mod read;

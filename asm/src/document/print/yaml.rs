@@ -1,14 +1,15 @@
 //! Documents as YAML 1.2 in block style.
 //!
-//! Words stand without quotes where every reader of YAML, of 1.1 too, takes them for the same text; everything else is
-//! written as JSON writes it, which is YAML as well.
+//! Words stand without quotes where every reader of YAML, of 1.1 too, takes them for the same text;
+//! everything else is written as JSON writes it, which is YAML as well.
 
 use super::Doc;
 use super::json;
 use crate::text::quote;
 use std::fmt::Write;
 
-/// Writes a record, an entry a line. Records under `spaced` have a blank line before them and between their entries.
+/// Writes a record, an entry a line. Records under `spaced` have a blank line before them and between their
+/// entries.
 pub(crate) fn write(doc: &Doc<'_>, spaced: &str, out: &mut String) {
     Block { spaced, out }.entries(doc, 0, false);
 }
@@ -112,8 +113,8 @@ fn word(text: &str, out: &mut String) {
     if is_plain(text) { out.push_str(text) } else { quoted(text, out) }
 }
 
-/// Writes a text in double quotes. What YAML does not print, or older readers take for the end of a line, is escaped
-/// beside what JSON escapes.
+/// Writes a text in double quotes. What YAML does not print, or older readers take for the end of a line, is
+/// escaped beside what JSON escapes.
 fn quoted(text: &str, out: &mut String) {
     let start = out.len();
     quote(text, out);

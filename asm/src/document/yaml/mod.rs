@@ -1,8 +1,9 @@
 //! YAML 1.2, core schema: one or more documents, divided by `---`, to values with places.
 //!
-//! `saphyr-parser` scans; here its events become values. Anchors, aliases, tags and merge keys are refused, so that a
-//! document is no larger than its text. Where the scanner stops, the error says what to quote where that mends it, and
-//! reading begins again as if it were mended, so that the errors of a file come together. Programs are unknown here.
+//! `saphyr-parser` scans; here its events become values. Anchors, aliases, tags and merge keys are refused,
+//! so that a document is no larger than its text. Where the scanner stops, the error says what to quote where
+//! that fixes it, and reading begins again as if it were fixed, so that the errors of a file come together.
+//! Programs are unknown here.
 
 mod places;
 mod recovery;
@@ -23,9 +24,9 @@ use ilo_spec::error::Code;
 use places::Seen;
 use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
 
-/// How often reading begins again for a mend, at most.
+/// How often reading begins again for a fix, at most.
 const ROUNDS: usize = 64;
-/// Bytes that are copied, and so at most read, again for mends.
+/// Bytes that are copied, and so at most read, again for fixes.
 const REREAD: usize = 32 << 20;
 /// Control characters that are reported.
 const CONTROLS: usize = 64;
@@ -49,8 +50,8 @@ pub(crate) fn read<'a>(
     }
     let (mut rounds, mut budget, ascii) = (ROUNDS, REREAD, source.is_ascii());
     let mut built = Builder::new(arena);
-    // Mends are kept apart: what a round reports of a document that is read again is forgotten.
-    let mut mends = Diagnostics::default();
+    // Fixes are kept apart: what a round reports of a document that is read again is forgotten.
+    let mut fixes = Diagnostics::default();
     loop {
         let seen = Seen::new(source, start..end, &edits, ascii);
         let mut reader = Reader::new(source, &seen, start, arena, diagnostics, &mut built);
@@ -70,15 +71,15 @@ pub(crate) fn read<'a>(
             budget = left.unwrap_or(0);
             reader.diagnostics.rewind(mark);
             built.rewind(complete);
-            found.into_iter().for_each(|found| mends.push(found));
+            found.into_iter().for_each(|found| fixes.push(found));
             edits.extend(new);
             edits.sort_by_key(|edit| edit.span);
             start = began;
             continue;
         }
         reader.abandon();
-        found.into_iter().for_each(|found| mends.push(found));
-        if mends.is_full() {
+        found.into_iter().for_each(|found| fixes.push(found));
+        if fixes.is_full() {
             break;
         }
         // The documents behind this one can still be read.
@@ -89,7 +90,7 @@ pub(crate) fn read<'a>(
         let Some(next) = next else { break };
         start = next;
     }
-    diagnostics.append(mends);
+    diagnostics.append(fixes);
     built.finish()
 }
 

@@ -1,7 +1,7 @@
 //! From what the scanner counts to places in the source.
 //!
-//! The scanner counts characters of the text it is given, which is the source with mends applied; a place is in bytes of
-//! the source itself.
+//! The scanner counts characters of the text it is given, which is the source with fixes applied; a place is
+//! in bytes of the source itself.
 
 use crate::diagnostic::Edit;
 use crate::span::Span;
@@ -15,7 +15,7 @@ const STEP: usize = 32;
 
 /// A part of a source as the scanner sees it.
 pub(crate) struct Seen<'s> {
-    /// The part of the source, mends applied.
+    /// The part of the source, fixes applied.
     pub(crate) text: Cow<'s, str>,
     /// Where it begins in the source.
     base: usize,
@@ -23,12 +23,12 @@ pub(crate) struct Seen<'s> {
     ascii: bool,
     /// The byte of each character whose number is a multiple of [`STEP`], as far as places were asked for.
     noted: RefCell<Vec<u32>>,
-    /// Where in `text` each mend begins and ends, and where what it replaces does in the source.
-    mends: Vec<Mended>,
+    /// Where in `text` each fix begins and ends, and where what it replaces does in the source.
+    fixes: Vec<AppliedFix>,
 }
 
 #[derive(Clone, Copy)]
-struct Mended {
+struct AppliedFix {
     seen: (usize, usize),
     source: (usize, usize),
 }
@@ -37,7 +37,7 @@ impl<'s> Seen<'s> {
     /// The part of a source in a range, with those of the edits that lie in it; they are in order and do not
     /// overlap. Costs the part only where there are edits.
     pub(crate) fn new(source: &'s str, part: Range<usize>, edits: &[Edit], ascii: bool) -> Seen<'s> {
-        let mut mends = Vec::new();
+        let mut fixes = Vec::new();
         let mut text = Cow::Borrowed(source.get(part.clone()).unwrap_or(""));
         let edits = edits.iter().filter(|edit| part.start <= edit.span.range().start);
         let edits: Vec<_> = edits.filter(|edit| edit.span.range().end <= part.end).collect();
@@ -49,25 +49,25 @@ impl<'s> Seen<'s> {
                 out.push_str(source.get(at..range.start).unwrap_or(""));
                 let start = out.len();
                 out.push_str(&edit.text);
-                mends.push(Mended { seen: (start, out.len()), source: (range.start, range.end) });
+                fixes.push(AppliedFix { seen: (start, out.len()), source: (range.start, range.end) });
                 at = range.end;
             }
             out.push_str(source.get(at..part.end).unwrap_or(""));
             text = Cow::Owned(out);
         }
-        Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), mends }
+        Seen { text, base: part.start, ascii, noted: RefCell::new(vec![0]), fixes }
     }
 
-    /// The place in the source of a character by its number. Costs the way from the furthest asked for before, at most,
-    /// and the logarithm of the mends.
+    /// The place in the source of a character by its number. Costs the way from the furthest asked for
+    /// before, at most, and the logarithm of the fixes.
     pub(crate) fn offset(&self, character: usize) -> u32 {
         let byte = self.byte(character);
-        let next = self.mends.partition_point(|mended| mended.seen.0 <= byte);
-        let at = match next.checked_sub(1).and_then(|last| self.mends.get(last)) {
+        let next = self.fixes.partition_point(|fixed| fixed.seen.0 <= byte);
+        let at = match next.checked_sub(1).and_then(|last| self.fixes.get(last)) {
             None => self.base + byte,
-            // Inside a mend only its ends have a place of their own.
-            Some(mended) if byte < mended.seen.1 => mended.source.0,
-            Some(mended) => mended.source.1 + (byte - mended.seen.1),
+            // Inside a fix only its ends have a place of their own.
+            Some(fixed) if byte < fixed.seen.1 => fixed.source.0,
+            Some(fixed) => fixed.source.1 + (byte - fixed.seen.1),
         };
         u32::try_from(at).unwrap_or(u32::MAX)
     }

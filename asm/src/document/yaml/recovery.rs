@@ -1,7 +1,8 @@
-//! Why the scanner stopped, and the mend: mostly quotes around a value that YAML reads otherwise than it looks.
+//! Why the scanner stopped, and the fix: mostly quotes around a value that YAML reads otherwise than it
+//! looks.
 //!
-//! Works on the one line in which the scanner stopped. A mend is offered where there is one; the edit of a mend touches
-//! the value alone.
+//! Works on the one line in which the scanner stopped. A fix is offered where there is one; the edit of a
+//! fix touches the value alone.
 
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
@@ -10,7 +11,7 @@ use crate::text::shorten;
 use core::ops::Range;
 use ilo_spec::error::Code;
 
-/// What is wrong at the place where the scanner stopped in a document, with mends where there are some.
+/// What is wrong at the place where the scanner stopped in a document, with fixes where there are some.
 pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &str) -> Vec<Diagnostic> {
     let line = Line::around(source, at);
     if info.starts_with("recursion limit") {
@@ -21,7 +22,7 @@ pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &st
     {
         return vec![tabs(source.get(document.clone()).unwrap_or(""), document.start, &line)];
     }
-    let found = line.mends(at, info);
+    let found = line.fixes(at, info);
     if found.is_empty() { vec![plain(at, info)] } else { found }
 }
 
@@ -57,8 +58,8 @@ fn plain(at: usize, info: &str) -> Diagnostic {
     Diagnostic::new(Code::BadYaml, Span::at(offset(at)), message).help(help)
 }
 
-/// Lines of a document that begin with tabs: one error, and one mend for all where no line is indented by blanks, so that
-/// how far a tab goes is no question.
+/// Lines of a document that begin with tabs: one error, and one fix for all where no line is indented by
+/// blanks, so that how far a tab goes is no question.
 fn tabs(document: &str, began: usize, line: &Line<'_>) -> Diagnostic {
     let mut edits = Vec::new();
     let mut start = began;
@@ -133,8 +134,8 @@ impl<'s> Line<'s> {
             .replace(span, wrong.instead)
     }
 
-    /// The mends of the line in which the scanner stopped at a place.
-    fn mends(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
+    /// The fixes of the line in which the scanner stopped at a place.
+    fn fixes(&self, stop: usize, info: &str) -> Vec<Diagnostic> {
         let (at, value) = self.value();
         let flow = value.starts_with(['{', '[']);
         if flow || info.contains("flow") || info.contains("bracket") || info.contains("':' indicator") {

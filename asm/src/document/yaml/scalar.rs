@@ -29,7 +29,7 @@ impl<'a> Reader<'a, '_> {
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
         };
-        // In quotes of a mend the text stands where the quote would.
+        // In quotes of a fix the text stands where the quote would.
         let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
         let stands = |start: u32| {
             let range = start as usize..start as usize + text.len();

@@ -1,4 +1,4 @@
-//! What is YAML reads as YAML 1.2 says; what is none is reported at its byte, with its mend.
+//! What is YAML reads as YAML 1.2 says; what is none is reported at its byte, with its fix.
 
 use super::*;
 use crate::diagnostic::fix;
@@ -55,20 +55,20 @@ fn the_core_schema_says_what_a_plain_scalar_is() {
     }
 }
 
-/// The one error of a source and what its mend makes of it, which must read as `value` without errors.
+/// The one error of a source and what its fix makes of it, which must read as `value` without errors.
 #[track_caller]
-fn mends(source: &str, code: &str, mended: &str, value: Value) {
+fn fixes(source: &str, code: &str, fixed: &str, value: Value) {
     let (read, found) = documents(source);
     assert_eq!(found.len(), 1, "{source}: {found:?}");
     assert_eq!(found[0].code.as_str(), code, "{source}");
-    assert_eq!(fix::apply(source, &found), (mended.to_owned(), 1), "{source}");
-    is(mended, value.clone());
-    assert_eq!(read, [value], "{source}: read as if it were mended");
+    assert_eq!(fix::apply(source, &found), (fixed.to_owned(), 1), "{source}");
+    is(fixed, value.clone());
+    assert_eq!(read, [value], "{source}: read as if it were fixed");
 }
 
 #[test]
 fn what_yaml_trips_over_is_quoted() {
-    for (source, mended, value) in [
+    for (source, fixed, value) in [
         ("a: {user-id: ${x}}", "a: {user-id: \"${x}\"}", json!({"a": {"user-id": "${x}"}})),
         (
             "a: {b: ${x.y}, c: 1}\nd: 2",
@@ -101,7 +101,7 @@ fn what_yaml_trips_over_is_quoted() {
         ("a: \"x\": y", "a: '\"x\": y'", json!({"a": "\"x\": y"})),
         ("a: Order #5 of $.b", "a: \"Order #5 of $.b\"", json!({"a": "Order #5 of $.b"})),
     ] {
-        mends(source, "quote-it", mended, value);
+        fixes(source, "quote-it", fixed, value);
     }
 }
 
@@ -152,8 +152,8 @@ fn errors_have_their_place() {
 #[test]
 fn tabs_are_mended_together() {
     let source = "a:\n\tb: 1\n\tc:\n\t\td: '\t'\ne: f";
-    let mended = "a:\n  b: 1\n  c:\n    d: '\t'\ne: f";
-    mends(source, "bad-yaml", mended, json!({"a": {"b": 1, "c": {"d": "\t"}}, "e": "f"}));
+    let fixed = "a:\n  b: 1\n  c:\n    d: '\t'\ne: f";
+    fixes(source, "bad-yaml", fixed, json!({"a": {"b": 1, "c": {"d": "\t"}}, "e": "f"}));
 }
 
 #[test]
@@ -271,7 +271,7 @@ proptest! {
         is(&format!("a: {}\nb: 1", recovery::quoted(&text)), json!({"a": text, "b": 1}));
     }
 
-    /// Whatever follows a key: it is read, or told, and mends come to an end.
+    /// Whatever follows a key: it is read, or reported, and fixes come to an end.
     #[test]
     fn mends_come_to_an_end(lines in prop::collection::vec(r#" {0,4}(- )?([a-c]: )?[a-c"'{}$:#@|>,\[\] -]{0,8}"#, 1..6)) {
         let mut source = lines.join("\n");

@@ -118,7 +118,8 @@ impl<'a> Lints<'_, '_, 'a> {
             Kind::List(items) => items.len(),
             _ => 1,
         };
-        // A word may well be a field; it is suspect where something is computed, or where its value only fits so.
+        // A word may well be a field; it is suspect where something is computed, or where its value only fits
+        // so.
         let measures = meant.makes == Makes::Unary(Unary::Len) && self.is_list_input(&entry.value);
         let operates = word != name || place == Place::Formula || measures || operands > 1 && name != "in";
         if operates && meant.takes(operands) && (operands == 1) == (meant.least() == 1) {
@@ -251,7 +252,8 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 }
 
-/// Whether several keys together are a step of some language, and if so, whether it chooses one of two values.
+/// Whether several keys together are a step of some language, and if so, whether it chooses one of two
+/// values.
 fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bool> {
     let has = |name: &str| keys.clone().any(|key| key == name);
     let chooses = (has("if") || has("condition")) && has("then");
@@ -260,8 +262,8 @@ fn step_of_keys<'k>(keys: &(impl Iterator<Item = &'k str> + Clone)) -> Option<bo
     (chooses || loops || calls).then_some(chooses)
 }
 
-/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it is printed;
-/// `refers` says that the value of its only key is a reference.
+/// Whether a record with these keys may be warned of as more than data, so that it is marked as one where it
+/// is printed; `refers` says that the value of its only key is a reference.
 pub(crate) fn reads_as_more<'k>(keys: &(impl Iterator<Item = &'k str> + Clone), refers: bool) -> bool {
     let mut all = keys.clone();
     if let (Some(only), None) = (all.next(), all.next()) {

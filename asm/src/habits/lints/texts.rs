@@ -1,4 +1,5 @@
-//! Texts that are surely meant as values: `input.age` without its `$`, `$a * $b` where nothing is computed, `'null'`.
+//! Texts that are surely meant as values: `input.age` without its `$`, `$a * $b` where nothing is computed,
+//! `'null'`.
 
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
@@ -222,7 +223,8 @@ impl<'a> Lints<'_, '_, 'a> {
         true
     }
 
-    /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone` says so.
+    /// Warns of a text that is the path of a name in scope without its `$`; of a name alone where `alone`
+    /// says so.
     pub(super) fn names_without_sigil(&mut self, node: &Node<'a>, alone: bool) {
         if self.at.dialect.is_bare() {
             return;
@@ -269,7 +271,8 @@ impl<'a> Lints<'_, '_, 'a> {
         self.suspect(node.span, warning);
     }
 
-    /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"` compared with.
+    /// Warns of a constant as an operand that makes no sense of one: a text that is measured, or `"null"`
+    /// compared with.
     pub(super) fn operand(&mut self, operator: &Operator, node: &Node<'a>) {
         let Kind::Text(text) = node.kind else { return };
         if matches!(operator.spelling, "==" | "!=") {
