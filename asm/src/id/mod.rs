@@ -22,7 +22,7 @@
 //! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `operand` |
 //! | `block` | what a header counts, by indent or count | `messages`, `state`, `parser`, `words`, `numbers` |
 //! | `trailing` | values behind a statement | `state`, `parser` |
-//! | `statement` | LET, IF … | `state`, `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
+//! | `statement` | LET, … | `state`, `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;
