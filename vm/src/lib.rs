@@ -20,7 +20,7 @@
 //! | 4 | `shape_table` | names and shapes of a run |
 //! | 5 | `heap` | arenas and their compaction |
 //! | 6 | `render`, `machine` | values as text; the state of a program that runs |
-//! | 7 | `ops`, `copy_in`, `view`, `gc`, `snapshot` | instructions; values in and out; collection; snapshots |
+//! | 7 | `ops`, `copy_in`, `view`, `gc`, `snapshot` | instructions; values in and out; collection |
 //! | 8 | `interp` | the interpreter loop |
 //! | 9 | `run` | start, step, answer, suspend, outcome |
 //! | 10 | `scout` | look-ahead |
