@@ -46,6 +46,7 @@ pub(crate) struct Entry {
 }
 
 /// The rank of a key.
+#[inline]
 pub(crate) fn rank(program: &Program, key: Key) -> Rank {
     match key {
         Key::Nil => (0, 0),
@@ -59,6 +60,7 @@ pub(crate) fn rank(program: &Program, key: Key) -> Rank {
 }
 
 /// The rank of a number. Equal numbers have equal ranks: an integral double has the rank of its integer.
+#[inline]
 pub(crate) fn number_rank(number: Number) -> Rank {
     match number {
         Number::Int(int) => (2, int.cast_unsigned()),

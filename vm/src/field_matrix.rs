@@ -9,6 +9,7 @@ pub(crate) const ABSENT: u8 = 255;
 /// The position does not fit in a byte and must be looked up.
 pub(crate) const FAR: u8 = 254;
 /// Appends the row for a shape with these fields.
+#[inline]
 pub(crate) fn push_row(matrix: &mut Vec<u8>, stride: usize, fields: &[u32]) {
     let start = matrix.len();
     matrix.resize(start + stride, ABSENT);

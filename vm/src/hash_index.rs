@@ -23,15 +23,18 @@ pub(crate) struct HashIndex {
 }
 
 impl HashIndex {
+    #[inline]
     pub(crate) fn hash_text(&self, text: &str) -> u64 {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(text)
     }
 
+    #[inline]
     pub(crate) fn hash_list(&self, list: &[u32]) -> u64 {
         foldhash::fast::FixedState::with_seed(self.seed).hash_one(list)
     }
 
     /// The number with this hash for which `same` holds.
+    #[inline]
     pub(crate) fn find(&self, hash: u64, mut same: impl FnMut(u32) -> bool) -> Option<u32> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut place = start(hash, mask);
@@ -49,12 +52,14 @@ impl HashIndex {
     }
 
     /// An empty table with room for `count` entries.
+    #[inline]
     pub(crate) fn with_room(count: usize) -> HashIndex {
         HashIndex { slots: alloc::vec![0; (count * 2).next_power_of_two()], used: 0, seed: 0 }
     }
 
     /// Adds a number unless the table has one for which `same` holds; returns whether it was added. For
     /// `hash_of` see [`HashIndex::insert`].
+    #[inline]
     pub(crate) fn insert_new(
         &mut self,
         new: u32,
@@ -128,14 +133,17 @@ impl HashIndex {
     }
 }
 
+#[inline]
 fn start(hash: u64, mask: usize) -> usize {
     (hash & 0xffff_ffff) as u32 as usize & mask
 }
 
+#[inline]
 fn entry(hash: u64, number: u32) -> u64 {
     (hash >> 32 << 32) | (u64::from(number) + 1)
 }
 
+#[inline]
 fn number(slot: u64) -> u32 {
     ((slot & 0xffff_ffff) as u32).wrapping_sub(1)
 }

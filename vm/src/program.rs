@@ -37,6 +37,7 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
+    #[inline]
     fn new(number: Number) -> Constant {
         let (double, exact) = match number {
             Number::Int(int) => {
@@ -105,6 +106,7 @@ pub(crate) struct Lazy {
 }
 
 impl ProgramData {
+    #[inline]
     fn new(spec: Spec) -> Result<ProgramData, VerifyError> {
         let facts = verify::verify(&spec)?;
         let mut texts = Vec::with_capacity(spec.strings.len());
@@ -288,6 +290,7 @@ impl Program {
     ///
     /// # Errors
     /// The first rule that it breaks.
+    #[inline]
     pub fn new(program: Spec) -> Result<Program, VerifyError> {
         ProgramData::new(program).map(|inner| Program(Arc::new(inner)))
     }

@@ -217,6 +217,7 @@ impl core::error::Error for VerifyError {}
 pub(super) type Result<T> = core::result::Result<T, VerifyError>;
 
 /// Checks that an index lies within its table.
+#[inline]
 pub(super) fn index(what: &'static str, found: usize, size: usize) -> core::result::Result<(), Rule> {
     if found < size { Ok(()) } else { Err(Rule::Index { what, found, size }) }
 }
