@@ -1,7 +1,7 @@
 //! Steps that no notation has: commands, states of state machines, words of other languages. Some of them are
 //! a step in other words, the others are reported and left out.
 
-use super::table::{Context, Entries, Rewrite, kept};
+use super::context::{Context, Entries, Rewrite, kept};
 use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;

@@ -1,6 +1,6 @@
 //! Names and values bound in other shapes.
 
-use super::table::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
+use super::context::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
 use crate::document::edit::Replacement;

@@ -1,6 +1,6 @@
 //! Calls as agents send them to tools, as state machines and other languages have them.
 
-use super::table::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
+use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
 use super::words::{instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::edit::Replacement;

@@ -1,6 +1,6 @@
 //! Conditions, assertions, switches and matches in other shapes.
 
-use super::table::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
+use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use crate::dialect::{Key, begins_step, is_word};
 use crate::document::edit::Replacement;
 use crate::document::{Entry, Kind, entries};

@@ -1,6 +1,6 @@
 //! Loops in the words and shapes of other languages.
 
-use super::table::{Context, Entries, MARKERS, Rewrite, get, kept, others};
+use super::context::{Context, Entries, MARKERS, Rewrite, get, kept, others};
 use crate::dialect::Key;
 use crate::document::edit::Replacement;
 use crate::document::{Entry, entries};

@@ -11,6 +11,7 @@ mod absent;
 mod bindings;
 mod calls;
 mod choices;
+mod context;
 mod lints;
 mod loops;
 mod names;

@@ -1,8 +1,8 @@
 //! Offering the records of a document to the habits of their places, and reporting what one of them makes of
 //! a record.
 
-use super::table::{At, HABITS, Habit, Report, Rewrite, kept};
-use super::walk::Walk;
+use super::context::{At, Report, Rewrite, Walk, kept};
+use super::table::{HABITS, Habit, is_canonical};
 use crate::diagnostic::Diagnostic;
 use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Kind, Node, entries, first_of};
@@ -14,7 +14,7 @@ impl<'a> Walk<'_, 'a> {
         const LONGEST: usize = 3;
         let list = entries(node);
         let passed = match place {
-            At::Step => self.at.is_canonical(list),
+            At::Step => is_canonical(&self.at, list),
             At::NoStep => false,
             At::Value | At::Formula => list.len() > LONGEST,
         };

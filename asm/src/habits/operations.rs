@@ -1,8 +1,8 @@
 //! Operations and merges in other forms: operators under a key, the two parts of a merge, comparisons by
 //! field.
 
+use super::context::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
 use super::lints::is_step;
-use super::table::{Context, Entries, Fields, Report, Rewrite, bound, get, others};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator;

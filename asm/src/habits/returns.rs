@@ -1,8 +1,7 @@
 //! Ways out of a function in the forms of other notations and languages: `ok` for `return`, `success` for
 //! `ok`.
 
-use super::table::At;
-use super::walk::Walk;
+use super::context::{At, Walk};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
 use crate::document::edit::is_repeatable;

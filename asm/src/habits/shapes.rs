@@ -1,7 +1,7 @@
 //! Parts of steps in other shapes: arguments and cases as lists of records, steps as a handler, names with
 //! `$`, loops with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
 
-use super::walk::Walk;
+use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{HANDLER, Key, operator};

@@ -1,6 +1,6 @@
 //! Inputs, types and tools in the forms of JSON Schema, of lists of declarations and of tool descriptions.
 
-use super::walk::Walk;
+use super::context::Walk;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node, Style, Text};

@@ -1,28 +1,10 @@
 //! The table of habits: each row with its example, in the order in which they are tried.
 
-use super::names::Names;
+use super::context::{At, Context, Entries, Rewrite, get};
 use super::{absent, bindings, calls, choices, loops, operations};
-use crate::diagnostic::Diagnostic;
-use crate::dialect::Dialect;
-use crate::document::edit::Replacement;
-use crate::document::{Entry, Kind, Node};
+use crate::document::{Entry, Kind};
 use crate::notation::Notation;
 use crate::text::is_name;
-use bumpalo::Bump;
-use ilo_spec::error::Code;
-
-/// Where a habit looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
-    /// At steps.
-    Step,
-    /// At records in the place of a step, none of whose words begins one.
-    NoStep,
-    /// At values.
-    Value,
-    /// At values where something is computed: under `expr`, in conditions, among operands.
-    Formula,
-}
 
 /// One habit.
 pub(super) struct Habit {
@@ -46,105 +28,21 @@ pub(super) struct Example {
     pub(super) read: &'static str,
 }
 
-/// What habits look at beside the record.
-pub(super) struct Context<'w, 'a> {
-    pub(super) dialect: Dialect,
-    pub(super) arena: &'a Bump,
-    pub(super) names: &'w Names<'a>,
-    pub(super) source: &'a str,
-    /// The record.
-    pub(super) node: Node<'a>,
-    /// Whether the step is under a name, in YAML.
-    pub(super) named: bool,
-}
-
-/// What a record should have been, and what to say of it.
-pub(super) struct Rewrite<'a> {
-    pub(super) report: Report,
-    /// A record; where a step should have been several or none, a list of them.
-    pub(super) to: Replacement<'a>,
-}
-
-/// What to say of a record.
-pub(super) enum Report {
-    /// A message; what it should have been is expected, and is the fix.
-    Shape(Code, &'static str),
-    /// All of it.
-    Whole(Box<Diagnostic>),
-}
-
-impl<'a> Rewrite<'a> {
-    pub(super) fn step(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::BadStep, message), to: Replacement::Record(record) }
-    }
-
-    /// A record with a diagnostic of its own.
-    pub(super) fn reported(wrong: Diagnostic, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::Record(record) }
-    }
-
-    /// A value with a diagnostic of its own.
-    pub(super) fn whole(wrong: Diagnostic, to: Replacement<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to }
-    }
-
-    /// A step that is left out.
-    pub(super) fn removed(wrong: Diagnostic) -> Rewrite<'a> {
-        Rewrite { report: Report::Whole(Box::new(wrong)), to: Replacement::List(Vec::new()) }
-    }
-
-    /// What another notation writes so: it is read as that, with a warning.
-    pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Replacement::Record(record) }
-    }
-}
-
-pub(super) type Entries<'a> = &'a [Entry<'a>];
-pub(super) type Fields<'a> = Vec<(&'a str, Replacement<'a>)>;
-
-/// The first entry that has one of these names, in the order of the names.
-pub(super) fn get<'a>(list: Entries<'a>, names: &[&str]) -> Option<&'a Entry<'a>> {
-    names.iter().find_map(|&name| list.iter().find(|entry| entry.name() == Some(name)))
-}
-
-/// An entry as it is.
-pub(super) fn kept<'a>(entry: &Entry<'a>) -> Option<(&'a str, Replacement<'a>)> {
-    Some((entry.name()?, Replacement::Kept(entry.value)))
-}
-
-/// The entries of a list but for some.
-pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
-    list.iter()
-        .filter(|entry| !entry.name().is_some_and(|name| without.contains(&name)))
-        .filter_map(kept)
-        .collect()
-}
-
-/// The entry with `let`, as the beginning of a step.
-pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
-    get(list, &["let"]).and_then(kept).into_iter().collect()
-}
-
-/// What says only which kind of step a record is.
-pub(super) const MARKERS: [&str; 5] = ["type", "kind", "step", "jsonrpc", "Type"];
-
-impl<'a> Context<'_, 'a> {
-    /// Whether a step is written with the notation's own words alone, each in its canonical shape.
-    pub(super) fn is_canonical(&self, list: Entries<'a>) -> bool {
-        let nested = |entry: &Entry<'a>| {
-            matches!(entry.value.kind, Kind::Record(_))
-                && entry.name().is_some_and(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
-        };
-        let looped =
-            |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
-        let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.is_own(name));
-        list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
-            && !(get(list, &["if"]).is_some() && choices::condition_beside(self, list).is_some()
-                || operations::has_pair(self, list)
-                || get(list, &["op"]).is_some() && get(list, &["a"]).is_none()
-                || get(list, &["switch"]).is_some()
-                || matches!(list, [only] if only.name() == Some("set")))
-    }
+/// Whether a step is written with the notation's own words alone, each in its canonical shape.
+pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> bool {
+    let nested = |entry: &Entry<'a>| {
+        matches!(entry.value.kind, Kind::Record(_))
+            && entry.name().is_some_and(|name| matches!(name, "let" | "if" | "for" | "match" | "call"))
+    };
+    let looped =
+        |entry: &Entry<'a>| entry.name() == Some("for") && !is_name(entry.value.text().unwrap_or("x"));
+    let own = |entry: &Entry<'a>| entry.name().is_some_and(|name| context.dialect.is_own(name));
+    list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
+        && !(get(list, &["if"]).is_some() && choices::condition_beside(context, list).is_some()
+            || operations::has_pair(context, list)
+            || get(list, &["op"]).is_some() && get(list, &["a"]).is_none()
+            || get(list, &["switch"]).is_some()
+            || matches!(list, [only] if only.name() == Some("set")))
 }
 
 use At::{Formula, NoStep, Step, Value};

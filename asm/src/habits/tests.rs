@@ -1,7 +1,8 @@
 //! Each habit's example: a fragment of a program and what it is rewritten to.
 
+use super::context::At;
 use super::rewrite;
-use super::table::{At, HABITS};
+use super::table::HABITS;
 use crate::diagnostic::Diagnostics;
 use crate::document::print::documents;
 use crate::document::{Node, entries, items_of, json};

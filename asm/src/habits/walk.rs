@@ -4,8 +4,8 @@
 //! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
 
 use super::absent;
+use super::context::{At, Context, Entries, Walk};
 use super::names::Names;
-use super::table::{At, Context, Entries};
 use super::words::{kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{
@@ -24,17 +24,6 @@ enum Tail {
     Drop,
     Value,
     Yield,
-}
-
-pub(super) struct Walk<'w, 'a> {
-    pub(super) at: Context<'w, 'a>,
-    pub(super) source: &'a str,
-    pub(super) diagnostics: &'w mut Diagnostics,
-    /// Names that were bound in what is left out.
-    pub(super) lost: &'w mut Vec<&'a str>,
-    /// The names of the steps around.
-    pub(super) naming: Vec<&'a str>,
-    depth: usize,
 }
 
 /// A program in the canonical form; `None` where no habit applies.
@@ -67,39 +56,6 @@ pub(super) fn program<'a>(
 type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
 
 impl<'a> Walk<'_, 'a> {
-    // What is rebuilt.
-
-    pub(super) fn entries(
-        &mut self,
-        node: &Node<'a>,
-        mut each: impl FnMut(&mut Self, &Entry<'a>) -> Option<Node<'a>>,
-    ) -> Option<Node<'a>> {
-        let list = entries(node);
-        let mut new: Option<Vec<Entry<'a>>> = None;
-        for (at, entry) in list.iter().enumerate() {
-            if let Some(value) = each(self, entry) {
-                let new = new.get_or_insert_with(|| list.to_vec());
-                new[at] = Entry { key: entry.key, value };
-            }
-        }
-        Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
-    }
-
-    pub(super) fn items(
-        &mut self,
-        node: &Node<'a>,
-        mut each: impl FnMut(&mut Self, usize, &Node<'a>) -> Option<Node<'a>>,
-    ) -> Option<Node<'a>> {
-        let Kind::List(list) = node.kind else { return None };
-        let mut new: Option<Vec<Node<'a>>> = None;
-        for (at, item) in list.iter().enumerate() {
-            if let Some(item) = each(self, at, item) {
-                new.get_or_insert_with(|| list.to_vec())[at] = item;
-            }
-        }
-        Some(Node { kind: Kind::List(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
-    }
-
     // Programs.
 
     /// The words at the top of a program.

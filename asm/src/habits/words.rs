@@ -2,8 +2,7 @@
 //!
 //! A word that is only spelt badly is for those who read.
 
-use super::table::Entries;
-use super::walk::Walk;
+use super::context::{Entries, Walk};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Dialect, Form, Key, Meant, STEPS};
 use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};

@@ -29,6 +29,14 @@ fn guarded(events: Events) -> Events {
     events.map(move |event| event.map(pass)).boxed()
 }
 
+/// An error without the server's URL, which may hold a secret: programs and logs see its text.
+fn without_url(error: Failed) -> Failed {
+    match error {
+        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        other => other,
+    }
+}
+
 impl StreamableHttpClient for Client {
     type Error = reqwest::Error;
 
@@ -52,9 +60,8 @@ impl StreamableHttpClient for Client {
         headers: Headers,
         most: usize,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        let answer =
-            self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, most).await?;
-        Ok(match answer {
+        let sent = self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, most);
+        Ok(match sent.await.map_err(without_url)? {
             StreamableHttpPostResponse::Sse(events, session) => {
                 StreamableHttpPostResponse::Sse(guarded(events), session)
             }
@@ -72,7 +79,7 @@ impl StreamableHttpClient for Client {
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Failed> {
-        self.0.delete_session(uri, session, token, headers).await
+        self.0.delete_session(uri, session, token, headers).await.map_err(without_url)
     }
 
     async fn get_stream(
@@ -95,6 +102,8 @@ impl StreamableHttpClient for Client {
         headers: Headers,
         most: usize,
     ) -> Result<Events, Failed> {
-        self.0.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await.map(guarded)
+        let opened =
+            self.0.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await;
+        opened.map(guarded).map_err(without_url)
     }
 }

@@ -48,6 +48,7 @@ fn main() {
         http_that_leads_elsewhere_is_not_followed;
         a_server_that_wants_a_login_says_what_to_set;
         an_answer_over_http_is_looked_at_too;
+        a_secret_in_a_url_is_in_no_error;
         policy::only_tools_that_are_allowed_are_there;
         policy::a_policy_that_names_no_tool_of_the_server_is_refused;
         policy::a_server_is_not_believed_and_the_file_is;
@@ -267,6 +268,47 @@ fn over_http(asked: &str, kind: &str, result: &str) -> String {
     )
 }
 
+/// Answers as a server over HTTP with one tool, `get`, which `call` answers.
+fn one_tool(asked: &str, call: impl FnOnce() -> String) -> String {
+    const ABOUT: &str = r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#;
+    const TOOLS: &str = r#""result":{"tools":[{"name":"get","inputSchema":{"type":"object"}}]}"#;
+    let has = |method: &str| asked.contains(&format!(r#""method":"{method}""#));
+    let empty = |status: &str| format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    let json = "application/json";
+    if has("initialize") {
+        over_http(asked, json, ABOUT)
+    } else if has("tools/list") {
+        over_http(asked, json, TOOLS)
+    } else if has("tools/call") {
+        call()
+    } else if asked.starts_with("POST") && !asked.contains(r#""id":"#) {
+        empty("202 Accepted")
+    } else if asked.starts_with("POST") {
+        over_http(asked, json, r#""error":{"code":-32601,"message":"unknown method"}"#)
+    } else {
+        empty("405 Not Allowed")
+    }
+}
+
+/// A key in a server's URL is in no error, neither of the start nor of a call.
+fn a_secret_in_a_url_is_in_no_error() {
+    const SECRET: &str = "canary-5d1f";
+    let tools = |url: &str| {
+        let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}?api_key={SECRET}"}}}}}}"#);
+        Tools::from_text("tools.json", &text, Path::new(".")).unwrap()
+    };
+    // Nothing listens on the first port.
+    let problems = tools("http://127.0.0.1:1/mcp").connect_all().unwrap_err();
+    let text = format!("{problems:?} {}", problems.first().unwrap());
+    assert!(text.contains("server `w`") && !text.contains(SECRET), "{text}");
+    // The connection of the call ends without an answer.
+    let url = web(|asked| one_tool(asked, String::new));
+    let mut tools = tools(&url);
+    tools.connect_all().unwrap();
+    let failure = format!("{:?}", call(&tools, "get", "text", 20_000).unwrap_err());
+    assert!(!failure.contains(SECRET), "{failure}");
+}
+
 fn an_answer_over_http_is_looked_at_too() {
     let deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
     let rounded = "the tool's answer: 1.8446744073709552e19 may have been an integer that does not fit 64 bits, which an \
@@ -290,30 +332,7 @@ fn an_answer_over_http_is_looked_at_too() {
             "" => String::new(),
             value => format!(r#""result":{{"content":[],"structuredContent":{{"n":{value}}}}}"#),
         };
-        let url = web(move |asked| {
-            let has = |method: &str| asked.contains(&format!(r#""method":"{method}""#));
-            let json = "application/json";
-            if has("initialize") {
-                let about = r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"w","version":"1"}}"#;
-                over_http(asked, json, about)
-            } else if has("tools/list") {
-                over_http(
-                    asked,
-                    json,
-                    r#""result":{"tools":[{"name":"get","inputSchema":{"type":"object"}}]}"#,
-                )
-            } else if has("tools/call") && result.is_empty() {
-                "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
-            } else if has("tools/call") {
-                over_http(asked, content_type, &result)
-            } else if asked.starts_with("POST") && !asked.contains(r#""id":"#) {
-                "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
-            } else if asked.starts_with("POST") {
-                over_http(asked, json, r#""error":{"code":-32601,"message":"unknown method"}"#)
-            } else {
-                "HTTP/1.1 405 Not Allowed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()
-            }
-        });
+        let url = web(move |asked| one_tool(asked, || over_http(asked, content_type, &result)));
         let text = format!(r#"{{"mcpServers": {{"w": {{"url": "{url}"}}}}}}"#);
         let mut tools = Tools::from_text("tools.json", &text, Path::new(".")).unwrap();
         tools.connect_all().unwrap();
