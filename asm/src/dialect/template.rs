@@ -128,30 +128,27 @@ pub fn template<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    let (template, broken) = template_and_broken(node, sigil, arena);
-    broken.into_iter().for_each(|broken| diagnostics.push(broken.diagnostic));
-    template
+    template_and_broken(node, sigil, arena, &mut |broken| diagnostics.push(broken.diagnostic))
 }
 
-/// As [`template`], but gives every `${` that is no reference to the caller, who may know what it means.
+/// As [`template`], but hands every `${` that is no reference to the caller, who may know what it means.
 pub(crate) fn template_and_broken<'a>(
     node: &Node<'a>,
     sigil: Sigil,
     arena: &'a Bump,
-) -> (Template<'a>, Vec<Broken<'a>>) {
-    let mut broken = Vec::new();
-    let template = match Words::of(node, arena) {
-        Some(words) => template_of(&words, sigil, &mut broken),
+    broken: &mut dyn FnMut(Broken<'a>),
+) -> Template<'a> {
+    match Words::of(node, arena) {
+        Some(words) => template_of(&words, sigil, broken),
         None => Template { parts: &[], look_alikes: &[] },
-    };
-    (template, broken)
+    }
 }
 
-/// Takes words apart; adds every `${` that is no reference to `broken`.
+/// Takes words apart; hands every `${` that is no reference to `broken`.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
-    broken: &mut Vec<Broken<'a>>,
+    broken: &mut dyn FnMut(Broken<'a>),
 ) -> Template<'a> {
     let plain = || -> Template<'a> {
         let part = Part::Text(words.text, words.part(0, words.text.len()));
@@ -201,7 +198,7 @@ struct Run<'a> {
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
     sigil: Sigil,
-    broken: &'r mut Vec<Broken<'a>>,
+    broken: &'r mut dyn FnMut(Broken<'a>),
     parts: SmallVec<[Part<'a>; 8]>,
     look_alikes: SmallVec<[LookAlike<'a>; 2]>,
     text: Run<'a>,
@@ -232,7 +229,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     Ok((reference, end)) => self.reference(at, reference, end),
                     Err(read) => {
                         let (wrong, end) = self.words.bad_braced(at, read);
-                        self.broken.push(wrong);
+                        (self.broken)(wrong);
                         end
                     }
                 };
@@ -249,7 +246,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return end;
         }
         if let Some((wrong, end)) = self.words.bracket(at, end) {
-            self.broken.push(wrong);
+            (self.broken)(wrong);
             return end;
         }
         self.reference(at, reference, end)

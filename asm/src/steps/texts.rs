@@ -22,10 +22,9 @@ impl<'a> StepReader<'_, 'a> {
         {
             return found;
         }
-        let (template, broken) = template_and_broken(node, self.dialect.sigil(), self.arena);
-        for broken in broken {
-            self.report_broken(node, broken);
-        }
+        let (sigil, arena) = (self.dialect.sigil(), self.arena);
+        let template =
+            template_and_broken(node, sigil, arena, &mut |broken| self.report_broken(node, broken));
         self.text_of(node, &template, place)
     }
 

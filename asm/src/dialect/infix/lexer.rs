@@ -147,9 +147,8 @@ impl<'a> Reader<'_, '_, 'a> {
         let kind = Kind::Text(Text { text, style: outer.style, start });
         let node = Node { kind, span: self.words.part(from, to) };
         let inner = Words { node: &node, text, arena: self.words.arena };
-        let mut broken = Vec::new();
-        let template = template_of(&inner, Sigil::Dollar, &mut broken);
-        broken.into_iter().for_each(|broken| self.diagnostics.push(broken.diagnostic));
+        let template =
+            template_of(&inner, Sigil::Dollar, &mut |broken| self.diagnostics.push(broken.diagnostic));
         match template.text() {
             Some(text) => Token::Literal(Literal::Text(text)),
             None => Token::Template(template),
