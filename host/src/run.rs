@@ -1,9 +1,9 @@
 //! Runs a program over a table of tools, within its limits of time and size.
 //!
 //! The machine takes steps, the tools answer, an observer watches. The run is strictly in order; calls of
-//! read-only tools may be started before their turn, which nothing but time tells (`ahead`). Time is looked
-//! at between steps only: the machine's own work is bounded by fuel, and a call by the deadline that it is
-//! given.
+//! read-only tools may start early (`ahead`); apart from time, this makes no visible difference. Time is
+//! looked at between steps only: the machine's own work is bounded by fuel, and a call by the deadline that
+//! it is given.
 
 mod ahead;
 mod slots;

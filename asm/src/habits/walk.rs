@@ -1,7 +1,8 @@
 //! The walk over a program's document: which of its nodes are steps and which are values, offered to the
 //! habits of each kind of place, and rebuilt where one applies.
 //!
-//! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
+//! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
+//! unchanged.
 
 use super::absent;
 use super::names::Names;

@@ -1,4 +1,4 @@
-//! Merges that have not the two parts that they take.
+//! Messages for a merge that lacks one of its two parts.
 
 use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Edit, Fix};

@@ -1,4 +1,4 @@
-//! A small process that outlives this one, should this one be killed, and ends what it left running.
+//! A second small process. If this one is killed, it ends the processes that this one has left running.
 //!
 //! Nothing can be done in a process that gets SIGKILL. So another one, this program again, waits at a pipe
 //! that only this process holds: at its end, however it comes, commands that bear this process's mark are

@@ -1,4 +1,5 @@
-//! Keys of cases that mean more in other languages: a default, several values.
+//! Warnings about keys of cases that mean something else in other languages: a default (`_`), several values
+//! (`a|b`).
 
 use super::Lints;
 use crate::diagnostic::{Diagnostic, Edit, Fix};

@@ -16,7 +16,7 @@ use ilo_spec::program::Number;
 /// The decimal places that FIXED writes at most.
 const MOST_PLACES: usize = 20;
 
-/// Bytes beyond which no text is a time.
+/// The longest text that can be a time, in bytes.
 const LONGEST_TIME: usize = 64;
 
 pub(super) fn round(heap: &mut Heap, value: Value, places: Value) -> Result<Value, Trap> {
