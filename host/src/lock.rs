@@ -7,7 +7,7 @@
 //! behaves differently.
 
 mod changes;
-mod place;
+mod lock_file;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -15,7 +15,7 @@ use crate::problem::{MOST, Problem, shortened};
 use crate::tools::{Source, Tool, Tools};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use place::Place;
+use lock_file::Place;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

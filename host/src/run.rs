@@ -6,9 +6,9 @@
 //! it is given.
 
 mod ahead;
-mod slots;
+mod call_slots;
 
-pub use slots::CallSlots;
+pub use call_slots::CallSlots;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -16,7 +16,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
-use crate::tools::mark::Mark;
+use crate::tools::process_mark::Mark;
 use crate::tools::{CallLimits, Failure, Tools};
 use ahead::{Ahead, Timed};
 use bumpalo::Bump;

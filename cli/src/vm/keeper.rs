@@ -6,7 +6,7 @@
 //! since the mark finds them.
 
 use super::Exit;
-use ilo_host::tools::mark;
+use ilo_host::tools::process_mark;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -32,7 +32,7 @@ pub(super) fn start() {
         // mark.
         command
             .arg0("ilo-vm")
-            .args(["keep", mark::of_process()])
+            .args(["keep", process_mark::of_process()])
             .env_clear()
             .current_dir("/")
             .process_group(0);
@@ -44,8 +44,8 @@ pub(super) fn start() {
 pub(super) fn run(args: &Args) -> Exit {
     let mut rest = [0];
     while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
-    mark::end_commands(&args.mark);
+    process_mark::end_commands(&args.mark);
     thread::sleep(LEAVE);
-    mark::end_all(&args.mark);
+    process_mark::end_all(&args.mark);
     Exit::Ok
 }

@@ -3,7 +3,7 @@
 //!
 //! If the answer is plain JSON and not a stream, the library reads it first. It rejects a body that is too
 //! long, and turns an integer beyond 64 bits into a double, which is recognized later by its size
-//! (`data/rounded`).
+//! (`data/inexact_numbers`).
 
 use super::guard::{self, passed};
 use futures_util::StreamExt as _;

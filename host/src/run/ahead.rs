@@ -8,7 +8,7 @@
 //! the run waits. A call that is not such a read, above all one that may change something, drops the answers
 //! that the run has not used. So no value that was read before a change is used after it.
 
-use super::slots::Slot;
+use super::call_slots::Slot;
 use super::{CallSlots, Observer, data_of};
 use crate::data::Data;
 use crate::interrupt::Interrupt;

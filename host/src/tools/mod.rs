@@ -1,11 +1,11 @@
 //! The table of tools: finds the tool for a name. `servers` decides which MCP servers are started.
 
-mod names;
+mod problems;
 mod servers;
 
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
-pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, mark};
+pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, process_mark};
 
 use crate::data::Data;
 use ilo_asm::catalog::{Catalog, Lookup};

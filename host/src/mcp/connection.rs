@@ -5,12 +5,12 @@
 //! nobody knows whether it was carried out, and this module never sends it again; a policy may (`retries`).
 
 use super::answer;
+use super::client_handler::Watcher;
 use super::guard;
 use super::reason::{first_cause, short, why};
-use super::server::Server;
+use super::server_config::Server;
 use super::stderr::Tail;
 use super::transport::{self, StreamError};
-use super::watcher::Watcher;
 use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::tool::{Failure, Provider, Request};
