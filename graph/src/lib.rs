@@ -6,13 +6,13 @@
 //! a program: a faulty tree gives a picture of what it says.
 
 mod dot;
+mod expression_nodes;
+mod finish;
 mod flow;
 mod layout;
 mod mermaid;
 mod model;
 mod names;
-mod settle;
-mod steps;
 mod svg;
 mod text;
 mod walk;
