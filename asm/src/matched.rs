@@ -1,4 +1,4 @@
-//! A call and the MATCH that directly follows it. Lowering emits one piece of code for both, and printing may
+//! A call and the MATCH that directly follows it. Lowering makes code for both together, and printing may
 //! write them as one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};

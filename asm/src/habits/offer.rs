@@ -4,7 +4,7 @@
 use super::table::{At, HABITS, Habit, Report, Rewrite, kept};
 use super::walk::Walk;
 use crate::diagnostic::Diagnostic;
-use crate::document::edit::{Replacement, is_repeatable};
+use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Kind, Node, entries, first_of};
 use crate::text::shorten;
 

@@ -4,9 +4,9 @@
 //! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
 //! unchanged.
 
-use super::absent;
 use super::names::Names;
 use super::table::{At, Context, Entries};
+use super::unsupported_steps;
 use super::words::{kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{
@@ -256,8 +256,10 @@ impl<'a> Walk<'_, 'a> {
             Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
             None => {
                 let last = name.is_some() && tail == Tail::Value;
-                let left_out =
-                    last && [absent::command, absent::state].iter().any(|is| is(&self.at, list).is_some());
+                let left_out = last
+                    && [unsupported_steps::command, unsupported_steps::state]
+                        .iter()
+                        .any(|is| is(&self.at, list).is_some());
                 if self.is_value(list, tail, name.is_some()) && !left_out {
                     return self.value(node, At::Value);
                 }

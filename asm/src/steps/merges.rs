@@ -3,7 +3,7 @@
 use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;

@@ -3,7 +3,7 @@
 
 use super::Lints;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Node, rename};
 use crate::span::Span;
 use crate::text::shorten;
