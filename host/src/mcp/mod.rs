@@ -1,9 +1,9 @@
 //! Tools of MCP servers: starting the servers, listing what they offer, calling it.
 //!
 //! Servers live on a runtime of their own with one thread; calls come from any thread and wait for it.
-//! Nothing here knows the tools file: it is given [`server_config::Server`]s and gives back tools. What a server
-//! says of its own tools beyond their schemas (hints that one is harmless, say) is not believed. Without the
-//! feature `mcp` no server is started.
+//! Nothing here knows the tools file: it is given [`server_config::Server`]s and gives back tools. What a
+//! server says of its own tools beyond their schemas (hints that one is harmless, say) is not believed.
+//! Without the feature `mcp` no server is started.
 
 #[cfg(feature = "mcp")]
 mod answer;
