@@ -118,7 +118,7 @@ impl Listing<'_> {
         number.map_or_else(|| format!("number {id}?"), ToString::to_string)
     }
 
-    /// The cases of a map, each with what its target says.
+    /// The cases of a map, each with its key and with the text that `target` gives for its target.
     fn map(&self, id: u32, target: impl Fn(u16) -> String) -> String {
         let Some(map) = self.program.maps.get(id as usize) else { return format!("map {id}?") };
         let mut parts: Vec<String> = Vec::new();

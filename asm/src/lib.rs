@@ -1,9 +1,9 @@
 //! The ilo assembler: source to a checked program, and back.
 //!
 //! One way through: [`id`] reads text into the syntax tree of [`ast`], [`check`] says everything that is
-//! wrong with it, [`lower`] makes the program that `ilo-spec` packs. The way back is [`disasm`] and
-//! [`mod@print`]. [`build`] is the whole way in one call. Diagnostics are data ([`diagnostic`]); rendering
-//! them is separate.
+//! wrong with it, [`lower`] makes the program that `ilo-spec` packs. [`disasm`] lists a program, and
+//! [`mod@print`] prints a tree in any notation. [`build`] is the whole way in one call. Diagnostics are data
+//! ([`diagnostic`]); rendering them is separate.
 //!
 //! What is absent on purpose: files and terminals (`ilo-cli` has them), running, and any knowledge of the VM.
 

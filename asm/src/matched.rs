@@ -1,5 +1,5 @@
-//! Calls with the MATCH on them right behind, and where their values go: what lowering makes one thing of,
-//! and what printing may say in one step.
+//! A call and the MATCH that directly follows it. Lowering makes code for both together, and printing may
+//! write them as one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
 

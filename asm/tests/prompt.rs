@@ -23,7 +23,7 @@ const PAGE: &str = "../examples/README.md";
 fn cards_cost_what_is_written_down() {
     let tokenizer = tiktoken_rs::o200k_base().unwrap();
     let count = |text: &str| tokenizer.encode_ordinary(text).len();
-    let mut table = String::from("| notation | the card | of it the example |\n|---|---|---|\n");
+    let mut table = String::from("| notation | whole card | example in it |\n|---|---|---|\n");
     for (notation, name) in Notation::ALL {
         let (all, example) = (count(card(notation)), count(example(notation)));
         assert!(all <= CEILING, "the card of {name} has {all} tokens");

@@ -85,10 +85,11 @@ pub(crate) fn json(rows: &[Result]) -> Value {
 }
 
 fn cells(rows: &[Result]) -> Vec<[String; 7]> {
-    let head = ["what", "unit", "ilo", "against", "theirs", "ratio", "target: met"].map(str::to_owned);
+    let head = ["what", "unit", "ilo", "against", "theirs", "ratio", "target, and whether it is met"]
+        .map(str::to_owned);
     let mut cells = vec![head];
     cells.extend(rows.iter().map(|row| {
-        let unknown = || "absent".to_owned();
+        let unknown = || "not available".to_owned();
         [
             row.what.to_owned(),
             row.unit.name().to_owned(),

@@ -1,7 +1,7 @@
 //! Diagnostics for a person at a terminal, in rustc's manner.
 //!
-//! Only the line that a diagnostic points to is shown, and of a long one only what is around the place, so
-//! that a rendering costs the same however large the file is.
+//! Only the line that a diagnostic points to is shown, and of a long line only the part around the position.
+//! So the cost does not depend on the size of the file.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use ilo_asm::diagnostic::{Diagnostic, Diagnostics};
@@ -10,7 +10,8 @@ use ilo_asm::span::{Lines, Span};
 /// Bytes of a line that are shown.
 const SHOWN: usize = 160;
 
-/// Renders all diagnostics of a source, an empty line between two, and how many more there were.
+/// Renders all diagnostics of a source with an empty line after each, then the number of those that were not
+/// kept.
 pub(crate) fn render_all(file: &str, source: &str, diagnostics: &Diagnostics, styled: bool) -> String {
     let lines = Lines::new(source);
     let mut out = String::new();

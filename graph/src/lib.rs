@@ -1,4 +1,4 @@
-//! A program as a picture, for people who want to see what it will do before it does it.
+//! Draws a program, for people who want to see what it will do before it runs.
 //!
 //! The tree becomes a neutral picture once ([`walk`] into [`model`]); each form then only writes it down:
 //! [`svg`] with a layout of its own ([`layout`]), [`dot`] and [`mermaid`] leaving the layout to their tools.
@@ -6,13 +6,13 @@
 //! a program: a faulty tree gives a picture of what it says.
 
 mod dot;
+mod expression_nodes;
+mod finish;
 mod flow;
 mod layout;
 mod mermaid;
 mod model;
 mod names;
-mod settle;
-mod steps;
 mod svg;
 mod text;
 mod walk;

@@ -4,10 +4,10 @@
 //! bindings to [`super::flow`]. It says what a program will do and judges nothing: a faulty tree gives a
 //! picture all the same.
 
+use super::expression_nodes::{Exit, Read, Steps};
+use super::finish::{harmless, settle};
 use super::flow::{Changes, Def};
 use super::model::{EdgeKind, Frame, Graph, Item, Kind, NodeId};
-use super::settle::{harmless, settle};
-use super::steps::{Exit, Read, Steps};
 use super::text::{ABOUT, LINE, Line, clean};
 use hashbrown::HashMap;
 use ilo_asm::ast::{

@@ -262,7 +262,8 @@ async fn main() -> Result<(), Failure> {
         clients - few * 3
     );
     println!(
-        "a run took {half:.1} ms in the middle, 95 % at most {most:.1}, 99 % at most {last:.1}, all {:.1}",
+        "a run took {half:.1} ms (median); 95 % took at most {most:.1} ms, 99 % at most {last:.1} ms, all at most \
+         {:.1} ms",
         quantile(&times, 100)
     );
     let [broken_off, refused, errors] =

@@ -7,7 +7,7 @@
 
 use crate::data::Data;
 use crate::data::read::{ReadError, ReadErrorKind, read};
-use crate::tool::mark::{self, Mark};
+use crate::tool::process_mark::{self, Mark};
 use crate::tool::{Failure, Provider, Request};
 use ilo_spec::error::Code;
 use process_wrap::std::{ChildWrapper, CommandWrap};
@@ -75,7 +75,7 @@ impl Command {
 pub(crate) fn closed(command: &mut std::process::Command, given: &[(String, String)], mark: &str) {
     let ours = ENVIRONMENT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     command.env_clear().envs(ours).envs(given.iter().map(|(name, value)| (name, value)));
-    command.env(mark::NAME, mark);
+    command.env(process_mark::NAME, mark);
 }
 
 /// What the message of a failed program is: the end of its standard error, else how it ended.

@@ -4,12 +4,12 @@
 //! the rest waits. What this machine lacks for a tool (its program, a variable) is kept with the tool, and is
 //! in the way of those who call it. Nothing is started here, and no schema is fetched from anywhere.
 
-mod fill;
-mod rules;
+mod policy;
 mod schema;
 mod server;
 mod text;
 mod tool;
+mod variables;
 
 use crate::data::Data;
 use crate::file;

@@ -4,10 +4,10 @@
 //! dropping are loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing
 //! and copying it, which the compiler derives, is bounded too. It knows nothing of the machine's own values.
 
-mod datum;
-pub mod read;
 #[cfg(any(feature = "mcp", feature = "serve"))]
-pub(crate) mod rounded;
+pub(crate) mod inexact_numbers;
+pub mod read;
+mod to_machine;
 pub(crate) mod write;
 
 use ilo_spec::program::Number;

@@ -1,4 +1,4 @@
-//! A wish from outside that a run ends now. Setting it is up to the host: nothing here listens to signals.
+//! A flag that asks a run to end now. The host sets it; this crate handles no signals.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,12 +1,13 @@
 //! A lock: the definitions of tools as they were when somebody accepted them, in a file, and what has changed
 //! since.
 //!
-//! What is pinned of a tool is its name, description and schemas; of a server's tool as the server lists it,
-//! whatever the tools file calls it. The file holds the definitions themselves so that people can read a
-//! change of it, and a hash of each. It says nothing of what a tool does when it is called.
+//! The lock holds the name, description and schemas of each tool. For a tool of a server these are what the
+//! server lists, also if the tools file gives the tool another name. The file holds the definitions
+//! themselves so that people can read a change of it, and a hash of each. It cannot detect that a tool
+//! behaves differently.
 
 mod changes;
-mod place;
+mod lock_file;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -14,7 +15,7 @@ use crate::problem::{MOST, Problem, shortened};
 use crate::tools::{Source, Tool, Tools};
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
-use place::Place;
+use lock_file::Place;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,12 +34,12 @@ pub struct Lock {
     tools: BTreeMap<String, Data>,
 }
 
-/// What became of holding tools against a file.
+/// The result of comparing tools with a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// All are as they were accepted.
     Same,
-    /// They were written: so many tools, and what changed for each that was there before.
+    /// The file was written: the number of tools, and the changes of those that were in the file before.
     Written(usize, Vec<String>),
 }
 
@@ -53,9 +54,9 @@ impl Lock {
         Lock { tools: own.map(|tool| (tool.name.clone(), definition(tool))).collect() }
     }
 
-    /// Holds these definitions against those of a file. Where there is no file it is written; where they are
-    /// others, that is an error, or with `update` they are written over what was there. Tools of the file
-    /// that are not among these stay, also those that another process writes at the same time.
+    /// Compares these definitions with those in a file. If there is no file, it is written. Different
+    /// definitions are an error; with `update` they replace those in the file. Other tools in the file are
+    /// kept, also those that another process writes at the same time.
     ///
     /// # Errors
     /// Each tool that has changed or is new, with what has changed and how to accept it; a file that cannot
@@ -190,8 +191,8 @@ fn definition(tool: &Tool) -> Data {
     sorted(&Data::Record(given.collect()))
 }
 
-/// A value with the fields of records and the names that are required in order: servers list them as it
-/// comes.
+/// A copy with the fields of all records and the names under `required` sorted, because servers list them in
+/// any order.
 fn sorted(data: &Data) -> Data {
     match data {
         Data::Record(fields) => {

@@ -5,7 +5,7 @@
 //! once: the bound is that of the most expensive path.
 
 mod bound;
-mod names;
+mod known_values;
 mod undo;
 
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, FunctionId, StringId, ToolId};
 use ilo_spec::program::{Function, Program};
-use names::{Facts, facts, jumps, loop_at, op, unnamed};
+use known_values::{Facts, facts, jumps, loop_at, op, unnamed};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 

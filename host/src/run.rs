@@ -1,14 +1,14 @@
 //! Runs a program over a table of tools, within its limits of time and size.
 //!
 //! The machine takes steps, the tools answer, an observer watches. The run is strictly in order; calls of
-//! read-only tools may be started before their turn, which nothing but time tells (`ahead`). Time is looked
-//! at between steps only: the machine's own work is bounded by fuel, and a call by the deadline that it is
-//! given.
+//! read-only tools may start early (`ahead`); apart from time, this makes no visible difference. Time is
+//! looked at between steps only: the machine's own work is bounded by fuel, and a call by the deadline that
+//! it is given.
 
 mod ahead;
-mod slots;
+mod call_slots;
 
-pub use slots::CallSlots;
+pub use call_slots::CallSlots;
 
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
@@ -16,7 +16,7 @@ use crate::input;
 use crate::interrupt::Interrupt;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
-use crate::tools::mark::Mark;
+use crate::tools::process_mark::Mark;
 use crate::tools::{CallLimits, Failure, Tools};
 use ahead::{Ahead, Timed};
 use bumpalo::Bump;

@@ -30,7 +30,8 @@ pub struct Row {
 
 /// Visits instructions and their operands.
 pub trait Visitor {
-    /// Visits an instruction: its fuel, and whether it never continues at the next one.
+    /// Visits an instruction. `cost` is its fuel; `ends` says that execution never continues at the next
+    /// instruction.
     fn instruction(&mut self, cost: u8, ends: bool);
     /// Visits one operand.
     fn operand(&mut self, role: Role);

@@ -174,7 +174,7 @@ macro_rules! functions {
 }
 
 functions! {
-    0 Join "JOIN" [list: LIST, separator: TEXT] Type::TEXT, total, "written / 4, copied bytes / 64, values / 4"
+    0 Join "JOIN" [list: LIST, separator: TEXT] Type::TEXT, total, "bytes rendered / 4, bytes copied / 64, values / 4"
         "the items rendered as in text, with the separator between them";
     1 Get "GET" [container: LIST | RECORD | NIL, key: NUMBER | TEXT, default: ANY] Type::ANY, total,
         "fields / 4, name bytes / 64"
@@ -193,7 +193,7 @@ functions! {
         "the text in upper case, by simple case mapping";
     9 Slice "SLICE" [value: TEXT | LIST, from: NUMBER, to: NUMBER | NIL = Nil] Type::ANY, total,
         "values / 4, bytes / 64"
-        "the code points or items from `from` to before `to`; negative counts from the end, clamped; nil is the end";
+        "the code points or items from position `from` up to but not including `to`. A negative position counts from the end; one beyond an end means that end; nil as `to` is the end";
     10 Sort "SORT" [list: LIST, field: TEXT | NIL = Nil] LIST, total, "(n + text bytes / 64) * ceil(log2 n)"
         "the items in ascending order, stable: by themselves, or by a field; all numbers or all texts";
     11 Reverse "REVERSE" [list: LIST] LIST, total, "values / 4" "the items in reverse order";

@@ -126,7 +126,7 @@ impl Decimal {
         Some(if self.negative { -value } else { value })
     }
 
-    /// Writes it with so many decimal places, which it was rounded to; zero has no sign.
+    /// Writes it with `places` decimal places; it must have been rounded to as many before. Zero has no sign.
     pub(crate) fn write_fixed(&self, places: usize, out: &mut String) {
         if self.negative && self.count > 0 {
             out.push('-');

@@ -13,14 +13,14 @@
 //! | floor | rooms | what they do |
 //! |---|---|---|
 //! | 0 | `value`, `number`, `host_value` | values |
-//! | 0 | `json`, `civil`, `hash_index`, `small_stack`, `register_set` | plain algorithms and containers |
+//! | 0 | `json`, `calendar`, `hash_index`, `small_stack`, `register_set` | plain algorithms and containers |
 //! | 1 | `fault`, `facts`, `field_matrix`, `liveness`, `decimal` | errors; what analysis finds out |
 //! | 2 | `budget`, `verify` | limits and charges; the verifier |
 //! | 3 | `program`, `frame` | the verified program; register windows |
 //! | 4 | `shape_table` | names and shapes of a run |
 //! | 5 | `heap` | arenas and their compaction |
 //! | 6 | `render`, `machine` | values as text; the state of a program that runs |
-//! | 7 | `ops`, `copy_in`, `view`, `gc`, `snapshot` | instructions; values in and out; snapshots |
+//! | 7 | `ops`, `copy_in`, `host_view`, `gc`, `snapshot` | instructions; values in and out; snapshots |
 //! | 8 | `interp` | the interpreter loop |
 //! | 9 | `run` | start, step, answer, suspend, outcome |
 //! | 10 | `scout` | look-ahead |
@@ -33,7 +33,7 @@
 extern crate alloc;
 
 mod budget;
-mod civil;
+mod calendar;
 mod copy_in;
 mod decimal;
 mod facts;
@@ -44,6 +44,7 @@ mod gc;
 mod hash_index;
 mod heap;
 mod host_value;
+mod host_view;
 mod interp;
 mod json;
 mod liveness;
@@ -60,11 +61,11 @@ mod small_stack;
 mod snapshot;
 mod value;
 mod verify;
-mod view;
 
 pub use budget::Limits;
 pub use fault::{Fault, StartError};
 pub use host_value::{Datum, Shape, Shaped};
+pub use host_view::{Kind, View};
 pub use ilo_spec::operand::FunctionId;
 pub use ilo_spec::program::Number;
 pub use json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
@@ -73,4 +74,3 @@ pub use run::{BuildError, Builder, Call, Misuse, NotWaiting, Outcome, Run, Statu
 pub use scout::{Ahead, Scout};
 pub use snapshot::{RestoreError, seal};
 pub use verify::{Rule, VerifyError};
-pub use view::{Kind, View};

@@ -6,7 +6,7 @@ pub(crate) trait RegisterSet: Copy + Default + PartialEq {
     fn has(&self, register: u8) -> bool;
     /// Like `has`, for a register that fits in a set of this width.
     fn has_low(&self, register: u8) -> bool;
-    /// Whether a set of this width can hold registers, given all their numbers combined by OR.
+    /// Whether a set of this width can hold some registers. `registers` is the bitwise OR of their numbers.
     fn can_have(registers: u8) -> bool;
     /// The set with one more register, which fits in a set of this width.
     fn and_low(self, register: u8) -> Self;

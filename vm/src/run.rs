@@ -6,18 +6,18 @@
 mod answer;
 mod build_error;
 mod build_stack;
-mod builder;
 mod call;
 mod outcome;
 mod start;
 mod state;
 mod step;
 mod suspend;
+mod value_builder;
 
 pub use build_error::{BuildError, Misuse};
-pub use builder::Builder;
 pub use call::Call;
 pub use outcome::{Outcome, Status};
 pub use state::Run;
 pub use step::Step;
 pub use suspend::NotWaiting;
+pub use value_builder::Builder;

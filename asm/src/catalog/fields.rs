@@ -1,8 +1,8 @@
 //! The fields of a tool's answer, by its schema.
 //!
-//! Nothing ensures that an answer meets its schema, so this serves warnings alone. Where anything in a schema
-//! could add a field that is not listed (a `$ref` that is left, `anyOf` of several and the like), the fields
-//! are unknown.
+//! Answers are not checked against schemas, so this is used for warnings only. If a schema may allow fields
+//! that it does not list (an unresolved `$ref`, an `anyOf` of several schemas and the like), the fields are
+//! unknown.
 
 use super::ELSEWHERE;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub enum Fields {
     Record {
         /// The fields that are listed, sorted by name.
         listed: Vec<(String, Fields)>,
-        /// Whether it may have others.
+        /// Whether it may have fields that are not listed.
         open: bool,
     },
     /// It is a list of these.
@@ -35,7 +35,7 @@ impl Fields {
         below(schema, DEEPEST)
     }
 
-    /// The fields of a field; `None` where there is none of that name.
+    /// The fields inside the field with this name; `None` if there is no such field.
     pub fn field(&self, name: &str) -> Option<&Fields> {
         let Fields::Record { listed, open } = self else { return Some(UNKNOWN) };
         match listed.binary_search_by(|(own, _)| own.as_str().cmp(name)) {
@@ -74,7 +74,8 @@ fn below(schema: &Value, depth: usize) -> Fields {
     }
 }
 
-/// The schema beside nil in a choice of the two, which is how optional fields are written.
+/// The schema of an optional field: if a schema is `anyOf` of one schema and null, that one schema; otherwise
+/// the schema itself.
 fn one_or_nil(schema: &Value) -> &Value {
     const BESIDE: [&str; 4] = ["anyOf", "title", "description", "default"];
     let alone = |entries: &&Map<String, Value>| entries.keys().all(|key| BESIDE.contains(&key.as_str()));
@@ -103,7 +104,7 @@ fn has_more_elsewhere(schema: &Map<String, Value>) -> bool {
     ELSEWHERE.iter().chain(&RARE).any(|&key| schema.contains_key(key))
 }
 
-/// The one type beside nil.
+/// The only type in `type` other than null.
 fn kind(schema: &Map<String, Value>) -> Option<&str> {
     match schema.get("type") {
         Some(Value::Array(names)) => {

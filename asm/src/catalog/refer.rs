@@ -1,8 +1,9 @@
 //! Replaces references inside a schema, which generators of schemas write for every named type, by their
 //! targets.
 //!
-//! Only references into the schema itself (`#/$defs/Item`) are replaced, up to bounds on depth and size; the
-//! others stay `$ref`, whose type is unknown. The bounds hold for a schema that refers to itself, too.
+//! Only references into the schema itself (`#/$defs/Item`) are replaced, up to limits on depth and size.
+//! Other references stay as `$ref`, and their type is unknown. The limits also stop a schema that refers to
+//! itself.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;

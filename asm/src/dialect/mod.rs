@@ -1,4 +1,4 @@
-//! What each of the four notations calls things: one table of words, and which of them go together in a step.
+//! The words of the four JSON and YAML notations, in one table, and the keys that each kind of step has.
 //!
 //! Tables alone; reading documents by them is for [`crate::steps::keys`].
 

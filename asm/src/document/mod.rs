@@ -4,9 +4,9 @@
 //! what lets passes over documents recurse. It knows nothing of programs.
 
 mod builder;
-pub(crate) mod edit;
 pub(crate) mod json;
 pub(crate) mod print;
+pub(crate) mod replacement;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod yaml;

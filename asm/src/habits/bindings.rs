@@ -3,7 +3,7 @@
 use super::context::{Context, Entries, Fields, MARKERS, Report, Rewrite, get, kept};
 use crate::dialect::operator;
 use crate::dialect::{Key, begins_step};
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use ilo_spec::error::Code;
 

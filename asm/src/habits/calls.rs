@@ -3,7 +3,7 @@
 use super::context::{Context, Entries, Fields, MARKERS, Rewrite, bound, get, kept, others};
 use super::words::{instead, key_of};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 use crate::text::is_name;
 

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Entries, Fields, Rewrite, bound, get, kept, others};
 use crate::dialect::{Key, begins_step, is_word};
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, entries};
 
 const CONDITIONS: [&str; 6] = ["condition", "cond", "test", "when", "if", "expr"];

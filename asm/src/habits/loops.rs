@@ -2,7 +2,7 @@
 
 use super::context::{Context, Entries, MARKERS, Rewrite, get, kept, others};
 use crate::dialect::Key;
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries};
 use crate::text::is_name;
 

@@ -7,7 +7,6 @@
 //! called, where it looks, how it rewrites, and its example, which a test runs. Leaving all of them out
 //! changes no valid program.
 
-mod absent;
 mod bindings;
 mod calls;
 mod choices;
@@ -19,12 +18,13 @@ mod offer;
 mod operations;
 mod programs;
 mod returns;
-mod shapes;
 mod signatures;
+mod step_parts;
 mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tokens;
+mod unsupported_steps;
 mod walk;
 mod words;
 

@@ -4,7 +4,7 @@
 use super::context::{At, Report, Rewrite, Walk, kept};
 use super::table::{HABITS, Habit, is_canonical};
 use crate::diagnostic::Diagnostic;
-use crate::document::edit::{Replacement, is_repeatable};
+use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Kind, Node, entries, first_of};
 use crate::text::shorten;
 

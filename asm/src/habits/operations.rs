@@ -8,7 +8,7 @@ use crate::dialect::operator::{self, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
-use crate::document::edit::{Replacement, is_repeatable};
+use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node, Style, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 

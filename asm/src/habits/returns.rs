@@ -4,7 +4,7 @@
 use super::context::{At, Walk};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{entries, rename, shown};
 use crate::span::Span;

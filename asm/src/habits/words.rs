@@ -1,6 +1,6 @@
 //! The words of other languages and notations for the keys of a program, and words that no notation has.
 //!
-//! A word that is only spelt badly is for those who read.
+//! A misspelt word of the notation is reported by the readers in `steps`, not here.
 
 use super::context::{Entries, Walk};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Blocks: which of its two readings counts, by its indent or by the count in its header.
+//! Blocks: whether the indentation of a block or the count in its header decides where it ends (2.3).
 
 use super::messages::count_range;
 use super::parser::Parser;

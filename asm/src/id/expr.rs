@@ -1,8 +1,8 @@
 //! Expressions and their operands: each instruction reads the operands in its row of the table.
 
-use super::operand::Recovered;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
+use super::unknown_operand::Recovered;
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;

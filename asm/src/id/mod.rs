@@ -32,12 +32,12 @@ mod literal;
 mod messages;
 mod names;
 mod numbers;
-mod operand;
 mod parser;
 pub(crate) mod state;
 mod statement;
 mod trailing;
-mod words;
+mod unknown_operand;
+mod unknown_word;
 
 pub(crate) use file::Source;
 

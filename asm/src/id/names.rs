@@ -7,11 +7,11 @@ use crate::syntax::ids::Slots;
 use crate::syntax::registry::{self, Registries};
 use crate::text::nearest;
 
-/// Comparisons of names for the messages of one file: enough for a thousand errors among sixty names. The
-/// work for a whole file is bounded by it, so that many errors among many names stay linear.
+/// The most comparisons of names for the messages of one file: enough for a thousand errors with sixty names.
+/// It bounds the work for a file, which would otherwise grow with errors times names.
 const SEARCHES: usize = 1 << 20;
 
-/// The names of one function, used for one after another.
+/// The names of one function. The same object is used for the next function.
 pub(crate) struct Names<'a> {
     pub(crate) registries: Registries<'a>,
     pub(crate) slots: Slots<'a>,
@@ -21,7 +21,7 @@ pub(crate) struct Names<'a> {
     searches: usize,
 }
 
-/// How many names there are, to go back to.
+/// The numbers of names at a checkpoint, to which the parser can go back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     slots: usize,
@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
         number.or_else(|| self.id_of(registry::Kind::Vars, name))
     }
 
-    /// The id that a name which no registry has could be given.
+    /// A free id for a name that is in no registry; the fix of the message uses it.
     pub(crate) fn next_id(&mut self, kind: registry::Kind, name: &'a str) -> u32 {
         if !self.may_search(self.missing.len() + self.registries.get(kind).entries.len()) {
             return 0;

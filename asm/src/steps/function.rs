@@ -23,8 +23,8 @@ use ilo_spec::types::Base;
 pub(crate) struct Reading<'a> {
     /// What could be read, also where there are errors.
     pub(crate) file: File<'a>,
-    /// Something was read that may be another form of something else: a record as data where a step or an
-    /// operation may be, a word of another notation.
+    /// Something was read that a habit may recognize: a record that was read as data but may be a step or an
+    /// operation, or a word of another notation.
     pub(crate) inexact: bool,
 }
 
@@ -63,14 +63,14 @@ pub(crate) fn read<'a>(
     Reading { file: File { functions: arena.alloc_slice_copy(&functions) }, inexact }
 }
 
-/// Reads programs as a whole.
+/// The reader of whole programs; `StepReader` reads one function.
 struct Top<'r, 'a> {
     dialect: Dialect,
     source: &'a str,
     arena: &'a Bump,
     diagnostics: &'r mut Diagnostics,
     nesting: usize,
-    /// That the document nests too deep is reported.
+    /// Whether it was reported that the document is nested too deep.
     too_deep: bool,
     lint: Lint,
     /// Names of steps that were left out.
@@ -211,7 +211,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 }
 
-/// The span of a function's header: from the program to its name, where that is near.
+/// The span for messages about the header of a function: from its start to the end of its name if that is
+/// near, else its first entry.
 fn head_span(start: u32, name: Span, first: Span) -> Span {
     const NEAR: u32 = 200;
     let end = if name.start >= start { name.end } else { first.end };

@@ -1,9 +1,9 @@
-//! Merges that have not the two parts that they take.
+//! Messages for a merge that lacks one of its two parts.
 
 use super::reader::StepReader;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::Key;
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;

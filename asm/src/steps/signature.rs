@@ -60,7 +60,8 @@ impl<'a> StepReader<'_, 'a> {
         self.arena.alloc_slice_copy(&parameters)
     }
 
-    /// The text of a type and its place; what has no place of its own is read apart.
+    /// Reads the text of a type. If the text has no position of its own in the source (it contains escapes,
+    /// for example), its errors get the position of the whole value.
     fn typed<T>(
         &mut self,
         node: &Node<'a>,

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes to standard error; where that is gone there is nowhere left to say so.
+/// Writes to standard error. An error of this write is ignored, because there is nowhere to report it.
 fn error(text: &str) {
     drop(anstream::stderr().lock().write_all(text.as_bytes()));
 }
@@ -30,7 +30,7 @@ pub(super) fn show(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Puts a file in place whole: a reader sees the old one or the new one.
+/// Replaces a file atomically: a reader sees the old content or the new one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());
     // A link stays one, and what may not be written is not.

@@ -101,7 +101,7 @@ fn check(
     Ok(there && program.is_some() && (!args.strict || diagnostics.as_slice().is_empty()))
 }
 
-/// Shows problems; whether there are none.
+/// Shows problems. Returns true if there are none.
 fn show(problems: &[Problem], json: bool) -> Result<bool, Refused> {
     if json {
         output::print(&problems.iter().map(line).collect::<String>(), Exit::Ok)?;

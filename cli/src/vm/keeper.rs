@@ -1,4 +1,4 @@
-//! A small process that outlives this one, should this one be killed, and ends what it left running.
+//! A second small process. If this one is killed, it ends the processes that this one has left running.
 //!
 //! Nothing can be done in a process that gets SIGKILL. So another one, this program again, waits at a pipe
 //! that only this process holds: at its end, however it comes, commands that bear this process's mark are
@@ -6,7 +6,7 @@
 //! since the mark finds them.
 
 use super::Exit;
-use ilo_host::tools::mark;
+use ilo_host::tools::process_mark;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -32,7 +32,7 @@ pub(super) fn start() {
         // mark.
         command
             .arg0("ilo-vm")
-            .args(["keep", mark::of_process()])
+            .args(["keep", process_mark::of_process()])
             .env_clear()
             .current_dir("/")
             .process_group(0);
@@ -44,8 +44,8 @@ pub(super) fn start() {
 pub(super) fn run(args: &Args) -> Exit {
     let mut rest = [0];
     while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
-    mark::end_commands(&args.mark);
+    process_mark::end_commands(&args.mark);
     thread::sleep(LEAVE);
-    mark::end_all(&args.mark);
+    process_mark::end_all(&args.mark);
     Exit::Ok
 }

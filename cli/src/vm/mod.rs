@@ -1,4 +1,5 @@
-//! The command line: a file a verb, and what they share. It decides nothing that the library could.
+//! The command line: one file for each command, and what the commands share. It decides nothing that the
+//! library could.
 
 mod check;
 mod input;

@@ -3,7 +3,7 @@
 //! On Linux such a process falls to this program once its parent has ended, and is ended with it. Elsewhere
 //! it stays. A server that runs for long does not do this: what falls to it would have to be waited for, and
 //! waiting for everything takes from others what they wait for. There, what a run leaves is found by its mark
-//! (`ilo_host::tools::mark`), which a process can hide.
+//! (`ilo_host::tools::process_mark`), which a process can hide.
 
 #[cfg(target_os = "linux")]
 mod linux {

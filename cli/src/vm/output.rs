@@ -42,7 +42,7 @@ pub(super) fn problems(problems: &[Problem]) {
     error(&lines.join("\n"));
 }
 
-/// Says what tools lack that no program here calls: it is in nobody's way yet.
+/// Prints, as warnings, problems of tools that none of these programs calls.
 pub(super) fn lacking<'p>(problems: impl IntoIterator<Item = &'p Problem>) {
     for problem in problems.into_iter().take(SHOWN) {
         error(&plain(&problem.to_string().replacen("error[", "warning[", 1)));
@@ -50,7 +50,8 @@ pub(super) fn lacking<'p>(problems: impl IntoIterator<Item = &'p Problem>) {
     }
 }
 
-/// A text without control characters: names come from files, and a terminal obeys what it is sent.
+/// A text without control characters: names come from files, and a terminal would execute control characters
+/// in them.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

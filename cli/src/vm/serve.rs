@@ -7,7 +7,7 @@ use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::interrupt::Interrupt;
 use ilo_host::problem::Problem;
 use ilo_host::serve::{Http, Offered, Service, http, stdio};
-use ilo_host::tools::{Tools, mark};
+use ilo_host::tools::{Tools, process_mark};
 use ilo_spec::error::Code;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     };
     runtime.shutdown_background();
     // What runs that were under way have started ends with the server.
-    mark::end_all(mark::of_process());
+    process_mark::end_all(process_mark::of_process());
     served?;
     Ok(Exit::Ok)
 }

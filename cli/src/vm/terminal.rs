@@ -1,7 +1,7 @@
 //! Asks the person at the terminal for consent before calls of tools with `confirm`.
 //!
-//! What was typed before a question was shown is no answer to it: it is thrown away. All arguments are shown
-//! before the answer is taken, a page at a time where they are long.
+//! Input that was typed before the question was shown is discarded. All arguments are shown before the answer
+//! is taken, a page at a time where they are long.
 
 use ilo_host::tools::consent::{Ask, Consent, Question};
 use indicatif::ProgressBar;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Lines and columns of a screen that does not say how large it is.
 const SCREEN: (usize, usize) = (24, 80);
-/// Bytes of an answer that are looked at.
+/// The most bytes of an answer that are read.
 const ANSWER: usize = 64;
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ enum Unanswered {
 }
 
 impl Terminal {
-    /// The terminal of this program: that of standard input, else the one it was started from.
+    /// Opens the terminal for questions: standard input if it is a terminal, else the controlling terminal.
     pub(super) fn open(moving: Option<ProgressBar>) -> Option<Arc<dyn Ask>> {
         let (mut keys, screen) = open()?;
         let (sender, lines) = mpsc::channel();
@@ -87,7 +87,7 @@ impl Terminal {
         (&self.screen).write_all(text.as_bytes()).map_err(|_| Unanswered::Closed)
     }
 
-    /// The line that answers a prompt: nothing that was typed before it stood there.
+    /// Shows a prompt and reads the line that answers it, without what was typed before.
     fn line(
         &self,
         prompt: &str,
@@ -125,7 +125,7 @@ fn is_no(answer: &str) -> bool {
     matches!(answer.trim().to_lowercase().as_str(), "n" | "no" | "q")
 }
 
-/// Where keys come from, and where is shown what they answer.
+/// The files to read answers from and to show questions on.
 #[cfg(unix)]
 fn open() -> Option<(File, File)> {
     use std::io::IsTerminal;
@@ -152,7 +152,7 @@ fn open() -> Option<(File, File)> {
     Some((keys, File::options().read(true).write(true).open("CONOUT$").ok()?))
 }
 
-/// A line, or `None` where there will be no more. What is longer than any answer is left out.
+/// Reads a line; `None` at the end of input. Bytes after the first `ANSWER` are dropped.
 fn read_line(keys: &mut File) -> Option<String> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -189,7 +189,7 @@ fn size(screen: &File) -> (usize, usize) {
     SCREEN
 }
 
-/// The lines of a text as a screen of so many columns has them.
+/// The lines of a text, wrapped at `columns`.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -1,10 +1,10 @@
 //! An entry under `mcpServers`, as MCP clients write it, and its `policy`, which is ours.
 
-use super::rules::RULES;
+use super::policy::RULES;
 use super::text::Step;
 use super::{Fields, Reading};
 use crate::data::Data;
-use crate::mcp::server::{Server, Way};
+use crate::mcp::server_config::{Server, Way};
 use crate::problem::shortened;
 use crate::tool::policy::{Rules, ServerPolicy};
 use std::collections::{BTreeMap, BTreeSet};

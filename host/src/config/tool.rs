@@ -1,6 +1,6 @@
 //! An entry under `tools`: a mock, a command, or another name for a server's tool.
 
-use super::rules::RULES;
+use super::policy::RULES;
 use super::schema;
 use super::text::Step;
 use super::{Fields, Reading};

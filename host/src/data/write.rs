@@ -1,7 +1,7 @@
 //! Values to JSON, and to anything else that takes a value piece by piece.
 //!
-//! One loop walks the tree; the JSON writer is one of those who listen. Numbers are written by the one writer
-//! in `spec`.
+//! One loop walks the tree and calls a sink; the JSON writer is one of the sinks. Numbers are written by the
+//! one writer in `spec`.
 
 use super::Data;
 use ilo_spec::number;

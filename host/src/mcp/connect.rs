@@ -1,9 +1,9 @@
 //! Servers that run: starting them side by side, what they offer, and their end.
 
 use super::Started;
-use super::link::{self, Link, ServerTool};
-use super::server::Server;
-use super::watcher::Watcher;
+use super::client_handler::Watcher;
+use super::connection::{self, Link, ServerTool};
+use super::server_config::Server;
 use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::problem::{Problem, shortened};
@@ -53,7 +53,7 @@ impl Connections {
             runtime.spawn(async move {
                 let name = server.name.clone();
                 // The receiver waits for every server, so nothing is lost here.
-                drop(sender.send((at, name, link::open(server, handle).await)));
+                drop(sender.send((at, name, connection::open(server, handle).await)));
             });
         }
         drop(sender);

@@ -4,7 +4,7 @@
 //! double; a call would wait for its answer in vain, or get another number. Here such an answer becomes an
 //! error answer to the same call.
 
-use crate::data::rounded::perhaps_rounded;
+use crate::data::inexact_numbers::perhaps_rounded;
 use crate::tool::Failure;
 use ilo_spec::error::Code;
 use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage, ServerResult};

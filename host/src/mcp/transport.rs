@@ -5,14 +5,14 @@
 //! read and only its end kept. HTTP follows no redirect, so that no server can send us elsewhere.
 
 use super::child::Child;
+use super::client_handler::{LEGACY, Watcher};
 use super::guard::MESSAGE;
 use super::reason::cannot_open;
-use super::server::{Server, Way};
+use super::server_config::{Server, Way};
 use super::stderr::Tail;
-use super::watcher::{LEGACY, Watcher};
 use super::web::Client;
 use crate::command::closed;
-use crate::tool::mark;
+use crate::tool::process_mark;
 use futures_util::TryFutureExt as _;
 use futures_util::future::BoxFuture;
 use process_wrap::tokio::CommandWrap;
@@ -177,7 +177,7 @@ fn spawn(
 ) -> Result<Child, String> {
     let mut command = CommandWrap::with_new(program, |command| {
         command.args(arguments).current_dir(folder);
-        closed(command.as_std_mut(), environment, mark::of_process());
+        closed(command.as_std_mut(), environment, process_mark::of_process());
     });
     #[cfg(unix)]
     command.wrap(process_wrap::tokio::ProcessGroup::leader());

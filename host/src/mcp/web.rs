@@ -1,8 +1,9 @@
-//! A server over HTTP: the library's client, with a look at each event of a stream.
+//! A server over HTTP: the client of the library, with a check of each event of a stream before the library
+//! reads it.
 //!
-//! An answer that comes as plain JSON instead of a stream is read by the library first; a body that is too
-//! long is an error there, and an integer beyond 64 bits is a double by then, recognized by its
-//! size.
+//! If the answer is plain JSON and not a stream, the library reads it first. It rejects a body that is too
+//! long, and turns an integer beyond 64 bits into a double, which is recognized later by its size
+//! (`data/inexact_numbers`).
 
 use super::guard::{self, passed};
 use futures_util::StreamExt as _;
@@ -16,7 +17,7 @@ use sse_stream::Sse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The client.
+/// The HTTP client, which wraps that of the library.
 #[derive(Clone)]
 pub(super) struct Client(pub(super) reqwest::Client);
 

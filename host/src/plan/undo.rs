@@ -4,7 +4,7 @@
 //! out of one, through the functions that are called and those that called. What a rollback undoes no
 //! bytecode says, so its tool is named.
 
-use super::names::{jumps, op};
+use super::known_values::{jumps, op};
 use super::{Cost, Planner};
 use ilo_spec::isa::Op;
 use ilo_spec::operand::ToolId;

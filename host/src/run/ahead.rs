@@ -1,14 +1,14 @@
 //! Calls of read-only tools side by side: those that a run will come to are started while it waits for
 //! another.
 //!
-//! A scout (`ilo_vm::Scout`) goes ahead of the run and tells the calls that will follow. The run itself stays
-//! strictly in order: it makes each call when it comes to it, and takes the answer of one that was started
-//! where tool and arguments are the same. Where what follows takes answers of others (the orders of each
-//! customer, say), the scout goes once more with those that are there by then, also while the run waits. Any
-//! other call, one that may change something first of all, drops what was started and not yet taken, so that
-//! nothing read before a change is taken after it.
+//! A scout (`ilo_vm::Scout`) runs ahead of the run and predicts the calls that will follow. The run itself
+//! stays strictly in order: it makes each call when it comes to it, and takes the answer of one that was
+//! started where tool and arguments are the same. If a later call needs the answer of an earlier one (for
+//! example, the orders of each customer), the scout runs again as soon as that answer has arrived, also while
+//! the run waits. A call that is not such a read, above all one that may change something, drops the answers
+//! that the run has not used. So no value that was read before a change is used after it.
 
-use super::slots::Slot;
+use super::call_slots::Slot;
 use super::{CallSlots, Observer, data_of};
 use crate::data::Data;
 use crate::interrupt::Interrupt;
@@ -22,13 +22,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
-/// Calls looked ahead for each that may be under way: some of those found have arguments that are not known
-/// yet.
+/// How many calls the scout looks ahead for each call that may run at once. It is more than 1 because the
+/// arguments of some of these calls are not known yet.
 const LOOKED: usize = 4;
-/// Answers that are kept or awaited for each call that may be under way: what follows from those that are
-/// there is started before the run takes them.
+/// How many answers are kept or awaited for each call that may run at once. It is more than 1 so that calls
+/// that depend on these answers can start before the run uses them.
 const KEPT: usize = 2;
-/// The most calls that pass without a look ahead after looks that found nothing.
+/// After looks ahead that found nothing, at most this many calls are made without another look.
 const PASSED: u32 = 64;
 
 /// A result with the time that it took.
@@ -61,12 +61,13 @@ pub(super) struct Ahead<'s, 'e> {
     until: Instant,
     slots: CallSlots,
     scout: Option<Scout>,
-    /// Whether the scout is past the last of the calls that are expected and can go on.
+    /// Whether the scout stands after the last expected call and can continue.
     going: bool,
     expected: VecDeque<Expected<'s>>,
     bell: Arc<Bell>,
-    /// Looks in a row that found nothing, and calls to pass before the next one.
+    /// How many looks in a row found nothing.
     vain: u32,
+    /// How many calls to make before the next look.
     pass: u32,
 }
 
@@ -84,7 +85,7 @@ impl Expected<'_> {
     }
 }
 
-/// Rung by each call that has ended, so that who waits for one of them looks up.
+/// Each call rings this bell when it ends, to wake the thread that waits for calls.
 #[derive(Default)]
 struct Bell {
     rung: Mutex<u64>,
@@ -101,14 +102,14 @@ impl Bell {
         self.heard.notify_all();
     }
 
-    /// Waits until it has been rung more often than so many times.
+    /// Waits until the number of rings differs from `heard`.
     fn wait(&self, heard: u64) {
         let rung = self.heard.wait_while(self.rung(), |rung| *rung == heard);
         drop(rung.unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-/// Tells the end of a call as it is dropped: also where the call panics.
+/// Marks a call as ended when it is dropped, so also if the call panics.
 struct Ending {
     over: Arc<AtomicBool>,
     bell: Arc<Bell>,
@@ -124,16 +125,16 @@ impl Drop for Ending {
 /// A call that was started. Dropping it cancels the call.
 struct Work<'s> {
     interrupt: Interrupt,
-    /// Taken while it is under way, but for the one that the run waits for.
+    /// The place that the call occupies while it runs; `None` for the call that the run waits for.
     slot: Option<Arc<Slot>>,
     thread: Option<ScopedJoinHandle<'s, Timed>>,
-    /// Whether the call has ended; the thread will in a moment.
+    /// Whether the call has ended. Its thread ends soon after.
     over: Arc<AtomicBool>,
     done: Option<Timed>,
 }
 
 impl Work<'_> {
-    /// Looks whether it has ended: whether it did since the last look.
+    /// Checks whether the call has ended. Returns true if it has ended since the last check.
     fn settle(&mut self) -> bool {
         let Some(thread) = self.thread.take_if(|_| self.over.load(Ordering::Acquire)) else { return false };
         self.free();
@@ -184,7 +185,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
         }
     }
 
-    /// Makes the call at which the run waits: takes its answer where it was started, else calls.
+    /// Answers the call at which the run waits: with the call that was started early, if there is one, else
+    /// by a call now.
     pub(super) fn call(
         &mut self,
         run: &Run,
@@ -229,7 +231,7 @@ impl<'s, 'e> Ahead<'s, 'e> {
         self.expected.iter().any(|call| call.arguments.is_none())
     }
 
-    /// Looks which calls have ended: whether one has that had not.
+    /// Checks all started calls. Returns true if one has ended since the last check.
     fn settle(&mut self) -> bool {
         let mut learnt = false;
         for work in self.expected.iter_mut().filter_map(|call| call.work.as_mut()) {
@@ -241,8 +243,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
         learnt
     }
 
-    /// What was started of a call. Those expected before it will not come; where it was not expected, none
-    /// will.
+    /// Takes the started call that matches. Calls that were expected before it are dropped; if it was not
+    /// expected, all are dropped.
     fn take(&mut self, tool: &str, arguments: &str, observer: &mut dyn Observer) -> Option<Work<'s>> {
         let Some(place) = self.expected.iter().position(|call| call.is(tool, arguments)) else {
             self.forget(observer);
@@ -295,8 +297,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
             && self.slots.has_room()
     }
 
-    /// The next call that the scout finds, where it is of a tool that may be called before its turn. It goes
-    /// on with the answer of the call before that place, where that is there.
+    /// The next call that the scout finds, if its tool may be called early. The scout first gets the answer
+    /// of the call before `place`, if it has arrived.
     fn next(&mut self, place: usize, own: Option<&Work<'s>>) -> Option<Expected<'s>> {
         let before = match place.checked_sub(1) {
             Some(before) => self.expected.get(before).and_then(|call| call.work.as_ref()),
@@ -320,8 +322,8 @@ impl<'s, 'e> Ahead<'s, 'e> {
         Some(Expected { tool: ahead.tool().to_owned(), arguments, work: None })
     }
 
-    /// Takes a call in at its place among those that are expected, and starts it unless it was; whether it
-    /// did.
+    /// Puts a call at its place among the expected calls and starts it if it is not started. Returns whether
+    /// it has started it.
     fn expect(&mut self, place: usize, mut next: Expected<'s>, observer: &mut dyn Observer) -> bool {
         if let Some(known) = self.expected.get_mut(place) {
             let same = known.tool == next.tool && (known.work.is_none() || known.arguments == next.arguments);
@@ -374,7 +376,7 @@ impl<'s, 'e> Ahead<'s, 'e> {
     }
 }
 
-/// Drops calls, and tells of those that were started.
+/// Drops calls, and reports to the observer those that were started.
 fn tell<'s>(calls: impl Iterator<Item = Expected<'s>>, observer: &mut dyn Observer) {
     for call in calls.filter(|call| call.work.is_some()) {
         observer.untaken(&call.tool);

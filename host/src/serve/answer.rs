@@ -1,8 +1,8 @@
 //! What a call of one of the server's tools does, and how its answer reads.
 
 use super::{Progress, Service, Watch, search};
+use crate::data::inexact_numbers::perhaps_rounded;
 use crate::data::read::{Bounds, read};
-use crate::data::rounded::perhaps_rounded;
 use crate::interrupt::Interrupt;
 use crate::problem::{Problem, meant_or_all};
 use crate::run;

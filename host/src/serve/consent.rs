@@ -1,9 +1,9 @@
-//! Asking the person at the other end, through the client: a run waits on its thread while its question is
-//! put by whoever drives the call.
+//! Asking the person at the other end, through the client: the run waits on its thread while the code that
+//! serves the request sends the question to the client.
 //!
 //! Clients of the older protocol are sent a request of their own (elicitation). In the newer one a server
-//! sends none: the call is answered by the question, and made again with its answer, which the run has waited
-//! for meanwhile.
+//! sends none: the server returns the question as the result of the call. The client then sends the call
+//! again with the answer; the run has waited in the meantime.
 
 use crate::interrupt::Interrupt;
 use crate::tools::consent::{Ask, Consent, Question};

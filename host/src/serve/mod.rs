@@ -1,8 +1,9 @@
 //! An MCP server: other agents' programs, checked and run over the tools that are configured here.
 //!
 //! It offers `run_program`, `check_program` and `find_tools`, each function that it was given as a tool of
-//! its own, and the cards of the notations as resources. Runs go side by side up to a number for all clients
-//! and one for each; a run that its client cancels ends. It chooses no transport: [`stdio`] and [`http`] do.
+//! its own, and the cards of the notations as resources. The number of simultaneous runs is limited, in total
+//! and for each client. A run ends if its client cancels it. This module does not know the transport:
+//! [`stdio`] and [`http`] do.
 
 mod answer;
 mod consent;
@@ -64,12 +65,12 @@ pub struct Service {
     pub source: usize,
 }
 
-/// What a message may have beyond a program's source: its inputs.
+/// Bytes that a message may have in addition to the source of a program, for its inputs.
 const INPUTS: usize = 4 << 20;
 
 impl Service {
-    /// Bytes of one message. Written as JSON, a source with no control characters but line ends is twice as
-    /// long at most.
+    /// The most bytes of one message. A source as a JSON string is at most twice as long, if its only control
+    /// characters are line ends.
     fn message(&self) -> usize {
         self.source.saturating_mul(2).saturating_add(INPUTS)
     }
@@ -115,7 +116,8 @@ pub fn streams(service: Service, input: Input, output: Output) -> Serving<io::Re
     })
 }
 
-/// A server at work, which a runtime of tokio drives. It is boxed so that it is compiled here, and once.
+/// The future of a running server, for a tokio runtime. It is boxed so that it is compiled once, in this
+/// crate.
 pub type Serving<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// Where a client's messages come from.
 pub type Input = Box<dyn AsyncRead + Send + Unpin>;
@@ -195,8 +197,8 @@ impl ServerHandler for Session {
 }
 
 impl Session {
-    /// Starts the work on a thread that may wait, once there is room for another run; nothing where it is
-    /// cancelled before.
+    /// Waits for room for another run, then starts the work on a thread that may block. `None` if the request
+    /// is cancelled before.
     async fn start(
         &self,
         work: answer::Work,

@@ -4,8 +4,8 @@
 //! programs.
 
 pub mod consent;
-pub mod mark;
 pub(crate) mod policy;
+pub mod process_mark;
 
 pub use policy::Policy;
 
@@ -17,7 +17,7 @@ use consent::{Ask, Consent, Question};
 use ilo_asm::catalog;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
-use mark::Mark;
+use process_mark::Mark;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
-//! The table of tools: what a name leads to. Which MCP servers are started is in `servers`.
+//! The table of tools: finds the tool for a name. `servers` decides which MCP servers are started.
 
-mod names;
+mod problems;
 mod servers;
 
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
-pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, mark};
+pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, process_mark};
 
 use crate::data::Data;
 use ilo_asm::catalog::{Catalog, Lookup};
@@ -71,8 +71,8 @@ impl Tools {
         }
     }
 
-    /// Whether calling the tool of this name changes nothing, as the tools file or the host says; a server is
-    /// not believed. A name that leads nowhere is taken to change something.
+    /// Whether the tools file or the host marks this tool as `read_only` and it needs no confirmation.
+    /// Statements of a server do not count. False for an unknown name.
     pub fn is_read_only(&self, name: &str) -> bool {
         self.get(name).is_some_and(|tool| tool.policy.read_only && !tool.policy.confirm)
     }
@@ -83,8 +83,8 @@ impl Tools {
         self.is_read_only(name) && self.get(name).is_some_and(steady)
     }
 
-    /// Calls a tool: at most as long as the tool or else the limits say, and never past `until`, the end of
-    /// the run.
+    /// Calls a tool. Its time limit is that of the tool, else that of the limits, and it ends at `until`, the
+    /// end of the run, at the latest.
     ///
     /// A tool with `confirm` is called only once a person has said yes. A call that fails is made again where
     /// the tool is idempotent and has retries left. A call that takes longer than its own time is a failure

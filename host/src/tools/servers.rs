@@ -2,7 +2,7 @@
 //! table.
 
 use super::{Source, Tool, Tools};
-use crate::mcp::server::Server;
+use crate::mcp::server_config::Server;
 use crate::mcp::{Connections, Started};
 use crate::problem::{Problem, did_you_mean};
 use crate::tool::policy::ServerPolicy;

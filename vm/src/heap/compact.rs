@@ -1,4 +1,5 @@
-//! Compaction: moves what the run can still reach together, in place, and frees the rest.
+//! Compaction: moves the values that the run can still reach to the front of the arenas, in place, and frees
+//! the rest.
 //!
 //! One bit for each value and each byte of text marks what is reachable ([`super::marks`]). Values that share
 //! parts keep sharing them, the order is kept, and no object needs a header. The mark bits are charged with

@@ -1,13 +1,13 @@
 //! A tool call that the host must answer.
 
 use crate::host_value::Datum;
+use crate::host_view::View;
 use crate::machine::PendingCall;
 use crate::render::quote;
 use crate::run::build_error::BuildError;
-use crate::run::builder::Builder;
 use crate::run::state::Run;
+use crate::run::value_builder::Builder;
 use crate::value::at;
-use crate::view::View;
 use core::fmt;
 
 /// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.

@@ -1,9 +1,9 @@
 //! How a run ended.
 
 use crate::fault::Fault;
+use crate::host_view::View;
 use crate::render::quote;
 use crate::run::state::{Run, State};
-use crate::view::View;
 use core::fmt;
 
 impl Run {

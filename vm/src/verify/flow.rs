@@ -39,8 +39,8 @@ struct Scratch<S> {
     /// The pending jumps to each instruction of the function; empty at all other places.
     merges: Vec<Merge<S>>,
     loops: Vec<OpenLoop<S>>,
-    /// For each loop within the outermost one, in code order: the registers that its body overwrites without
-    /// setting them.
+    /// For the outermost open loop and each loop in it, in code order: the registers that a pass destroys, so
+    /// that they count as unset in the next pass.
     clobbers: Vec<S>,
     /// While `clobbers` is computed: where each open loop ends, and its index.
     clobbering: Vec<(usize, usize)>,
@@ -148,14 +148,14 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         }
     }
 
-    /// Gives the operand check what something else may have changed.
+    /// Copies the state of the pass into the operand check.
     #[inline(always)]
     fn lend(&self, check: &mut OperandCheck<'p, S>) {
         check.free = self.all.without(&self.locked);
         (check.state, check.live, check.cost) = (self.state, self.live, self.cost);
     }
 
-    /// Takes back what the operand check has changed.
+    /// Copies the state that the operand check has changed back into the pass.
     #[inline(always)]
     fn take_back(&mut self, check: &OperandCheck<'p, S>) {
         (self.state, self.live, self.cost) = (check.state, check.live, check.cost);
@@ -524,7 +524,8 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         self.yields(base)
     }
 
-    /// `end_loop` has checked a collect after a `next`; nothing else may jump to it.
+    /// A collect must directly follow the `next` of its loop, and nothing else may jump to it. Whether the
+    /// two fit is checked in `end_loop`.
     fn collects(&self, base: LoopBase) -> Checked {
         let before = at(self.pc).checked_sub(1).filter(|_| self.pc > self.function.start);
         let follows = before.and_then(|before| self.program.code.get(before));

@@ -1,4 +1,5 @@
-//! Texts that read as expressions where they are texts, and the operators to write instead.
+//! Texts that look like infix expressions but are plain texts where they stand, and the operators to write
+//! instead.
 
 use super::{Infix, InfixKind, Reader};
 use crate::ast::{Binary, Literal};

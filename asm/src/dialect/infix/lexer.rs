@@ -1,4 +1,4 @@
-//! What stands where in an expression: references, literals, words and symbols.
+//! The lexer of infix expressions: its tokens are references, literals, words and symbols.
 
 use super::{Reader, Token};
 use crate::ast::Literal;
@@ -11,12 +11,13 @@ use crate::text::{decode, shorten};
 use ilo_spec::error::Code;
 use ilo_spec::number::{self, NumberError};
 
-/// Symbols of more than one byte, each before those that begin it; of other languages too.
+/// Symbols of more than one byte, including those of other languages. A symbol comes before any symbol that
+/// is a prefix of it.
 const SYMBOLS: [&str; 17] =
     ["!==", "===", "==", "!=", ">=", "<=", "=>", "=<", "=!", "<>", "~=", "&&", "||", "**", "//", "++", "??"];
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// Goes to the next token; `value` says whether a value may stand here, and so a `-` begin a number.
+    /// Goes to the next token. `value` says whether a value may begin here; only then can `-` begin a number.
     pub(crate) fn bump(&mut self, value: bool) {
         self.before = self.to;
         let text = self.words.text;

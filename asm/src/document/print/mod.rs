@@ -4,10 +4,10 @@
 //! programs.
 
 pub(crate) mod json;
-mod read;
+mod reprint;
 pub(crate) mod yaml;
 
-pub(crate) use read::documents;
+pub(crate) use reprint::documents;
 
 use ilo_spec::program::Number;
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! YAML 1.2, core schema: one or more documents, divided by `---`, to values with places.
 //!
 //! `saphyr-parser` scans; here its events become values. Anchors, aliases, tags and merge keys are refused,
-//! so that a document is no larger than its text. Where the scanner stops, the error says what to quote where
-//! that fixes it, and reading begins again as if it were fixed, so that the errors of a file come together.
-//! Programs are unknown here.
+//! so that a document is no larger than its text. The scanner stops at its first error. If quotes would fix
+//! that error, the message says so, the fix is applied, and the document is read again, so that all errors of
+//! a file are reported together. This module knows nothing about programs.
 
 mod places;
 mod recovery;
@@ -24,9 +24,9 @@ use ilo_spec::error::Code;
 use places::Seen;
 use saphyr_parser::{Event, Parser, ScanError, Span as Marks};
 
-/// How often reading begins again for a fix, at most.
+/// How many times a document is read again after a fix, at most.
 const ROUNDS: usize = 64;
-/// Bytes that are copied, and so at most read, again for fixes.
+/// The most bytes that are copied, and so read again, because of fixes.
 const REREAD: usize = 32 << 20;
 /// Control characters that are reported.
 const CONTROLS: usize = 64;
@@ -104,7 +104,7 @@ fn next_document(source: &str, from: usize) -> Option<usize> {
     rest.find("\n---").map(|next| from + next + 1)
 }
 
-/// Whether an edit touches none of the others.
+/// Whether an edit overlaps none of these edits.
 fn is_free(edits: &[Edit], edit: &Edit) -> bool {
     let next = edits.partition_point(|other| other.span.end <= edit.span.start && other.span != edit.span);
     edits.get(next).is_none_or(|other| edit.span.end <= other.span.start && other.span != edit.span)
@@ -143,7 +143,7 @@ struct Reader<'a, 'd> {
     began: Began,
     /// The end of what was read last.
     last: u32,
-    /// Whether the rest of the document is given up.
+    /// Whether the rest of the document is skipped.
     stopped: bool,
 }
 
@@ -179,7 +179,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         Ok(())
     }
 
-    /// Takes a document that cannot be read on as it is.
+    /// Closes a document that cannot be read further, and keeps what was read.
     fn abandon(&mut self) {
         self.stopped = true;
         while !self.built.frames().is_empty() {
@@ -323,7 +323,7 @@ impl<'a, 'd> Reader<'a, 'd> {
         true
     }
 
-    /// A key, which is no list, no record and no merge.
+    /// Reads a key. A list, a record or a merge key (`<<`) in its place is an error.
     fn key(&mut self, node: Node<'a>) -> Node<'a> {
         match node.kind {
             Kind::Text(Text { text: "<<", style: Style::Plain, .. }) => {

@@ -1,4 +1,4 @@
-//! From what the scanner counts to places in the source.
+//! Converts positions of the scanner to positions in the source.
 //!
 //! The scanner counts characters of the text it is given, which is the source with fixes applied; a place is
 //! in bytes of the source itself.

@@ -1,8 +1,9 @@
-//! Keys of cases that mean more in other languages: a default, several values.
+//! Warnings about keys of cases that mean something else in other languages: a default (`_`), several values
+//! (`a|b`).
 
 use super::Lints;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Node, rename};
 use crate::span::Span;
 use crate::text::shorten;

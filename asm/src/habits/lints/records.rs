@@ -9,7 +9,7 @@ use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reference::{INPUT, Reference, bare};
 use crate::dialect::template::{Sigil, template};
-use crate::document::edit::is_repeatable;
+use crate::document::replacement::is_repeatable;
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{entries, first_of, rename};
 use crate::habits::operations::{OPERAND_LISTS, OPERAND_PAIRS, OPERATOR_KEYS, by_keys};

@@ -1,7 +1,7 @@
 //! Functions that give or take numbers and times.
 
 use super::operand::{Applied, number_of, unfit, want, whole};
-use crate::civil;
+use crate::calendar;
 use crate::decimal::{self, Decimal};
 use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
@@ -16,7 +16,7 @@ use ilo_spec::program::Number;
 /// The decimal places that FIXED writes at most.
 const MOST_PLACES: usize = 20;
 
-/// Bytes beyond which no text is a time.
+/// The longest text that can be a time, in bytes.
 const LONGEST_TIME: usize = 64;
 
 pub(super) fn round(heap: &mut Heap, value: Value, places: Value) -> Result<Value, Trap> {
@@ -76,14 +76,14 @@ pub(super) fn time(heap: &mut Heap, program: &ProgramData, text: Value) -> Resul
     want(text, Tag::Text, "a text that is a time")?;
     heap.budget.burn(1)?;
     let source = heap.text_of(program, text);
-    let time = if source.len() <= LONGEST_TIME { civil::parse(source) } else { None };
-    let Some(civil::Time { seconds, fraction }) = time else {
+    let time = if source.len() <= LONGEST_TIME { calendar::parse(source) } else { None };
+    let Some(calendar::Time { seconds, fraction }) = time else {
         return Ok(failure(heap, program, "expected a time such as 2026-01-31T12:00:00Z or a date", text));
     };
     if fraction == 0 {
         return Ok(Applied::Value(Value::int(seconds)));
     }
-    let unit = i128::from(10_u64.pow(civil::FRACTION_DIGITS));
+    let unit = i128::from(10_u64.pow(calendar::FRACTION_DIGITS));
     let attos = i128::from(seconds) * unit + i128::from(fraction);
     Ok(Applied::Value(Value::double(decimal::from_attos(attos))))
 }
@@ -101,7 +101,7 @@ pub(super) fn iso(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
             decimal.scaled(9)
         }
     };
-    let within = i128::from(civil::FIRST) * NANOS..i128::from(civil::END) * NANOS;
+    let within = i128::from(calendar::FIRST) * NANOS..i128::from(calendar::END) * NANOS;
     let Some(nanos) = nanos.filter(|nanos| within.contains(nanos)) else {
         return Err(unfit(EXPECTED, number));
     };
@@ -111,6 +111,6 @@ pub(super) fn iso(heap: &mut Heap, value: Value) -> Result<Value, Trap> {
     };
     let mut text = String::new();
     // A string takes everything.
-    let _ = civil::write(seconds, rest, &mut text);
+    let _ = calendar::write(seconds, rest, &mut text);
     heap.add_text(&text)
 }

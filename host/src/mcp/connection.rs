@@ -1,16 +1,16 @@
 //! One server: opening it, listing its tools within bounds, and calling one.
 //!
 //! A tool is pinned by its definition: where a server says that its tools have changed, they are listed
-//! again, and a tool whose definition is another one gets no call. A call is sent once; what became of one
-//! whose answer is missing is not known, and it is never sent again.
+//! again, and a tool with a changed definition is not called. A call is sent once. If its answer is missing,
+//! nobody knows whether it was carried out, and this module never sends it again; a policy may (`retries`).
 
 use super::answer;
+use super::client_handler::Watcher;
 use super::guard;
 use super::reason::{first_cause, short, why};
-use super::server::Server;
+use super::server_config::Server;
 use super::stderr::Tail;
 use super::transport::{self, StreamError};
-use super::watcher::Watcher;
 use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::tool::{Failure, Provider, Request};
@@ -29,7 +29,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
-/// Most tools of one server, and with it most pages: a catalogue beyond this is no use to a program.
+/// The most tools that one server may list, and the most pages: a program has no use for more.
 const TOOLS: usize = 10_000;
 /// The longest wait between two looks at whether the run was interrupted.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -41,7 +41,7 @@ pub(super) struct Opened {
     pub(super) listed: Vec<Listed>,
 }
 
-/// What calls need of a server.
+/// The part of an open server that calls share.
 #[derive(Debug)]
 pub(super) struct Link {
     server: String,
@@ -51,7 +51,7 @@ pub(super) struct Link {
     errors: Tail,
 }
 
-/// Why a server could not be opened, and what it said itself.
+/// Why a server could not be opened, and the end of its standard error.
 pub(super) struct Refusal {
     pub(super) why: String,
     pub(super) errors: Tail,
@@ -163,7 +163,7 @@ impl Link {
         ))
     }
 
-    /// What went wrong over HTTP, where the server may well be there still.
+    /// The failure for an error of HTTP after which the server may still be running.
     fn over_http(&self, error: &DynamicTransportError) -> Option<Failure> {
         let StreamError::Http(error) = error.error.downcast_ref()? else { return None };
         if let StreamableHttpError::ResponseBodyTooLarge { max_size } = error {
@@ -197,7 +197,8 @@ impl ServerTool {
         ServerTool { link, definition: listed.clone() }
     }
 
-    /// Looks again at a tool whose server has changed something.
+    /// Fetches the definition of the tool again if its server has announced a change, and fails if the
+    /// definition differs.
     fn still_as_checked(&self, request: &Request<'_>) -> Result<(), Failure> {
         if !self.link.changed.load(Ordering::Acquire) {
             return Ok(());

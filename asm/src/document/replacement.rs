@@ -1,5 +1,5 @@
-//! What a record should have been: parts of the source with other words around them. A draft is both read on
-//! with and written as the fix, so that reading goes on as if it were applied.
+//! The corrected form of a record: parts of the source with other words around them. The reader continues
+//! with this form, and the fix writes it, so the rest is read as if the fix were applied.
 
 use crate::diagnostic::{Edit, Fix};
 use crate::document::{Entry, Kind, Node, Style, Text};

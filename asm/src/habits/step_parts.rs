@@ -5,7 +5,7 @@ use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::{HANDLER, Key, operator};
-use crate::document::edit::{Replacement, is_repeatable};
+use crate::document::replacement::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, rename, shown};
 use crate::source::Limits;

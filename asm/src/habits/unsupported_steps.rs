@@ -6,7 +6,7 @@ use super::words::instead;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
 use crate::dialect::{Key, begins_step, operator};
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries, rename, shown};
 use crate::notation::Notation;
 use crate::span::Span;

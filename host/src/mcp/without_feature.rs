@@ -1,7 +1,7 @@
 //! What takes the place of the client in a build without it: no server is started, and the error says why.
 
 use super::Started;
-use super::server::Server;
+use super::server_config::Server;
 use crate::problem::Problem;
 use ilo_spec::error::Code;
 use std::convert::Infallible;

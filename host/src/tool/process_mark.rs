@@ -2,8 +2,8 @@
 //!
 //! A process group ends with its program, but what leaves the group (a daemon, `setsid`) is out of its reach.
 //! What a program starts inherits its environment, so on Linux, where a process's environment can be read, it
-//! is found by a variable in it: whatever bears the mark of a run is ended with the run. Who takes the
-//! variable out is not found, and elsewhere nothing is.
+//! is found by a variable in it: whatever bears the mark of a run is ended with the run. A process that
+//! removes the variable is not found. On other systems no process is found.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,15 +1,16 @@
 //! Numbers of JSON that another library has read, and may have rounded.
 //!
-//! Of an integer beyond 64 bits only the nearest double is left, and a double that large may have been one.
-//! It is taken for one: a number that is another in silence is worse than one that is refused.
+//! The library turns an integer beyond 64 bits into the nearest double. So a double of that size may have
+//! been such an integer, and it is rejected: an error is better than a number that was changed silently.
 
 use serde_json::Value;
 
-/// The doubles nearest to the integers just beyond those that are read exactly: -2^63 - 1 and 2^64.
+/// The library reads integers from -2^63 to 2^64 - 1 exactly. These are the doubles nearest to the next ones
+/// beyond: -2^63 - 1 and 2^64.
 const LEAST: f64 = -9_223_372_036_854_775_808.0;
 const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 
-/// A double in a value that an integer beyond 64 bits can have become.
+/// Finds a double in a value that may have been an integer beyond 64 bits.
 pub(crate) fn perhaps_rounded(value: &Value) -> Option<f64> {
     let mut open = vec![value];
     while let Some(value) = open.pop() {

@@ -8,11 +8,11 @@ use crate::problem::shortened;
 use crate::tool::policy::{RETRIES, Rules};
 use std::time::Duration;
 
-/// The keys.
+/// The keys that say how a tool may be called.
 pub(super) const RULES: &[&str] = &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary"];
 
 impl Reading {
-    /// What is said here.
+    /// Reads these keys from a record.
     pub(super) fn rules(&mut self, fields: &Fields) -> Rules {
         Rules {
             read_only: self.field(fields, "read_only", Reading::flag),
@@ -26,7 +26,8 @@ impl Reading {
         }
     }
 
-    /// What is said here of a single tool; it must agree with itself and with what is said around it.
+    /// Reads these keys for one tool, and reports those that contradict each other or the policy of the
+    /// server (`around`).
     pub(super) fn checked_rules(&mut self, fields: &Fields, around: &Rules) -> Rules {
         let own = self.rules(fields);
         let whole = own.within(around);

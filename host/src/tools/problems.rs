@@ -1,4 +1,4 @@
-//! What is in the way of calling tools by their names, before anything runs.
+//! Finds, before a run, the reasons why tools that a program names cannot be called.
 
 use super::{Source, Tool, Tools};
 use crate::problem::{MOST, Problem, did_you_mean};

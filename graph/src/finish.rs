@@ -1,8 +1,9 @@
-//! What is known only at the end: which failures are taken apart, which calls are rollbacks, who reads what.
+//! Completes a drawing at its end, when it is known which failures are handled, which calls are rollbacks,
+//! and what each value is read by.
 
+use super::expression_nodes::{Read, Steps};
 use super::flow::Def;
 use super::model::{Edge, EdgeKind, Graph, Kind, NodeId};
-use super::steps::{Read, Steps};
 use super::text::{LINE, clean};
 use hashbrown::{HashMap, HashSet};
 
