@@ -13,7 +13,7 @@ struct Row<'t> {
 fn behind<'s>(text: &'s str, mark: &str) -> Vec<(&'s str, Option<char>)> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let word = |rest: &'s str| rest.split_at(rest.find(|c| !in_word(c)).unwrap_or(rest.len()));
-    text.split(mark).skip(1).map(|rest| word(rest)).map(|(word, rest)| (word, rest.chars().next())).collect()
+    text.split(mark).skip(1).map(word).map(|(word, rest)| (word, rest.chars().next())).collect()
 }
 
 /// Whether a file has a function of this name.

@@ -143,7 +143,7 @@ impl<'g, 'a> Walk<'g, 'a> {
                 self.steps.binds(slot, value);
             }
             (Tail::Return, _) => {
-                self.steps.ends(Kind::Ok, if self.result { "ok " } else { "return " }, value)
+                self.steps.ends(Kind::Ok, if self.result { "ok " } else { "return " }, value);
             }
             (Tail::Yield, _) => {
                 self.steps.shows(Kind::Yield, "yield ", value);

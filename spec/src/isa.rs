@@ -238,6 +238,9 @@ instructions! {
     0x68 YieldFour "yield.four" 1 { base: LoopBase, a: In, b: In, c: In, d: In, shape: FieldsId }
         "adds a record of four registers";
 
+    0x69 Break "break" 1 { dst: Out, base: LoopBase, to: To }
+        "`dst` becomes the list that the loop has collected so far; jumps out of the loop";
+
     // Calls. The arguments are a window; a failure is stored in `dst` as well.
     0x70 Tool "tool" 1 { dst: Out, first: First, call: CallId, fail: OnFail } "calls a tool of the host";
     0x71 Invoke "invoke" 1 { dst: Out, first: First, function: FunctionId, fail: OnFail }
@@ -326,6 +329,7 @@ impl Op {
         matches!(
             self,
             Op::Jump { .. }
+                | Op::Break { .. }
                 | Op::Switch { .. }
                 | Op::Return { .. }
                 | Op::ReturnNil {}

@@ -12,7 +12,7 @@
 use crate::types::{Base, Type};
 use core::fmt;
 
-/// The major version of Unicode whose White_Space and simple case mappings the functions use.
+/// The major version of Unicode whose `White_Space` and simple case mappings the functions use.
 pub const UNICODE: u8 = 17;
 
 /// A set of kinds of values.
@@ -46,6 +46,7 @@ impl Kinds {
     ];
 
     /// The kinds of both sets.
+    #[must_use]
     pub const fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
     }
@@ -185,7 +186,7 @@ functions! {
         "the parts between the separators; an empty separator gives the code points";
     5 Replace "REPLACE" [text: TEXT, old: TEXT, new: TEXT] Type::TEXT, total, "bytes read and written / 64"
         "the text with every `old` replaced, from left to right; unchanged if `old` is empty";
-    6 Trim "TRIM" [text: TEXT] Type::TEXT, total, "bytes / 64" "the text without White_Space at both ends";
+    6 Trim "TRIM" [text: TEXT] Type::TEXT, total, "bytes / 64" "the text without `White_Space` at both ends";
     7 Lower "LOWER" [text: TEXT] Type::TEXT, total, "bytes read and written / 64"
         "the text in lower case, by simple case mapping";
     8 Upper "UPPER" [text: TEXT] Type::TEXT, total, "bytes read and written / 64"

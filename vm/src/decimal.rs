@@ -228,7 +228,7 @@ mod tests {
             (double(1.5), i64::MAX, double(1.5)),
             (double(1.5), i64::MIN, Number::Int(0)),
             (double(0.0), 2, double(0.0)),
-            (double(9007199254740993.0), 0, Number::Int(9007199254740992)),
+            (double(9_007_199_254_740_993.0), 0, Number::Int(9_007_199_254_740_992)),
             (Number::Int(5), 3, Number::Int(5)),
             (Number::Int(15), -1, Number::Int(20)),
             (Number::Int(-15), -1, Number::Int(-20)),

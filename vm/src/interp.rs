@@ -242,6 +242,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 Op::YieldThree { .. } => fallible!(loops::add_three(heap, w, op)),
                 Op::YieldFour { .. } => fallible!(loops::add_four(heap, w, op)),
                 Op::Collect { dst, base } => loops::collect(w, dst, base),
+                Op::Break { dst, base, to } => {
+                    loops::collect(w, dst, base);
+                    pc += usize::from(to.0);
+                }
 
                 Op::Tool { dst, first, call, .. } => {
                     fallible!(heap.budget.take_call());
@@ -270,21 +274,13 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
-                Op::Apply { dst, fail: handler, .. } => {
-                    if !fallible!(pure::apply(heap, program, w, op)) {
+                Op::Apply { .. } => {
+                    let distance = fallible!(pure::apply(heap, program, w, op));
+                    if distance == pure::UNHANDLED {
                         cold_path();
-                        if handler.0 == 0 {
-                            let value = w[usize::from(dst.0)].in_halves();
-                            let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
-                            (pc, *base) = place;
-                            if !handled {
-                                break 'run (Stop::Failed, None);
-                            }
-                            w = enter!();
-                        } else {
-                            pc += usize::from(handler.0);
-                        }
+                        break 'run (Stop::Unhandled, None);
                     }
+                    pc += distance;
                 }
 
                 Op::Return { src } => {
@@ -304,7 +300,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::ReturnAdd { a, b } => match arith::quick::<Add>(get(w, a), get(w, b)) {
                     Some(sum) => leave!(Value::double(sum)),
-                    None => leave!(fallible!(arith::sum(heap, *get(w, a), *get(w, b)))),
+                    None => leave!(fallible!(arith::sum(heap, get(w, a), get(w, b)))),
                 },
 
                 Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),
@@ -388,4 +384,17 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
         *pc += usize::from(on_fail.0);
     }
     true
+}
+
+/// Passes on the failure of the pure function at which the machine stopped; false if no function handles it.
+#[cold]
+#[inline(never)]
+pub(crate) fn pass_on(machine: &mut Machine) -> bool {
+    let Machine { program, stack, frames, pc, base, result, .. } = machine;
+    let code = &program.inner().spec.code[..];
+    let Op::Apply { dst, .. } = code[*pc - 1] else { return false };
+    let value = stack[at(*base) + usize::from(dst.0)];
+    let (handled, place) = fail(code, stack, frames, (*pc, *base), (result, value));
+    (*pc, *base) = place;
+    handled
 }

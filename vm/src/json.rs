@@ -115,9 +115,8 @@ impl<'t> JsonReader<'t> {
         self.skip_space();
         let state = self.state;
         match state {
-            State::Value => self.value().map(Some),
             State::ListStart if self.eat(b']') => Ok(Some(self.end())),
-            State::ListStart => self.value().map(Some),
+            State::Value | State::ListStart => self.value().map(Some),
             State::RecordStart if self.eat(b'}') => Ok(Some(self.end())),
             State::RecordStart => self.key("a name or `}`").map(Some),
             State::After if self.depth == 0 => {

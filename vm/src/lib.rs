@@ -6,6 +6,24 @@
 //!
 //! The crate has no input or output, no clock, no threads, no randomness and no access to the environment, on
 //! purpose. The same program, arguments and answers give the same outcome, calls and fuel everywhere.
+//!
+//! # Floors
+//! A room (a file or folder here) imports only from rooms on floors below its own.
+//!
+//! | floor | rooms | what they do |
+//! |---|---|---|
+//! | 0 | `value`, `number`, `host_value` | values |
+//! | 0 | `json`, `civil`, `hash_index`, `small_stack`, `register_set` | plain algorithms and containers |
+//! | 1 | `fault`, `facts`, `field_matrix`, `liveness`, `decimal` | errors; what analysis finds out |
+//! | 2 | `budget`, `verify` | limits and charges; the verifier |
+//! | 3 | `program`, `frame` | the verified program; register windows |
+//! | 4 | `shape_table` | names and shapes of a run |
+//! | 5 | `heap` | arenas and their compaction |
+//! | 6 | `render`, `machine` | values as text; the state of a program that runs |
+//! | 7 | `ops`, `copy_in`, `view`, `gc`, `snapshot` | instructions; values in and out; collection; snapshots |
+//! | 8 | `interp` | the interpreter loop |
+//! | 9 | `run` | start, step, answer, suspend, outcome |
+//! | 10 | `scout` | look-ahead |
 #![no_std]
 #![allow(
     clippy::inline_always,

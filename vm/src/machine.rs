@@ -42,6 +42,8 @@ pub(crate) enum Stop {
     LargeCall,
     /// The started function returned.
     Returned,
+    /// A pure function failed, and its instruction does not handle that.
+    Unhandled,
     /// The started function failed.
     Failed,
 }

@@ -135,6 +135,7 @@ impl Run {
             match interp::execute(&mut self.machine) {
                 (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
                 (_, Some(trap)) if self.propagate_unknown(&trap) => {}
+                (Stop::Unhandled, None) if interp::pass_on(&mut self.machine) => {}
                 _ => return false,
             }
         }

@@ -206,3 +206,69 @@ fn a_host_reads_numbers_calls_ends_and_packed_programs() {
     assert!(matches!(run.step(), Step::Done(_)));
     assert!(run.outcome().is_some_and(|outcome| outcome.ok().is_some_and(|value| value.is_nil())));
 }
+
+/// A break at the first number from 2 on takes what its loop, or the one around it, has collected.
+#[test]
+fn a_break_keeps_what_was_collected() {
+    let (outer, inner) = (LoopBase(2), LoopBase(6));
+    let lists = [l(&[Datum::Int(1)]), l(&[]), l(&[Datum::Int(1), Datum::Int(2), Datum::Int(1)]), l(&[])];
+    for (broken, arguments, expected) in [
+        (inner, &lists[..], "[1]"),
+        (outer, &lists[..], "[[1],[]]"),
+        (inner, &lists[2..], "[1]"),
+        (outer, &lists[2..], "[]"),
+        (inner, &lists[..2], "[[1],[]]"),
+    ] {
+        let mut asm = Asm::new(&["a", "b"]);
+        let limit = asm.int(2);
+        let code = [
+            Op::For { base: outer, list: In(0), to: To(7) },
+            Op::For { base: inner, list: In(5), to: To(3) },
+            Op::UnlessGeC { a: In(9), number: limit, to: To(1) },
+            Op::Break { dst: Out(0), base: broken, to: To(6) },
+            Op::Yield { base: inner, src: In(9) },
+            Op::Next { base: inner, item: Out(9), back: Back(4) },
+            Op::Collect { dst: Out(9), base: inner },
+            Op::Yield { base: outer, src: In(9) },
+            Op::Next { base: outer, item: Out(5), back: Back(8) },
+            Op::Collect { dst: Out(0), base: outer },
+            Op::Return { src: In(0) },
+        ];
+        asm.function("f", &["a", "b"], PLAIN, 10, &code);
+        assert_eq!(short(&outcome(asm, &[l(arguments), NIL], NO_TOOLS)), expected);
+    }
+}
+
+/// What a break took is a list of its own when the run is suspended behind it.
+#[test]
+fn a_broken_loop_survives_a_snapshot() {
+    let base = LoopBase(1);
+    let mut asm = Asm::new(&["a"]);
+    let call = asm.call("tool", &["a"]);
+    let limit = asm.int(3);
+    let code = [
+        Op::For { base, list: In(0), to: To(3) },
+        Op::UnlessGeC { a: In(4), number: limit, to: To(1) },
+        Op::Break { dst: Out(5), base, to: To(4) },
+        Op::Yield { base, src: In(4) },
+        Op::Next { base, item: Out(4), back: Back(4) },
+        Op::Nil { dst: Out(5) },
+        Op::Jump { to: To(0) },
+        Op::Append { dst: Out(6), list: In(5), item: In(0) },
+        Op::Tool { dst: Out(7), first: First(5), call, fail: OnFail(0) },
+        Op::List { dst: Out(5), first: First(5), count: Count(3) },
+        Op::Return { src: In(5) },
+    ];
+    asm.function("f", &["a"], PLAIN, 8, &code);
+    let program = asm.build();
+    let mut run = Run::new(&program, Limits::default());
+    run.start(FunctionId(0), &[l(&[i(1), i(2), i(3), i(1)])]).unwrap();
+    assert!(matches!(run.step(), Step::Call(_)));
+    let mut snapshot = Vec::new();
+    run.snapshot(&mut snapshot).unwrap();
+    let mut restored = Run::from_snapshot(&program, &snapshot, Limits::default()).unwrap();
+    for run in [&mut run, &mut restored] {
+        run.pending().unwrap().answer(NIL).unwrap();
+        assert_eq!(short(&drive(run, NO_TOOLS)), "[[1,2],[1,2,[1,2,3,1]],null]");
+    }
+}

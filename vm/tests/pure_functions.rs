@@ -252,7 +252,7 @@ fn lists_are_sorted_and_reversed() {
                 "[-1e300,-9223372036854775808,1,1.5,2,9223372036854775807]",
             ),
             (
-                &[l(&[d(9007199254740992.0), i(9007199254740993), i(9007199254740991)]), NIL],
+                &[l(&[d(9_007_199_254_740_992.0), i(9_007_199_254_740_993), i(9_007_199_254_740_991)]), NIL],
                 "[9007199254740991,9007199254740992.0,9007199254740993]",
             ),
             (&[l(&[d(1.0), one, i(0)]), NIL], "[0,1.0,1]"),
@@ -539,13 +539,14 @@ fn a_failure_without_a_handler_ends_the_function() {
     }
 }
 
+/// A function, its operands, a limit, how much of it is enough, and the fault with one less.
+type Row<'r> = (Pure, &'r [Datum<'r>], fn(usize) -> Limits, usize, &'r str);
+
 #[test]
 fn results_keep_to_the_limits() {
     let two = l(&[Datum::Int(1), Datum::Int(2)]);
     let inner = [Datum::List(&[Datum::Int(1)])];
     let deep = l(&inner);
-    // The operands, the limit that is enough, and the same less one.
-    type Row<'r> = (Pure, &'r [Datum<'r>], fn(usize) -> Limits, usize, &'r str);
     let text = |text| Limits { text, ..Limits::default() };
     let items = |items| Limits { items, ..Limits::default() };
     let depth = |value_depth| Limits { value_depth, ..Limits::default() };
@@ -674,4 +675,20 @@ fn what_functions_make_is_collected() {
     assert!(plenty.starts_with(r#"{"status":"ok","value":[2413,2413,"#), "{plenty}");
     assert_eq!(drive_within(256 << 10), plenty);
     assert_eq!(short(&drive_within(16 << 10)), "memory");
+}
+
+#[test]
+fn a_field_of_a_json_text_names_parse() {
+    let field = |text: &str| {
+        let mut asm = Asm::new(&["a"]);
+        let op = Op::Field { dst: Out(1), src: In(0), field: asm.field("a") };
+        asm.function("f", &["a"], PLAIN, 2, &[op, Op::Return { src: In(1) }]);
+        outcome(asm, &[t(text)], NO_TOOLS)
+    };
+    for text in ["{\"a\":1}", " { } "] {
+        assert!(field(text).contains("found a text that is a JSON document; PARSE"), "{text}");
+    }
+    for text in ["", "{", "{\"a\":1}x", "[1]", "plain"] {
+        assert!(field(text).contains("expected a record to read a field of, found text\""), "{text}");
+    }
 }

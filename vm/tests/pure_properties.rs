@@ -7,7 +7,7 @@ use common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::PureId;
 use ilo_spec::program::Number;
-use ilo_spec::pure::Pure;
+use ilo_spec::pure::{Kinds, Pure, TABLE};
 use ilo_vm::{Datum, FunctionId, Limits, Program, Run};
 
 /// A fixed sequence that looks random.
@@ -117,7 +117,7 @@ fn lists() {
     let mut random = Random(2);
     let [sort, reverse, least, greatest] = [Pure::Sort, Pure::Reverse, Pure::Min, Pure::Max].map(program);
     for _ in 0..500 {
-        let numbers: Vec<i64> = (0..1 + random.below(40)).map(|_| random.int()).collect();
+        let numbers: Vec<i64> = (0..=random.below(40)).map(|_| random.int()).collect();
         let given: Vec<Datum<'_>> = numbers.iter().copied().map(i).collect();
         let shown = |numbers: &[i64]| list_of(numbers.iter().map(i64::to_string));
         let mut sorted = numbers.clone();
@@ -182,7 +182,7 @@ fn numbers() {
         } else {
             // Equal as numbers: the sign of zero is kept here and dropped there.
             let (found, expected): (f64, f64) = (result.parse().unwrap(), expected.parse().unwrap());
-            assert!(found == expected, "{double:?} {places}: {result}");
+            assert_eq!((found + 0.0).to_bits(), (expected + 0.0).to_bits(), "{double:?} {places}: {result}");
         }
     }
 }
@@ -241,5 +241,81 @@ fn documents() {
             let result = apply(&parse, &[t(&changed)]);
             assert!(!result.starts_with("type-mismatch"), "{changed}: {result}");
         }
+    }
+}
+
+/// The kind of value that a document is.
+fn kind(document: &str) -> Kinds {
+    match document.as_bytes()[0] {
+        b'n' => Kinds::NIL,
+        b't' | b'f' => Kinds::BOOL,
+        b'"' => Kinds::TEXT,
+        b'[' => Kinds::LIST,
+        b'{' => Kinds::RECORD,
+        _ => Kinds::NUMBER,
+    }
+}
+
+/// Any operands within any limits come to an outcome, and to the same one when the run is rewound.
+#[test]
+#[cfg_attr(miri, ignore = "takes long")]
+fn any_operands_within_any_limits() {
+    let mut random = Random(6);
+    let parse = |register| Op::Apply {
+        dst: Out(register),
+        first: First(register),
+        count: Count(1),
+        function: PureId(Pure::Parse as u8),
+        fail: OnFail(0),
+    };
+    let programs: Vec<Program> = (0..)
+        .map_while(Pure::from_number)
+        .map(|function| {
+            let count = u8::try_from(function.row().operands.len()).unwrap();
+            let function = PureId(function as u8);
+            let mut asm = Asm::new(&["a", "b", "c"]);
+            let apply =
+                Op::Apply { dst: Out(3), first: First(0), count: Count(count), function, fail: OnFail(0) };
+            let code = [parse(0), parse(1), parse(2), apply, Op::Return { src: In(3) }];
+            asm.function("f", &["a", "b", "c"], RESULT, 4, &code);
+            asm.build()
+        })
+        .collect();
+    let mut statuses = std::collections::BTreeMap::<String, u32>::new();
+    for _ in 0..30_000 {
+        let number = random.below(programs.len());
+        let (program, row) = (&programs[number], &TABLE[number]);
+        let documents = [0, 1, 2].map(|place| {
+            let kinds = row.operands.get(place).map_or(Kinds::ANY, |operand| operand.kinds);
+            let kinds = if random.below(8) == 0 { Kinds::ANY } else { kinds };
+            loop {
+                let document = document(&mut random, 2);
+                if kinds.meets(kind(&document)) {
+                    break document;
+                }
+            }
+        });
+        let limits = Limits {
+            fuel: 6 + u64::try_from(random.below(60)).unwrap(),
+            memory: 4_600 + u64::try_from(random.below(6_000)).unwrap(),
+            text: 10 + random.below(60),
+            items: 1 + random.below(8),
+            value_depth: 1 + random.below(4),
+            ..Limits::default()
+        };
+        let mut run = Run::new(program, limits);
+        let operands = documents.each_ref().map(|document| t(document));
+        if run.start(FunctionId(0), &operands).is_err() {
+            continue;
+        }
+        let outcome = drive(&mut run, NO_TOOLS);
+        run.rewind();
+        assert_eq!(drive(&mut run, NO_TOOLS), outcome, "{documents:?}");
+        let status = short(&outcome);
+        let status = if outcome.contains("\"status\":\"fault\"") { &*status } else { "an end" };
+        *statuses.entry(status.to_string()).or_default() += 1;
+    }
+    for expected in ["an end", "fuel", "memory", "too-large", "depth", "type-mismatch"] {
+        assert!(statuses.get(expected).is_some_and(|&count| count > 20), "{statuses:?}");
     }
 }

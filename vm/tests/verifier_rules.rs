@@ -70,6 +70,10 @@ fn invoke(function: u16) -> Op {
 /// corrected one.
 type Row = (u8, Asm, Option<u32>, fn(&Rule) -> bool, Asm);
 
+fn exit(to: u16) -> Op {
+    Op::Break { dst: Out(0), base: BASE, to: To(to) }
+}
+
 /// A pure function of so many operands from register 0.
 fn apply(function: u8, count: u8, fail: u16) -> Op {
     Op::Apply {
@@ -245,6 +249,20 @@ fn flow() -> Vec<Row> {
             Some(1),
             |rule| matches!(rule, Rule::Fields { found: 2, expected: 3 }),
             one(&[begin(1), yield_of(2), next(2), COLLECT, RETURN]),
+        ),
+        (
+            26,
+            one(&[begin(1), exit(0), next(2), COLLECT, RETURN]),
+            Some(1),
+            |rule| matches!(rule, Rule::Break),
+            one(&[begin(1), exit(2), next(2), COLLECT, RETURN]),
+        ),
+        (
+            26,
+            one(&[each(1), exit(1), next(2), RETURN]),
+            Some(1),
+            |rule| matches!(rule, Rule::Yield),
+            one(&[begin(1), exit(1), next(2), RETURN]),
         ),
         (
             25,

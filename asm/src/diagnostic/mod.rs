@@ -206,11 +206,6 @@ impl Diagnostics {
         self.dropped = mark.dropped;
     }
 
-    /// Whether any was added since the mark.
-    pub fn has_since(&self, mark: Mark) -> bool {
-        self.list.len() > mark.kept
-    }
-
     /// Whether an error was added since the mark.
     pub fn has_errors_since(&self, mark: Mark) -> bool {
         self.errors > mark.errors

@@ -6,7 +6,7 @@
 use super::Dialect;
 use super::infix::{Infix, InfixKind, arithmetic, operators};
 use super::operator::Operator;
-use super::reference::{Reference, Wording};
+use super::reference::Reference;
 use super::template::{Sigil, Template};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Entry, Kind, Node, Style, Text};
@@ -23,6 +23,7 @@ pub(crate) enum Place {
 }
 
 /// Something that was read.
+#[derive(Clone, Copy)]
 pub(crate) enum Seen<'s, 'a> {
     /// A text.
     Text(&'s Node<'a>, &'s Template<'a>, Place),
@@ -102,20 +103,5 @@ impl<'a> Surroundings<'_, 'a> {
     /// A loosely written reference as this notation writes it.
     pub(crate) fn own_form(&self, reference: &Reference<'a>, inside: bool) -> String {
         self.dialect.own_form(&self.names.resolve(reference).unwrap_or(*reference), inside)
-    }
-}
-
-impl<'a> Wording<'a> for Surroundings<'_, 'a> {
-    fn reference(&self, reference: &Reference<'a>, whole: bool) -> Option<String> {
-        let found = self.names.resolve(reference)?;
-        Some(self.dialect.own_form(&found, !whole || self.dialect.is_bare()))
-    }
-
-    fn operation(&self, inside: &str) -> Option<String> {
-        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
-            return None;
-        }
-        let text = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        self.operation_of(self.arena.alloc_str(&text), Span::default())
     }
 }

@@ -76,27 +76,6 @@ impl fmt::Display for Reference<'_> {
     }
 }
 
-/// How a notation writes what a broken reference most likely means.
-pub(crate) trait Wording<'a> {
-    /// A reference, as the whole of its text or inside one; `None` where it refers to nothing.
-    fn reference(&self, reference: &Reference<'a>, whole: bool) -> Option<String>;
-    /// The operation that the bytes between `${` and `}` compute, as the whole of their text.
-    fn operation(&self, inside: &str) -> Option<String>;
-}
-
-/// The wording of a text by itself.
-pub(crate) struct NoWording;
-
-impl<'a> Wording<'a> for NoWording {
-    fn reference(&self, _: &Reference<'a>, _: bool) -> Option<String> {
-        None
-    }
-
-    fn operation(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
 /// Reads a text that is wholly `name(.name)*`, as the constrained notation writes references; a step may be a number.
 ///
 /// Whether it is one depends on the names in scope. `input` is a name like any other here.
@@ -142,6 +121,15 @@ pub(crate) fn quoted(inside: &str, quote: u8) -> Option<usize> {
             _ => at += 1,
         }
     }
+}
+
+/// A `${…}` or `$name[…]` that is no reference.
+#[derive(Debug)]
+pub(crate) struct Broken<'a> {
+    /// Its diagnostic, with the fix in the form with `${…}`, where there is one.
+    pub(crate) diagnostic: Diagnostic,
+    /// The reference that it means and that the fix writes.
+    pub(crate) meant: Option<Reference<'a>>,
 }
 
 /// A text that is read for references, and its place.
@@ -297,13 +285,9 @@ impl<'n, 'a> Words<'n, 'a> {
         Ok((reference, close + 1))
     }
 
-    /// Says what is wrong with the `${` at `at`, of which the bytes up to `read` make sense, and where to go on.
-    pub(crate) fn bad_braced(
-        &self,
-        at: usize,
-        read: usize,
-        wording: &dyn Wording<'a>,
-    ) -> (Diagnostic, usize) {
+    /// The `${` at `at`, of which the bytes up to `read` make sense, as a broken reference, and where to go on.
+    pub(crate) fn bad_braced(&self, at: usize, read: usize) -> (Broken<'a>, usize) {
+        let unclear = |diagnostic| Broken { diagnostic, meant: None };
         let rest = self.get(at + 2, self.text.len());
         let nested = rest.find("${").unwrap_or(rest.len());
         let line = rest.get(..nested).unwrap_or("");
@@ -317,8 +301,10 @@ impl<'n, 'a> Words<'n, 'a> {
             .expected("`${name}` or `${name.field}`", "no `}` behind it")
             .help("close it with `}`, or write `$$` for a plain `$`");
             let name = self.get(at + 2, read);
-            let whole = !name.trim().is_empty() && self.read(&format!("${{{name}}}")).is_some();
-            return (if whole { self.mend(wrong, read, read, "}") } else { wrong }, read.max(at + 2));
+            let whole =
+                !name.trim().is_empty() && self.read_as(&format!("${{{name}}}"), self.node.span).is_some();
+            let wrong = if whole { self.mend(wrong, read, read, "}") } else { wrong };
+            return (unclear(wrong), read.max(at + 2));
         };
         let inside = line.get(..length).unwrap_or("");
         let mut end = at + 2 + length + 1;
@@ -330,52 +316,30 @@ impl<'n, 'a> Words<'n, 'a> {
             Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is no reference"))
                 .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
         if inside.trim().is_empty() {
-            return (
-                wrong.help("name what stands here, as in `${user.email}`, or write `$$` for a plain `$`"),
-                end,
-            );
+            let help = "name what stands here, as in `${user.email}`, or write `$$` for a plain `$`";
+            return (unclear(wrong.help(help)), end);
         }
-        if let Some(text) = mended(inside)
-            && let Some(reference) = self.read(&text)
-        {
-            let wrong = wrong.help(format!("write `{text}`"));
-            return (self.meant(wrong, (at, end), &text, &reference, wording), end);
+        if let Some((mended, meant)) = self.mended(inside, self.part(at, end)) {
+            let wrong = wrong.help(format!("write `{mended}`"));
+            return (Broken { diagnostic: self.mend(wrong, at, end, &mended), meant: Some(meant) }, end);
         }
-        let whole = (at, end) == (0, self.text.len());
-        match wording.operation(inside).filter(|_| whole) {
-            Some(operation) => {
-                let wrong = Diagnostic { expected: Some(format!("`{operation}`")), ..wrong };
-                (wrong.replace(self.node.span, operation), end)
-            }
-            None => (wrong.help(advice(inside)), end),
-        }
+        (unclear(wrong.help(advice(inside))), end)
     }
 
-    /// The reference in braces that a text wholly is.
-    fn read(&self, text: &str) -> Option<Reference<'a>> {
+    /// The reference in braces that a text means, as a text and as read, at a place.
+    fn mended(&self, inside: &str, place: Span) -> Option<(String, Reference<'a>)> {
+        let mended = mended(inside)?;
+        let reference = self.read_as(&mended, place)?;
+        Some((mended, reference))
+    }
+
+    /// Reads a text that is completely a reference in braces, as if it were at a place.
+    fn read_as(&self, text: &str, place: Span) -> Option<Reference<'a>> {
         let text = self.arena.alloc_str(text);
         let kind = Kind::Text(Text { text, style: Style::Block, start: None });
-        let node = Node { kind, span: self.node.span };
+        let node = Node { kind, span: place };
         let (reference, end) = Words { node: &node, text, arena: self.arena }.braced(0).ok()?;
         (end == text.len()).then_some(reference)
-    }
-
-    /// Adds the reference that is meant: in the notation's wording, else as the text that was read.
-    fn meant(
-        &self,
-        wrong: Diagnostic,
-        (from, to): (usize, usize),
-        text: &str,
-        reference: &Reference<'a>,
-        wording: &dyn Wording<'a>,
-    ) -> Diagnostic {
-        let wrong = self.mend(wrong, from, to, text);
-        let whole = (from, to) == (0, self.text.len());
-        match wording.reference(reference, whole).filter(|_| wrong.fix.is_some()) {
-            Some(form) => Diagnostic { expected: Some(format!("`{form}`")), help: None, ..wrong }
-                .replace(self.part(from, to), form),
-            None => wrong,
-        }
     }
 
     /// Where `[0]` or `["name"]` at a `[` ends.
@@ -402,13 +366,8 @@ impl<'n, 'a> Words<'n, 'a> {
         at
     }
 
-    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have: what is wrong, and where to go on.
-    pub(crate) fn bracket(
-        &self,
-        at: usize,
-        end: usize,
-        wording: &dyn Wording<'a>,
-    ) -> Option<(Diagnostic, usize)> {
+    /// A reference followed at once by `[0]` or `["name"]`, which only braces can have, and where to go on.
+    pub(crate) fn bracket(&self, at: usize, end: usize) -> Option<(Broken<'a>, usize)> {
         if self.byte(end) == Some(b'[')
             && matches!(self.byte(end + 1), Some(b'*' | b'?' | b'-' | b':' | b'$' | b'@'))
         {
@@ -423,19 +382,18 @@ impl<'n, 'a> Words<'n, 'a> {
                     .help(
                         "what is taken of each element, or of some, is made by a loop, `for`, that yields it",
                     );
-            return Some((wrong, close));
+            return Some((Broken { diagnostic: wrong, meant: None }, close));
         }
         // The rest of the path belongs into the braces, too: `$list[0].name`.
         let close = self.path_end(self.bracketed(end)?);
-        let mended = mended(self.get(at, close))?;
-        let reference = self.read(&mended)?;
+        let (mended, meant) = self.mended(self.get(at, close), self.part(at, close))?;
         let wrong =
             Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
                 .expected(format!("`{mended}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{mended}`, or `${{…}}` around the name alone where the bracket is text"
                 ));
-        Some((self.meant(wrong, (at, close), &mended, &reference, wording), close))
+        Some((Broken { diagnostic: self.mend(wrong, at, close, &mended), meant: Some(meant) }, close))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Syntax alone: parts of text and references. A text that is one reference keeps the value's type, which
 //! [`Template::whole`] tells; everything else is joined to a text.
 
-use super::reference::{NoWording, Reference, Wording, Words};
+use super::reference::{Broken, Reference, Words};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::Node;
 use crate::span::Span;
@@ -127,27 +127,30 @@ pub fn template<'a>(
     arena: &'a Bump,
     diagnostics: &mut Diagnostics,
 ) -> Template<'a> {
-    worded(node, sigil, arena, &NoWording, diagnostics)
+    let (template, broken) = template_and_broken(node, sigil, arena);
+    broken.into_iter().for_each(|broken| diagnostics.push(broken.diagnostic));
+    template
 }
 
-/// As [`template`], with the wording for references that are reported.
-pub(crate) fn worded<'a>(
+/// As [`template`], but gives every `${` that is no reference to the caller, who may know what it means.
+pub(crate) fn template_and_broken<'a>(
     node: &Node<'a>,
     sigil: Sigil,
     arena: &'a Bump,
-    wording: &dyn Wording<'a>,
-    diagnostics: &mut Diagnostics,
-) -> Template<'a> {
-    let Some(words) = Words::of(node, arena) else { return Template { parts: &[], look_alikes: &[] } };
-    template_of(&words, sigil, wording, diagnostics)
+) -> (Template<'a>, Vec<Broken<'a>>) {
+    let mut broken = Vec::new();
+    let template = match Words::of(node, arena) {
+        Some(words) => template_of(&words, sigil, &mut broken),
+        None => Template { parts: &[], look_alikes: &[] },
+    };
+    (template, broken)
 }
 
-/// As [`worded`], of words.
+/// Takes words apart; adds every `${` that is no reference to `broken`.
 pub(crate) fn template_of<'a>(
     words: &Words<'_, 'a>,
     sigil: Sigil,
-    wording: &dyn Wording<'a>,
-    diagnostics: &mut Diagnostics,
+    broken: &mut Vec<Broken<'a>>,
 ) -> Template<'a> {
     let plain = || -> Template<'a> {
         let part = Part::Text(words.text, words.part(0, words.text.len()));
@@ -172,8 +175,7 @@ pub(crate) fn template_of<'a>(
     let mut reader = Reader {
         words,
         sigil,
-        wording,
-        diagnostics,
+        broken,
         parts: SmallVec::new(),
         look_alikes: SmallVec::new(),
         text: Run::default(),
@@ -198,8 +200,7 @@ struct Run<'a> {
 struct Reader<'r, 'n, 'a> {
     words: &'r Words<'n, 'a>,
     sigil: Sigil,
-    wording: &'r dyn Wording<'a>,
-    diagnostics: &'r mut Diagnostics,
+    broken: &'r mut Vec<Broken<'a>>,
     parts: SmallVec<[Part<'a>; 8]>,
     look_alikes: SmallVec<[LookAlike<'a>; 2]>,
     text: Run<'a>,
@@ -229,8 +230,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 return match self.words.braced(at) {
                     Ok((reference, end)) => self.reference(at, reference, end),
                     Err(read) => {
-                        let (wrong, end) = self.words.bad_braced(at, read, self.wording);
-                        self.diagnostics.push(wrong);
+                        let (wrong, end) = self.words.bad_braced(at, read);
+                        self.broken.push(wrong);
                         end
                     }
                 };
@@ -246,8 +247,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             return end;
         }
-        if let Some((wrong, end)) = self.words.bracket(at, end, self.wording) {
-            self.diagnostics.push(wrong);
+        if let Some((wrong, end)) = self.words.bracket(at, end) {
+            self.broken.push(wrong);
             return end;
         }
         self.reference(at, reference, end)

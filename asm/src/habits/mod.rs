@@ -7,15 +7,16 @@
 
 mod absent;
 mod bindings;
-mod branches;
 mod calls;
 mod choices;
 mod lints;
 mod loops;
 mod names;
+mod offer;
 mod operations;
 mod programs;
 mod returns;
+mod shapes;
 mod signatures;
 mod table;
 #[cfg(test)]
@@ -58,8 +59,12 @@ pub(crate) fn rewrite<'a>(
             changed = true;
         }
     }
-    let list = Kind::List(arena.alloc_slice_copy(&programs));
-    let document =
-        Node { kind: list, span: documents.first().map(|document| document.span).unwrap_or_default() };
-    changed.then(|| Rewritten { documents: arena.alloc_slice_copy(&[document]), lost })
+    let documents: &[Node<'a>] = arena.alloc_slice_copy(&programs);
+    // A program that is a list is none: it stays in the list of all of them.
+    let is_list = |program: &Node<'a>| matches!(program.kind, Kind::List(_));
+    let documents = match documents.iter().find(|program| is_list(program)) {
+        Some(program) => arena.alloc_slice_copy(&[Node { kind: Kind::List(documents), span: program.span }]),
+        None => documents,
+    };
+    changed.then_some(Rewritten { documents, lost })
 }

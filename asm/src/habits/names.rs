@@ -3,7 +3,7 @@
 use crate::dialect::reference::Reference;
 use crate::dialect::survey::Survey;
 use crate::dialect::{Dialect, Key, loose};
-use crate::document::{Node, entries};
+use crate::document::{Entry, Node, entries};
 use crate::span::Span;
 use bumpalo::Bump;
 use hashbrown::HashSet;
@@ -24,7 +24,7 @@ impl<'a> Names<'a> {
         };
         let head = member(program, Key::Meta).unwrap_or(*program);
         let inputs = member(&head, Key::Input);
-        let inputs = inputs.iter().flat_map(entries).filter_map(|entry| entry.name()).collect();
+        let inputs = inputs.iter().flat_map(entries).filter_map(Entry::name).collect();
         Names { survey: Survey::of(program), inputs, output: member(&head, Key::Output) }
     }
 

@@ -121,7 +121,7 @@ pub(super) fn others<'a>(list: Entries<'a>, without: &[&str]) -> Fields<'a> {
 }
 
 /// The entry with `let`, as the beginning of a step.
-pub(super) fn bound<'a>(list: Entries<'a>) -> Fields<'a> {
+pub(super) fn bound(list: Entries<'_>) -> Fields<'_> {
     get(list, &["let"]).and_then(kept).into_iter().collect()
 }
 

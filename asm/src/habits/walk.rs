@@ -5,16 +5,14 @@
 
 use super::absent;
 use super::names::Names;
-use super::table::{At, Context, Entries, HABITS, Habit, Report, Rewrite, kept};
+use super::table::{At, Context, Entries};
 use super::words::{kind_of_step, outer_kind};
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::Diagnostics;
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
 };
-use crate::document::edit::{Replacement, is_repeatable};
-use crate::document::{Entry, Kind, Node, entries, first_of};
+use crate::document::{Entry, Kind, Node, entries};
 use crate::notation::Notation;
-use crate::text::shorten;
 use bumpalo::Bump;
 
 /// How deep the walk goes; deeper programs are refused.
@@ -35,7 +33,7 @@ pub(super) struct Walk<'w, 'a> {
     /// Names that were bound in what is left out.
     pub(super) lost: &'w mut Vec<&'a str>,
     /// The names of the steps around.
-    naming: Vec<&'a str>,
+    pub(super) naming: Vec<&'a str>,
     depth: usize,
 }
 
@@ -57,7 +55,13 @@ pub(super) fn program<'a>(
         walk.signature(&head.unwrap_or(*node)).or(head)
     });
     let node = head.unwrap_or(*node);
-    walk(&Names::of(&node, dialect), &node, |walk, node| walk.function(node)).or(head)
+    let names = Names::of(&node, dialect);
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is not general in all its lifetimes"
+    )]
+    let body = walk(&names, &node, |walk, node| walk.function(node));
+    body.or(head)
 }
 
 type Pass<'a> = fn(&mut Walk<'_, 'a>, &Node<'a>) -> Option<Node<'a>>;
@@ -178,9 +182,7 @@ impl<'a> Walk<'_, 'a> {
             |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(begins_step));
         let yaml = self.at.dialect.is_yaml();
         match node.kind {
-            Kind::List(items)
-                if tail == Tail::Value && !(!items.is_empty() && items.iter().all(has_word)) =>
-            {
+            Kind::List(items) if tail == Tail::Value && (items.is_empty() || !items.iter().all(has_word)) => {
                 self.value(node, At::Value)
             }
             Kind::List(_) => self.list_of_steps(node, tail),
@@ -325,10 +327,12 @@ impl<'a> Walk<'_, 'a> {
     /// The value of a key of a step, a handler or an arm.
     fn part(&mut self, (key, keys): (Key, &[Key]), node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         match key {
-            Key::If | Key::Assert | Key::Expr => self.value(node, At::Formula),
-            Key::A | Key::B => self.value(node, At::Formula),
+            Key::If | Key::Assert | Key::Expr | Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else => self.branch(node, tail),
             Key::Body => self.branch(node, Tail::Yield),
+            Key::Call => self.callee(node),
+            Key::Let | Key::As => self.binder(node),
+            Key::For => self.element(node),
             Key::Obj | Key::Set => self.fields(node),
             Key::Args => {
                 let new = self.listed_arguments(node);
@@ -361,7 +365,6 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let fails =
             !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
-        let steps = list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for")));
         if let [only] = list
             && fails
         {
@@ -369,10 +372,8 @@ impl<'a> Walk<'_, 'a> {
             let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
             return Some(self.record_at(&[way], node));
         }
-        if steps {
-            return self.fields(node);
-        }
-        self.keyed(node, &HANDLER, "a handler", tail)
+        let new = self.handling_steps(node);
+        self.keyed(&new.unwrap_or(*node), &HANDLER, "a handler", tail).or(new)
     }
 
     /// A handler, an arm of a switch, or a rollback.
@@ -434,6 +435,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// What stands in a record in the place of a value.
     fn record(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         if let [only] = list
             && let Some(operator) = only.name().and_then(operator::find)
@@ -444,7 +446,6 @@ impl<'a> Walk<'_, 'a> {
                 _ => walk.value(&entry.value, at),
             });
         }
-        const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let form = self.form(list).filter(|form| VALUES.contains(&form.key));
         let Some(form) = form else { return self.fields(node) };
         let mut keys: Vec<Key> = vec![form.key];
@@ -452,83 +453,5 @@ impl<'a> Walk<'_, 'a> {
         let whole = list.iter().all(|entry| self.means(entry, &keys))
             && form.needs.iter().all(|key| list.iter().any(|entry| self.means(entry, &[*key])));
         if whole { self.parts(node, &keys, "a value", Tail::Value) } else { self.fields(node) }
-    }
-
-    // Habits.
-
-    /// Offers a record to the habits of its place; what one of them makes of it is reported.
-    fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
-        const LONGEST: usize = 3;
-        let list = entries(node);
-        let passed = match place {
-            At::Step => self.at.is_canonical(list),
-            At::NoStep => false,
-            At::Value | At::Formula => list.len() > LONGEST,
-        };
-        if passed {
-            return None;
-        }
-        self.at.node = *node;
-        let looks = |habit: &&Habit| habit.at == place || habit.at == At::Value && place == At::Formula;
-        let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
-        Some(self.report(node, found))
-    }
-
-    /// Reports what a record should have been, and gives that.
-    fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
-        let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
-        let wrong = match found.report {
-            Report::Whole(wrong) => *wrong,
-            Report::Shape(code, message) => {
-                self.shape(node, Diagnostic::new(code, place, message), &found.to)
-            }
-        };
-        self.diagnostics.push(wrong);
-        if matches!(&found.to, Replacement::List(steps) if steps.is_empty()) {
-            self.lose(node);
-        }
-        found.to.node(place, self.at.arena)
-    }
-
-    /// Says what shape a record should have had.
-    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Replacement<'a>) -> Diagnostic {
-        let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
-        if let Replacement::List(steps) = to {
-            let expected = "a step with `let` and `expr` for each";
-            let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
-            return if !yaml && is_repeatable(node.span) {
-                let text = |step: &Replacement<'a>| step.text(self.source, tight);
-                wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
-            } else {
-                wrong.help("write a step for each, with its name and `expr`")
-            };
-        }
-        let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
-        let expected = format!("`{}`", to.outline(yaml));
-        let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
-        match to.fix(node, self.source, yaml, tight) {
-            Some(fix) => wrong.fix(fix),
-            None => wrong.help(format!("write {expected}")),
-        }
-    }
-
-    /// Notes the names that a step binds which is left out, and those that wait for its value, so that nothing more is
-    /// said of who reads them.
-    fn lose(&mut self, node: &Node<'a>) {
-        self.lost.extend_from_slice(&self.naming);
-        let mut rest = vec![*node];
-        while let Some(node) = rest.pop() {
-            if let Kind::List(items) = node.kind {
-                rest.extend_from_slice(items);
-            }
-            for entry in entries(&node) {
-                match (entry.name(), entry.value.text()) {
-                    (Some("let"), Some(name)) => self.lost.push(name),
-                    (Some("ResultPath"), Some(path)) => self.lost.push(path.trim_start_matches("$.")),
-                    _ => {}
-                }
-                rest.push(entry.value);
-            }
-        }
     }
 }

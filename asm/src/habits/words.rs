@@ -135,7 +135,7 @@ pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
 }
 
 /// The kind of step that a word of another language makes of a record.
-pub(super) fn kind_of_step<'a>(list: Entries<'a>) -> Option<&'static Form> {
+pub(super) fn kind_of_step(list: Entries<'_>) -> Option<&'static Form> {
     let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name).filter(|name| *name != "let");
     let key = names.find_map(|name| key_of(name, &kinds))?;
@@ -144,7 +144,7 @@ pub(super) fn kind_of_step<'a>(list: Entries<'a>) -> Option<&'static Form> {
 
 /// The kind of step that a word of another language makes of a record, where the word that is read otherwise only
 /// belongs to that: `foreach` beside `yield`, `when` beside `return`.
-pub(super) fn outer_kind<'a>(dialect: Dialect, list: Entries<'a>, form: &Form) -> Option<&'static Form> {
+pub(super) fn outer_kind(dialect: Dialect, list: Entries<'_>, form: &Form) -> Option<&'static Form> {
     let kinds: Vec<Key> = STEPS.iter().map(|form| form.key).collect();
     let mut names = list.iter().filter_map(Entry::name);
     let inner = names.clone().find(|name| dialect.meaning(name, &[form.key]).is_some())?;

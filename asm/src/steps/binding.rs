@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::dialect::reference::{FAILURES, INPUT};
 use crate::document::{Kind, Node};
-use crate::document::{inner, rename, shown};
+use crate::document::{inner, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
 
@@ -46,14 +46,7 @@ impl<'a> StepReader<'_, 'a> {
             return None;
         };
         let text = text.text;
-        let stripped = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
-        if text.starts_with('$') && crate::text::is_name(stripped) {
-            let mut wrong = Diagnostic::new(Code::BadReference, node.span, "a name is bound without `$`")
-                .expected(format!("`{stripped}`"), format!("`{}`", shown(node)));
-            wrong.fix = rename(node, stripped);
-            self.report(wrong);
-            return Some(Name { text: stripped, span: node.span });
-        }
+        self.inexact |= text.starts_with('$');
         if text.is_empty() {
             self.bad_shape(node, "the name that is bound", "a name, which is not empty");
             return None;

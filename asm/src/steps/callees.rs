@@ -2,10 +2,10 @@
 
 use super::reader::StepReader;
 use crate::ast::Name;
-use crate::catalog::{ADDRESS, meant_address, own_function, own_function_address};
+use crate::catalog::{meant_address, own_function, own_function_address};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Kind, Node};
-use crate::document::{inner, rename, shown};
+use crate::document::{inner, shown};
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
@@ -24,14 +24,7 @@ impl<'a> StepReader<'_, 'a> {
                     .help("choose between tools with `if`, each with a `call` of its own"),
             );
         }
-        if let Some(meant) = meant_address(text) {
-            let message = format!("a tool of a server is `{ADDRESS}`");
-            let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
-                .expected(format!("`{meant}`"), format!("`{}`", shown(node)));
-            wrong.fix = rename(node, &meant);
-            self.report(wrong);
-            return Name { text: self.arena.alloc_str(&meant), span: inner(node) };
-        }
+        self.inexact |= meant_address(text).is_some();
         let name = Name { text, span: inner(node) };
         let Some((own, function)) = self.unnamed_function(name) else { return name };
         self.report(

@@ -4,11 +4,8 @@ use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail};
 use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
-use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::{Kind, Node};
-use crate::document::{first_of, shown};
-use ilo_spec::error::Code;
+use crate::document::shown;
 
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
@@ -74,13 +71,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let id = self.new_loop();
         self.scope.open();
-        let name = match variable.kind {
-            Kind::List([first, ..]) => {
-                self.counted(variable);
-                self.binder(first)
-            }
-            _ => self.binder(variable),
-        };
+        let name = self.binder(variable);
         let (item, item_span) = match name {
             Some(name) => (self.bind(name), name.span),
             None => (self.hidden(None), variable.span),
@@ -98,17 +89,6 @@ impl<'a> StepReader<'_, 'a> {
         let node = For { id, item, item_span, list, body, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
-    }
-
-    /// Reports a loop with a name for the place of its element.
-    fn counted(&mut self, variable: &Node<'a>) {
-        let Kind::List(names) = variable.kind else { return };
-        self.report(
-            Diagnostic::new(Code::BadShape, first_of(variable), "a loop names its element alone")
-                .expected("a name, a text", "a list")
-                .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
-        );
-        names.iter().skip(1).filter_map(Node::text).for_each(|name| self.scope.lose(name));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Programs at the top of documents: names, inputs, outputs, what may be called, and steps.
 
 use super::context::{Context, Functions};
+use super::dispatch::read_steps;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
-use super::steps::read_steps;
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::lint::Lint;

@@ -4,7 +4,7 @@ use super::keyed::Keyed;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::{HANDLER, Key};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
@@ -172,17 +172,15 @@ impl<'a> StepReader<'_, 'a> {
                 self.inexact = true;
                 Action::Fail(Some(&only.value), only.key.span)
             }
-            Kind::Record(list)
-                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
-            {
-                self.no_handler(node)
-            }
             Kind::Record(list) => {
                 let keyed = self.keyed(node, &HANDLER, "a handler");
                 self.compensations(keyed.get(Key::Compensate));
                 self.action_of(&keyed, list.is_empty(), at)
             }
-            _ => self.no_handler(node),
+            _ => {
+                self.no_handler(node);
+                Action::Ignore
+            }
         }
     }
 
@@ -211,35 +209,16 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a handler that is none; steps are read as its action.
-    fn no_handler<'d>(&mut self, node: &'d Node<'a>) -> Action<'d, 'a> {
+    /// Reports a handler that is none.
+    fn no_handler(&mut self, node: &Node<'a>) {
         let message = format!("`{}` takes a record with one action", self.dialect.word(Key::Handler));
         let expected = format!("a record with one of {}", self.dialect.listed(&HANDLER));
-        let wrong =
-            Diagnostic::new(Code::BadShape, first_of(node), message).expected(expected, node.kind_name());
-        let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
-        if matches!(node.kind, Kind::List(items) if !items.iter().any(is_record)) {
-            self.report(wrong.help(format!(
-                "a message is one text, with the failure in it: `\"failed: ${{{}}}\"`",
-                self.dialect.failure()
-            )));
-            return Action::Ignore;
-        }
-        let steps = matches!(node.kind, Kind::List(_) | Kind::Record(_));
-        self.report(if steps && !self.dialect.is_yaml() {
-            let then = self.dialect.word(Key::Then);
-            let edit = |at, text: String| Edit { span: Span::at(at), text };
-            let list = matches!(node.kind, Kind::List(_));
-            let (open, close) = if list { ("", "}") } else { ("[", "]}") };
-            let edits = vec![
-                edit(node.span.start, format!("{{\"{then}\": {open}")),
-                edit(node.span.end, close.to_owned()),
-            ];
-            wrong.fix(Fix { title: format!("write `{{\"{then}\": […]}}`"), edits })
-        } else {
-            wrong.help("put steps that run when the call fails under `then` in it")
-        });
-        if steps { Action::Steps(node) } else { Action::Ignore }
+        let failure = self.dialect.failure();
+        self.report(
+            Diagnostic::new(Code::BadShape, first_of(node), message)
+                .expected(expected, node.kind_name())
+                .help(format!("a message is one text, with the failure in it: `\"failed: ${{{failure}}}\"`")),
+        );
     }
 
     /// `skip`, `ignore` and `continue`, each with `true`.

@@ -1,8 +1,32 @@
 //! The four JSON and YAML notations: documents to the syntax tree.
 //!
 //! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room turns them
-//! into the tree of [`crate::ast`]. It reads the canonical form: [`crate::habits`] rewrites what writers bring from
-//! elsewhere. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as for every notation.
+//! into the tree of [`crate::ast`]. It reads the canonical form. `crate::build` has `crate::habits` rewrite a document in
+//! which something was reported or is [inexact](Reading::inexact), and reads it again. What a program means (slots,
+//! calls, flow, types) is the business of [`crate::check`], as for every notation.
+//!
+//! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The position in the
+//! function (nesting, blocks, handlers, names of steps) is one `Copy` value, which `StepReader::within` restores. The other
+//! files add readers of one kind of thing each, which give back what they made. A file imports and calls only files
+//! above it, or before it in its row:
+//!
+//! | file | reads |
+//! |---|---|
+//! | `scope`, `context`, `keyed`, `step` | data: names and slots, what is lent, entries by key, a step |
+//! | `reader` | the state |
+//! | `keys` | records by their keys |
+//! | `names` | names in scope, for messages and lints |
+//! | `unresolved`, `references`, `texts` | references and texts with references |
+//! | `operations`, `cases`, `merges`, `callees` | operators, and parts of values whose operands are read elsewhere |
+//! | `values` | values, and calls |
+//! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
+//! | `blocks` | blocks of steps |
+//! | `conditions`, `switch`, `handlers`, `results` | steps with blocks of their own |
+//! | `dispatch` | the dispatcher: the steps of a block |
+//! | `signature`, `function` | programs |
+//!
+//! Steps hold blocks of steps. `function` lends the dispatcher to the reader as a function, through which
+//! `blocks` and `results` call it, so that imports go one way.
 
 mod binding;
 mod blocks;
@@ -10,6 +34,7 @@ mod callees;
 mod cases;
 mod conditions;
 mod context;
+mod dispatch;
 mod function;
 mod handlers;
 mod keyed;
@@ -25,7 +50,6 @@ mod returns;
 mod scope;
 mod signature;
 mod step;
-mod steps;
 mod switch;
 mod texts;
 mod undo;

@@ -38,9 +38,9 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Shows lints something that was read. What they warn of becomes a suspect.
-    pub(crate) fn lint(&mut self, seen: Seen<'_, 'a>) {
+    pub(crate) fn lint(&mut self, seen: &Seen<'_, 'a>) {
         let mut warnings = Vec::new();
-        (self.context.lint)(&seen, &self.surroundings(), &mut warnings);
+        (self.context.lint)(seen, &self.surroundings(), &mut warnings);
         for Warning { suspect, diagnostic } in warnings {
             if suspect.is_none() || !self.at.reported {
                 self.suspects.extend(suspect);

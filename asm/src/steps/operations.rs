@@ -39,7 +39,7 @@ impl<'a> StepReader<'_, 'a> {
             InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
             InfixKind::Binary(operator, a, b) => {
                 if matches!(operator, Binary::Eq | Binary::Neq) {
-                    self.lint(Seen::Equal(node, b));
+                    self.lint(&Seen::Equal(node, b));
                 }
                 let a = self.of_infix(node, a);
                 let b = self.of_infix(node, b);
@@ -116,7 +116,7 @@ impl<'a> StepReader<'_, 'a> {
             return found;
         }
         if self.is_plain(node, &value) {
-            self.lint(Seen::Operand(operator, node));
+            self.lint(&Seen::Operand(operator, node));
         }
         value
     }

@@ -11,7 +11,7 @@ use ilo_spec::error::Code;
 use ilo_spec::program::Number;
 
 impl<'a> StepReader<'_, 'a> {
-    /// A reference to the value that it stands for.
+    /// A reference as the value that it reads.
     pub(crate) fn reference(&mut self, reference: &Reference<'a>) -> Expr<'a> {
         let (mut value, path) = match (reference.root, reference.path) {
             (Root::Input, []) => (self.all_inputs(reference.span), reference.path),
@@ -76,14 +76,14 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    /// Reports a reference in a sister's form, with the form that it has here.
+    /// Reports a reference in another notation's form, with the form that it has here.
     fn other_form(&mut self, reference: &Reference<'a>, what: &str) {
         let written = self.source.get(reference.span.range()).unwrap_or("");
-        let mended = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
+        let corrected = self.dialect.written(reference, if written.starts_with("${") { '{' } else { '$' });
         let mut wrong = Diagnostic::new(Code::BadReference, reference.span, what.to_owned())
-            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
+            .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
         if written.starts_with('$') {
-            wrong.fix = Some(replaced(reference.span, mended));
+            wrong.fix = Some(replaced(reference.span, corrected));
         }
         self.report(wrong);
     }
@@ -97,15 +97,15 @@ impl<'a> StepReader<'_, 'a> {
         }
         let whole = Reference { path: &[], ..*reference };
         let written = self.source.get(reference.span.range()).unwrap_or("");
-        let mended = match written.as_bytes() {
+        let corrected = match written.as_bytes() {
             [b'$', b'{', ..] => self.dialect.written(&whole, '{'),
             [b'$', ..] => self.dialect.written(&whole, '$'),
             _ => whole.to_string(),
         };
         let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
         let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
-            .expected(format!("`{mended}`"), format!("`{}`", crate::text::shorten(written)));
-        warning.fix = Some(replaced(reference.span, mended));
+            .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
+        warning.fix = Some(replaced(reference.span, corrected));
         self.report(warning);
     }
 

@@ -2,12 +2,17 @@
 
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
+<<<<<<< HEAD
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+=======
+use crate::ast::{Binary, Expr, Literal};
+use crate::diagnostic::Diagnostic;
+>>>>>>> main
 use crate::dialect::lint::{Place, Seen};
 use crate::dialect::loose::is_file;
-use crate::dialect::reference::{Reference, Root, bare};
-use crate::dialect::template::{Part, Template, worded};
+use crate::dialect::reference::{Broken, Reference, Root, bare};
+use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
 use crate::text::{Near, nearly_meets};
 use ilo_spec::error::Code;
@@ -21,10 +26,46 @@ impl<'a> StepReader<'_, 'a> {
         {
             return found;
         }
-        let mut found = Diagnostics::default();
-        let template = worded(node, self.dialect.sigil(), self.arena, &self.surroundings(), &mut found);
-        self.diagnostics.append(found);
+        let (template, broken) = template_and_broken(node, self.dialect.sigil(), self.arena);
+        for broken in broken {
+            self.report_broken(node, broken);
+        }
         self.text_of(node, &template, place)
+    }
+
+    /// The operation that `${.n + 1}` means, where that is all of a text of JSON.
+    fn operation_inside(&self, node: &Node<'a>) -> Option<String> {
+        let inside = node.text()?.strip_prefix("${")?.strip_suffix('}')?;
+        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
+            return None;
+        }
+        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+        self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span)
+    }
+
+    /// Reports a broken reference, with the operation or reference that it means in this notation's form.
+    fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
+        let Broken { diagnostic, meant } = broken;
+        let written = |diagnostic: Diagnostic, span: Span, text: String| Diagnostic {
+            expected: Some(format!("`{text}`")),
+            help: None,
+            fix: Some(replaced(span, text)),
+            ..diagnostic
+        };
+        let diagnostic = if diagnostic.fix.is_none() {
+            match self.operation_inside(node) {
+                Some(operation) => written(diagnostic, node.span, operation),
+                None => diagnostic,
+            }
+        } else if let Some(meant) = meant.and_then(|meant| self.resolve_loosely(&meant)) {
+            let span = diagnostic.span;
+            let whole = node.text().is_some_and(|text| text.len() == (span.end - span.start) as usize);
+            let text = self.dialect.own_form(&meant, !whole || self.dialect.is_bare());
+            written(diagnostic, span, text)
+        } else {
+            diagnostic
+        };
+        self.report(diagnostic);
     }
 
     /// A text that is a bare reference; `None` where it is text.
@@ -95,7 +136,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// What a template makes: the one value that it is, or everything joined.
     pub(crate) fn text_of(&mut self, node: &Node<'a>, template: &Template<'a>, place: Place) -> Expr<'a> {
-        self.lint(Seen::Text(node, template, place));
+        self.lint(&Seen::Text(node, template, place));
         if let Some(reference) = template.whole() {
             return self.reference(&reference);
         }

@@ -147,14 +147,14 @@ impl<'a> StepReader<'_, 'a> {
         let written = self.source.get(reference.span.range()).unwrap_or("");
         // In infix and in texts as in a text of its own, but for braces that are there already.
         let inside = written.starts_with("${") && self.dialect.notation == Notation::Mcp;
-        let mended = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
+        let corrected = if self.dialect.notation == Notation::ToolCalling && written.starts_with("${") {
             self.dialect.written(meant, '{')
         } else {
             self.dialect.own_form(meant, inside || self.dialect.is_bare())
         };
         let found = format!("`{}`", crate::text::shorten(written));
-        let wrong = wrong.expected(format!("`{mended}`"), found).nearest(Some(&mended));
-        if written.starts_with('$') { wrong.replace(reference.span, mended.as_str()) } else { wrong }
+        let wrong = wrong.expected(format!("`{corrected}`"), found).nearest(Some(&corrected));
+        if written.starts_with('$') { wrong.replace(reference.span, corrected.as_str()) } else { wrong }
     }
 }
 

@@ -58,7 +58,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Shows lints a text where a constant makes no sense.
     fn no_constant(&mut self, node: &Node<'a>, value: &Expr<'a>) {
         if self.is_plain(node, value) {
-            self.lint(Seen::Subject(node));
+            self.lint(&Seen::Subject(node));
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Text(_) if reading.infix => this.infix(node),
             Kind::Text(_) => this.text(node, reading.place),
             Kind::List(items) => {
-                this.lint(Seen::List(node, items, reading.place));
+                this.lint(&Seen::List(node, items, reading.place));
                 let items: Vec<Expr<'a>> = items.iter().map(|item| this.value(item)).collect();
                 Expr { kind: ExprKind::List(this.arena.alloc_slice_copy(&items)), span: node.span }
             }
@@ -93,7 +93,7 @@ impl<'a> StepReader<'_, 'a> {
         self.inexact |= reading.place == Place::Formula || is_symbol(node);
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
-        self.within(self.in_reported(reported), |this| this.lint(Seen::Record(node, reading.place)));
+        self.within(self.in_reported(reported), |this| this.lint(&Seen::Record(node, reading.place)));
         let reported = reported || self.suspects.len() > suspects;
         let fields = self.within(self.in_reported(reported), |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
@@ -104,7 +104,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut fields = Vec::new();
         for entry in entries(node) {
             let value = self.value(&entry.value);
-            self.lint(Seen::Field(entry));
+            self.lint(&Seen::Field(entry));
             let text = match entry.key.kind {
                 Kind::Text(text) => text.text,
                 Kind::Null | Kind::Bool(_) | Kind::Number(_) => self.arena.alloc_str(&shown(&entry.key)),
@@ -243,7 +243,7 @@ impl<'a> StepReader<'_, 'a> {
     fn match_map(&mut self, keyed: &Keyed<'_, 'a>, node: &Node<'a>) -> ExprKind<'a> {
         let subject = self.subject(node);
         if self.is_plain(node, &subject) {
-            self.lint(Seen::Matched(node));
+            self.lint(&Seen::Matched(node));
         }
         let mut cases = Cases::default();
         if let Some(default) = keyed.entry(Key::Default) {

@@ -265,7 +265,7 @@ fn report_marks(source: &str, marks: &mut Vec<Span>, diagnostics: &mut Diagnosti
         let title = if marks.len() == 1 { "remove this" } else { "remove these" };
         Diagnostic::new(Code::BadCharacter, first, format!("`{text}` is no part of this notation"))
             .expected("blanks between words", format!("`{text}`"))
-            .help("counts say where things end: leave such marks out")
+            .help("counts decide where things end: leave such marks out")
             .fix(Fix { title: title.to_owned(), edits: marks.iter().map(edit).collect() })
     });
     marks.clear();

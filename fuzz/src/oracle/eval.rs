@@ -550,7 +550,8 @@ fn simple(operator: Binary, a: &Value, b: &Value) -> Result<Value, Code> {
     }
 }
 
-/// AT (1.5.2, 2.9.2): the item at a whole number, from the end if it is negative; or the field that a text names.
+/// AT (1.5.2, 2.9.2): the item at a whole number, from the end if it is negative; or the field that a text
+/// names.
 fn item(container: &Value, key: &Value) -> Result<Value, Code> {
     match (container, key) {
         (Value::Record(record), Value::Text(name)) => {

@@ -94,17 +94,15 @@ fn a_crate_depends_only_on_those_that_it_may() {
 
 #[test]
 fn arguments_terminals_and_colours_are_in_cli_alone() {
-    // Until there is a `cli`, both libraries hold a binary.
-    if !exists("cli/Cargo.toml") {
-        return;
-    }
     let mut problems = Vec::new();
     for name in LIBRARIES {
         let found = of(name).into_iter().filter(|name| TERMINAL.contains(&name.as_str()));
         problems.extend(found.map(|other| format!("{name} depends on {other}")));
         for path in below(&format!("{name}/src"), &[".rs"]) {
             let words = ["IsTerminal", "is_terminal", "\\x1b[", "\\u{1b}["];
+            // Tests hold hostile texts.
             let text = read(path);
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
             problems.extend(
                 words.iter().filter(|word| text.contains(*word)).map(|word| format!("{path}: {word}")),
             );

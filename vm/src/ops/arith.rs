@@ -157,17 +157,17 @@ pub(crate) fn add(heap: &mut Heap, w: &mut Window, op: &Op, (dst, a, b): (Out, I
 #[inline(never)]
 fn add_slowly(heap: &mut Heap, w: &mut Window, op: &Op) -> Result<(), Trap> {
     let Op::Add { dst, a, b } = *op else { return Ok(()) };
-    let result = sum(heap, *get(w, a), *get(w, b))?;
+    let result = sum(heap, get(w, a), get(w, b))?;
     store(w, dst, result)
 }
 
 /// The sum of two numbers, or the items of two lists as one list.
 #[cold]
 #[inline(never)]
-pub(crate) fn sum(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Trap> {
+pub(crate) fn sum(heap: &mut Heap, a: &Value, b: &Value) -> Result<Value, Trap> {
     match (a.tag, b.tag) {
-        (Tag::List, Tag::List) => heap.join_lists(a, b),
-        _ => mixed::<Add>(&a, &b),
+        (Tag::List, Tag::List) => heap.join_lists(*a, *b),
+        _ => mixed::<Add>(a, b),
     }
 }
 

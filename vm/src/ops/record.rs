@@ -4,6 +4,7 @@ use crate::fault::{Trap, mismatch};
 use crate::field_matrix::FAR;
 use crate::frame::Window;
 use crate::heap::{Heap, narrow};
+use crate::json::{JsonEvent, JsonReader};
 use crate::ops::{compare, get, set, span, truth};
 use crate::program::ProgramData;
 use crate::value::{Tag, Value, at};
@@ -66,12 +67,36 @@ fn place_of(
 #[inline(never)]
 fn find(heap: &mut Heap, program: &ProgramData, record: &Value, field: FieldId) -> Result<Value, Trap> {
     if record.tag != Tag::Record {
-        return Err(mismatch("a record to read a field of", record.tag));
+        return Err(no_record(heap, program, record));
     }
     match place_of(heap, program, record, field)? {
         Some(place) => Ok(*heap.at(at(record.low()) + place)),
         None => Err(missing(heap, program, record, program.string(field.0.into()))),
     }
+}
+
+/// The fault of reading a field of something else; a text that holds a JSON record gets a hint.
+#[cold]
+#[inline(never)]
+fn no_record(heap: &Heap, program: &ProgramData, value: &Value) -> Trap {
+    const EXPECTED: &str = "a record to read a field of";
+    if value.tag != Tag::Text || !is_json_record(heap.text_of(program, *value)) {
+        return mismatch(EXPECTED, value.tag);
+    }
+    Trap::new(
+        Code::FaultTypeMismatch,
+        format_args!("expected {EXPECTED}, found a text that is a JSON document; PARSE gives its value"),
+    )
+}
+
+fn is_json_record(text: &str) -> bool {
+    let mut reader = JsonReader::new(text, usize::MAX);
+    let mut event = reader.next_event();
+    let begins = matches!(event, Ok(Some(JsonEvent::BeginRecord)));
+    while begins && matches!(event, Ok(Some(_))) {
+        event = reader.next_event();
+    }
+    begins && event.is_ok()
 }
 
 /// `dst` = the field of a record.

@@ -64,14 +64,23 @@ impl Run {
     /// Handles a stop that is not a plain call or return; returns whether a call waits for its answer.
     #[inline(never)]
     fn handle_stop(&mut self, mut stop: Stop, mut trap: Option<Trap>) -> bool {
-        while let Some(found) = trap {
-            cold_path();
-            if let Err(found) = self.make_room(found) {
-                self.trap(found);
-                return false;
+        loop {
+            if let Some(found) = trap {
+                cold_path();
+                if let Err(found) = self.make_room(found) {
+                    self.trap(found);
+                    return false;
+                }
+                // The instruction that needed memory is executed again.
+                self.machine.pc -= 1;
+            } else if let Stop::Unhandled = stop {
+                if !interp::pass_on(&mut self.machine) {
+                    self.failed();
+                    return false;
+                }
+            } else {
+                break;
             }
-            // The instruction that needed memory is executed again.
-            self.machine.pc -= 1;
             (stop, trap) = interp::execute(&mut self.machine);
         }
         let leaves = match stop {
@@ -81,7 +90,7 @@ impl Run {
                 let Machine { program, heap, result, .. } = &mut self.machine;
                 heap.check_output_size(program.inner(), core::slice::from_ref(result))
             }
-            Stop::Failed => {
+            Stop::Failed | Stop::Unhandled => {
                 self.failed();
                 return false;
             }

@@ -8,7 +8,7 @@ use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{Back, Count, FieldsId, LoopBase, OnFail, Out, PureId, Role};
+use ilo_spec::operand::{Back, Count, FieldsId, LoopBase, OnFail, Out, PureId, Role, To};
 use ilo_spec::program::{Function, Map, Program};
 use ilo_spec::pure::{Pure, TABLE};
 
@@ -319,6 +319,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Op::YieldThree { base, shape, .. } => self.yields_fields(base, shape, 3),
             Op::YieldFour { base, shape, .. } => self.yields_fields(base, shape, 4),
             Op::Collect { base, .. } => self.collects(base),
+            Op::Break { base, to, .. } => self.breaks(base, to),
             Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
             Op::Apply { count, function, fail, .. } => self.apply(function, count, fail),
@@ -499,6 +500,18 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
     fn yields(&self, base: LoopBase) -> Checked {
         let found = self.scratch.loops.iter().rev().find(|open| open.base == base.0);
         if found.is_some_and(|open| open.collects) { Ok(()) } else { self.error(Rule::Yield) }
+    }
+
+    /// A break takes what its loop has collected, and leaves that loop: nothing is collected into the list after that.
+    fn breaks(&mut self, base: LoopBase, To(to): To) -> Checked {
+        self.yields(base)?;
+        let open = self.scratch.loops.iter().rev().find(|open| open.base == base.0);
+        let target = u64::from(self.pc) + 1 + u64::from(to);
+        if open.is_none_or(|open| target <= open.next.into()) {
+            return self.error(Rule::Break);
+        }
+        let set = self.state;
+        self.jump(to.into(), &set)
     }
 
     /// A record whose fields come from single registers has a shape of that many fields.

@@ -69,6 +69,8 @@ pub enum Rule {
     Yield,
     /// A `collect` that does not follow the `next` of its `for`.
     Collect,
+    /// A `break` that does not leave its loop.
+    Break,
     /// Code that runs past the end of its function.
     RunsOff,
     /// An unreachable instruction.
@@ -137,6 +139,7 @@ impl fmt::Display for Rule {
             Rule::Loop => f.write_str("expected a loop and its next to refer to each other"),
             Rule::Yield => f.write_str("expected a yield inside the collecting loop of that register"),
             Rule::Collect => f.write_str("expected a collect right after the next of the collecting loop"),
+            Rule::Break => f.write_str("expected a break to behind the next of the collecting loop"),
             Rule::RunsOff => f.write_str("expected a return or fail at the end of the function"),
             Rule::Unreachable => f.write_str("unreachable instruction"),
             Rule::Order { found, caller } => {

@@ -190,7 +190,7 @@ fn answers_that_settle_slowly_count_as_unknown() {
 
 #[test]
 fn many_fields_that_an_answer_does_not_have() {
-    let listed: Vec<String> = (0..5_000).map(|n| format!(r#""field-{n}": {{}}"#)).collect();
+    let listed: Vec<String> = (0..1_000).map(|n| format!(r#""field-{n}": {{}}"#)).collect();
     let schema = format!(r#"{{"type": "object", "properties": {{{}}}}}"#, listed.join(","));
     let catalog = Catalog::from_json(&format!(r#"[{{"name": "t", "outputSchema": {schema}}}]"#)).unwrap();
     let mut source = "; fn f() -> any\n; Tools: 0=t\n; Fields: 0=field-x\nLET 1 CALL 0 0\n".to_owned();

@@ -3,7 +3,7 @@
 use super::{Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::reference::{NoWording, Words, quoted};
+use crate::dialect::reference::{Words, quoted};
 use crate::dialect::template::{Sigil, template_of};
 use crate::document::{Kind, Node, Text};
 use crate::text::name_end;
@@ -55,8 +55,8 @@ impl<'a> Reader<'_, '_, 'a> {
             return match self.words.braced(at) {
                 Ok((reference, end)) => (Token::Reference(reference), end),
                 Err(read) => {
-                    let (wrong, end) = self.words.bad_braced(at, read, &NoWording);
-                    self.bad(wrong, end)
+                    let (broken, end) = self.words.bad_braced(at, read);
+                    self.bad(broken.diagnostic, end)
                 }
             };
         }
@@ -67,8 +67,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     .help("write `'$'` for a text");
             return self.bad(wrong, at + 1);
         };
-        if let Some((wrong, end)) = self.words.bracket(at, end, &NoWording) {
-            return self.bad(wrong, end);
+        if let Some((broken, end)) = self.words.bracket(at, end) {
+            return self.bad(broken.diagnostic, end);
         }
         (Token::Reference(reference), end)
     }
@@ -147,7 +147,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let kind = Kind::Text(Text { text, style: outer.style, start });
         let node = Node { kind, span: self.words.part(from, to) };
         let inner = Words { node: &node, text, arena: self.words.arena };
-        let template = template_of(&inner, Sigil::Dollar, &NoWording, self.diagnostics);
+        let mut broken = Vec::new();
+        let template = template_of(&inner, Sigil::Dollar, &mut broken);
+        broken.into_iter().for_each(|broken| self.diagnostics.push(broken.diagnostic));
         match template.text() {
             Some(text) => Token::Literal(Literal::Text(text)),
             None => Token::Template(template),

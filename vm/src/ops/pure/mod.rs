@@ -17,7 +17,7 @@ use crate::frame::Window;
 use crate::heap::Heap;
 use crate::ops::{set, span};
 use crate::program::ProgramData;
-use crate::value::Value;
+use crate::value::{Tag, Value};
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::pure::Pure;
@@ -26,33 +26,33 @@ use operand::Applied;
 /// The most operands that a function has.
 const OPERANDS: usize = 3;
 
-/// `dst` = the result of the function, or its failure; returns whether it succeeded.
+/// The distance of a failure that the instruction does not handle; no jump is as far.
+pub(crate) const UNHANDLED: usize = usize::MAX;
+
+/// `dst` = the result of the function, or its failure; returns how far to jump.
 #[inline(never)]
-pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<bool, Trap> {
-    let Op::Apply { dst, first, count, function, .. } = *op else { return Ok(true) };
+pub(crate) fn apply(heap: &mut Heap, program: &ProgramData, w: &mut Window, op: &Op) -> Result<usize, Trap> {
+    let Op::Apply { dst, first, count, function, fail } = *op else { return Ok(0) };
     // The verifier shows that there is such a function, with so many operands.
-    let Some(function) = Pure::from_number(function.0) else { return Ok(true) };
+    let Some(function) = Pure::from_number(function.0) else { return Ok(0) };
     let mut operands = [Value::NIL; OPERANDS];
     for (place, value) in operands.iter_mut().zip(span(w, first, count.0.into())) {
         *place = *value;
     }
     let before = heap.checkpoint();
-    let mut applied = call(heap, program, function, operands);
-    if let Ok(Applied::Failure(message)) = &applied {
-        heap.undo(&before);
-        applied = heap.add_text(message).map(|text| Applied::Value(text));
-        if let Ok(Applied::Value(text)) = applied {
-            set(w, dst, text);
-            return Ok(false);
+    let applied = call(heap, program, function, operands).and_then(|applied| match applied {
+        Applied::Value(value) => Ok((value, 0)),
+        Applied::Failure(message) => {
+            heap.undo(&before);
+            let handler = if fail.0 == 0 { UNHANDLED } else { usize::from(fail.0) };
+            heap.add_text(&message).map(|text| (text, handler))
         }
-    }
+    });
     match applied {
-        Ok(Applied::Value(value)) => {
+        Ok((value, distance)) => {
             set(w, dst, value);
-            Ok(true)
+            Ok(distance)
         }
-        // Of those, none is left.
-        Ok(Applied::Failure(_)) => Ok(false),
         Err(trap) => {
             if trap.code() == Code::FaultMemory {
                 heap.undo_with_fuel(&before);
@@ -79,7 +79,7 @@ fn call(
         Pure::Lower => text::change_case(heap, program, a, text::lower),
         Pure::Upper => text::change_case(heap, program, a, text::upper),
         Pure::Slice => match a.tag {
-            crate::value::Tag::Text => text::slice(heap, program, a, b, c),
+            Tag::Text => text::slice(heap, program, a, b, c),
             _ => list::slice(heap, a, b, c),
         },
         Pure::Sort => list::sort(heap, program, a, b),

@@ -1,12 +1,16 @@
-//! Arguments and cases as lists of records, `switch` where a notation has steps with `if`, and `yield` where it has none.
+//! Parts of steps in other shapes: arguments and cases as lists of records, steps as a handler, names with `$`, loops
+//! with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
 
 use super::walk::Walk;
-use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::dialect::{Key, operator};
+use crate::catalog::{ADDRESS, meant_address};
+use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
+use crate::dialect::{HANDLER, Key, operator};
 use crate::document::edit::{Replacement, is_repeatable};
 use crate::document::{Entry, Kind, Node};
-use crate::document::{entries, first_of, json, rename};
+use crate::document::{entries, first_of, json, rename, shown};
 use crate::source::Limits;
+use crate::span::Span;
+use crate::text::is_name;
 use ilo_spec::error::Code;
 
 impl<'a> Walk<'_, 'a> {
@@ -146,6 +150,75 @@ impl<'a> Walk<'_, 'a> {
         self.other_form(entry.key.span, message, word, found, fix);
         let own = Entry { key: self.text_at(word, &entry.key), value: entry.value };
         Some(self.record_at(&[own], step))
+    }
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// The name of a server's tool without all of `mcp://`.
+    pub(super) fn callee(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let name = meant_address(node.text()?)?;
+        let message = format!("a tool of a server is `{ADDRESS}`");
+        let mut wrong = Diagnostic::new(Code::BadShape, node.span, message)
+            .expected(format!("`{name}`"), format!("`{}`", shown(node)));
+        wrong.fix = rename(node, &name);
+        self.diagnostics.push(wrong);
+        Some(self.text_at(&name, node))
+    }
+
+    /// A name that is bound as `$name` or `${name}`.
+    pub(super) fn binder(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let text = node.text().filter(|text| text.starts_with('$'))?;
+        let name = text.trim_start_matches('$').trim_start_matches('{').trim_end_matches('}');
+        if !is_name(name) {
+            return None;
+        }
+        let mut wrong = Diagnostic::new(Code::BadReference, node.span, "a name is bound without `$`")
+            .expected(format!("`{name}`"), format!("`{}`", shown(node)));
+        wrong.fix = rename(node, name);
+        self.diagnostics.push(wrong);
+        Some(self.text_at(name, node))
+    }
+
+    /// The element of a loop, also as a list of it and its index.
+    pub(super) fn element(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let Kind::List([first, rest @ ..]) = node.kind else { return self.binder(node) };
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadShape, first_of(node), "a loop names its element alone")
+                .expected("a name, a text", "a list")
+                .help("count in a variable that is bound to 0 before the loop, and bound again in each pass"),
+        );
+        self.lost.extend(rest.iter().filter_map(Node::text));
+        Some(self.binder(first).unwrap_or(*first))
+    }
+
+    /// Steps, or one step, as a handler.
+    pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
+        let is_list = match node.kind {
+            Kind::List(items) if items.iter().any(is_record) => true,
+            Kind::Record(list)
+                if list.iter().any(|entry| matches!(entry.name(), Some("call" | "let" | "if" | "for"))) =>
+            {
+                false
+            }
+            _ => return None,
+        };
+        let dialect = self.at.dialect;
+        let then = dialect.word(Key::Then);
+        let message = format!("`{}` takes a record with one action", dialect.word(Key::Handler));
+        let wrong = Diagnostic::new(Code::BadShape, first_of(node), message)
+            .expected(format!("a record with one of {}", dialect.listed(&HANDLER)), node.kind_name());
+        let (open, close) = if is_list { ("", "}") } else { ("[", "]}") };
+        let edit = |at, text: String| Edit { span: Span::at(at), text };
+        self.diagnostics.push(if dialect.is_yaml() {
+            wrong.help(format!("put steps that run when the call fails under `{then}` in it"))
+        } else {
+            let open = edit(node.span.start, format!("{{\"{then}\": {open}"));
+            let edits = vec![open, edit(node.span.end, close.to_owned())];
+            wrong.fix(Fix { title: format!("write `{{\"{then}\": […]}}`"), edits })
+        });
+        let key = self.text_at(then, node);
+        Some(self.record_at(&[Entry { key, value: *node }], node))
     }
 }
 
