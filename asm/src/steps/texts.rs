@@ -2,18 +2,14 @@
 
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
-<<<<<<< HEAD
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::diagnostic::{Diagnostic, Diagnostics};
-=======
-use crate::ast::{Binary, Expr, Literal};
 use crate::diagnostic::Diagnostic;
->>>>>>> main
 use crate::dialect::lint::{Place, Seen};
 use crate::dialect::loose::is_file;
 use crate::dialect::reference::{Broken, Reference, Root, bare};
 use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
+use crate::span::Span;
 use crate::text::{Near, nearly_meets};
 use ilo_spec::error::Code;
 
