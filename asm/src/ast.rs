@@ -5,6 +5,8 @@
 //! about them are plain arrays. A reader guarantees that nesting is at most [`ilo_spec::limits::NESTING`], so
 //! passes over the tree may recurse.
 
+mod shapes;
+
 use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::node::Word;
@@ -416,6 +418,8 @@ pub enum ExprKind<'a> {
     Merge(&'a Expr<'a>, &'a [Field<'a>]),
     /// LIST.
     List(&'a [Expr<'a>]),
+    /// A text with references in it: all parts rendered and joined. Only documents have it.
+    Template(&'a [Expr<'a>]),
 }
 
 /// A constant.
@@ -598,7 +602,7 @@ impl<'a> Expr<'a> {
                 each(base);
                 fields.iter().for_each(|field| each(&field.value));
             }
-            ExprKind::List(items) => items.iter().for_each(each),
+            ExprKind::List(items) | ExprKind::Template(items) => items.iter().for_each(each),
         }
     }
 }

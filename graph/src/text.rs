@@ -163,6 +163,11 @@ impl Names {
                 self.fields(line, fields, false);
                 line.push("}");
             }
+            ExprKind::Template(parts) => {
+                line.push("\"");
+                parts.iter().for_each(|part| self.template(line, part));
+                line.push("\"");
+            }
             ExprKind::List(items) => {
                 line.push("[");
                 for (at, item) in items.iter().enumerate() {

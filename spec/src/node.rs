@@ -135,12 +135,13 @@ words! {
         "the value of the case that equals the first operand";
     11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
     12 Merge "MERGE" Expression Seed [Expr OpenPairs] "a record with these fields set or added";
-    13 Add "ADD" Expression Seed [Expr Expr] "the sum";
+    13 Add "ADD" Expression Seed [Expr Expr] "the sum; of two lists, the items of both";
     14 Sub "SUB" Expression Seed [Expr Expr] "the difference";
     15 Mul "MUL" Expression Seed [Expr Expr] "the product";
     16 Gte "GTE" Expression Seed [Expr Expr] "whether the first is at least the second";
     17 Not "NOT" Expression Seed [Expr] "true for false and nil, false for true";
-    18 Concat "CONCAT" Expression Seed [Expr Expr] "both rendered and joined to one text";
+    18 Concat "CONCAT" Expression Seed [Expr Expr]
+        "both rendered and joined to one text; of two lists, the items of both";
     19 Ref "REF" Expression Seed [Slot] "the value of a slot";
     20 Lit "LIT" Expression Seed [Literal] "a constant: 0 text, 1 number, 2 nil, 3 bool";
     21 Field "FIELD" Expression Seed [Path Field] "a field of a record";

@@ -281,6 +281,9 @@ impl<'t, 'a> Walk<'t, 'a> {
             ExprKind::Field(of, name) => return self.field(of, name),
             ExprKind::Call(call) => return self.call(call),
             ExprKind::Binary(Binary::At, list, index) => {
+                if let ExprKind::Literal(Literal::Text(text)) = index.kind {
+                    return self.field(list, Name { text, span: index.span });
+                }
                 let list = self.expression(list);
                 self.expression(index);
                 return list.item();

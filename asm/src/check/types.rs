@@ -336,6 +336,12 @@ impl<'a> Types<'_, 'a> {
                 seen
             }
             ExprKind::List(items) => self.items(items),
+            ExprKind::Template(parts) => {
+                for part in *parts {
+                    self.expression(part);
+                }
+                Some(Inferred::TEXT)
+            }
         }
     }
 

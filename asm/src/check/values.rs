@@ -5,7 +5,7 @@
 
 use super::messages;
 use super::reasons::NoValue;
-use crate::ast::{Binary, Control, Expr, ExprKind, Function, ReturnKind};
+use crate::ast::{Control, Expr, ExprKind, Function, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;
 use crate::span::Span;
@@ -86,7 +86,7 @@ pub(super) fn wrong_return(
 fn evident_type(value: &Expr<'_>) -> Option<Type> {
     match value.kind {
         ExprKind::Literal(literal) => Some(literal.ty()),
-        ExprKind::Binary(Binary::Concat, ..) => Some(Type::TEXT),
+        _ if value.is_text_join() => Some(Type::TEXT),
         _ => None,
     }
 }

@@ -96,16 +96,19 @@ impl<'a, 'l> Values<'_, 'l> {
     /// Evaluates an expression that is no REF into a register.
     fn value(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
         let at = expr.span.start;
+        if let Some((record, name)) = expr.as_field() {
+            let src = self.expr(record, Want::Any)?.read();
+            let field = self.tables().field(name)?;
+            self.code.emit_at(Op::Field { dst: dst.write(), src, field }, at);
+            return Ok(());
+        }
         match expr.kind {
+            // A field is read above.
+            ExprKind::Field(..) => {}
             ExprKind::Ref(_) => {
                 self.expr(expr, Want::Into(dst))?;
             }
             ExprKind::Literal(literal) => self.literal(literal, dst)?,
-            ExprKind::Field(record, name) => {
-                let src = self.expr(record, Want::Any)?.read();
-                let field = self.tables().field(name.text)?;
-                self.code.emit_at(Op::Field { dst: dst.write(), src, field }, at);
-            }
             ExprKind::Has(record, name) => self.has(record, name.text, dst, at)?,
             ExprKind::Call(call) => self.call(call, dst, None)?,
             ExprKind::Unary(operator, operand) => {
@@ -119,7 +122,8 @@ impl<'a, 'l> Values<'_, 'l> {
             }
             ExprKind::Binary(Binary::And, a, b) => self.logic([a, b], true, dst, at)?,
             ExprKind::Binary(Binary::Or, a, b) => self.logic([a, b], false, dst, at)?,
-            ExprKind::Binary(Binary::Concat, ..) => self.concat(expr, dst)?,
+            ExprKind::Template(_) => self.concat(expr, dst)?,
+            ExprKind::Binary(Binary::Concat, ..) if expr.is_no_list() => self.concat(expr, dst)?,
             // A name that is constant is a field's, however it is written.
             ExprKind::Binary(
                 Binary::HasName,
@@ -191,8 +195,9 @@ impl<'a, 'l> Values<'_, 'l> {
             Binary::Append => Op::Append { dst, list: a, item: b },
             Binary::At => Op::At { dst, list: a, index: b },
             Binary::HasName => Op::HasName { dst, src: a, name: b },
-            // These three were taken apart by the caller.
-            Binary::And | Binary::Or | Binary::Concat => return Ok(()),
+            Binary::Concat => Op::ConcatTwo { dst, a, b },
+            // These two were taken apart by the caller.
+            Binary::And | Binary::Or => return Ok(()),
         };
         self.code.emit_at(op, at);
         Ok(())
@@ -249,6 +254,14 @@ impl<'a, 'l> Values<'_, 'l> {
         let mark = self.code.mark();
         let at = expr.span.start;
         let to = To(0);
+        if let Some((record, name)) = expr.as_field() {
+            let src = self.expr(record, Want::Any)?.read();
+            let field = self.tables().field(name)?;
+            let op = if wanted { Op::UnlessField { src, field, to } } else { Op::IfField { src, field, to } };
+            self.code.jump(op, at, label);
+            self.code.give_back(mark);
+            return Ok(());
+        }
         match expr.kind {
             ExprKind::Unary(Unary::Not, operand) => self.branch(operand, !wanted, label, at)?,
             ExprKind::Binary(operator @ (Binary::And | Binary::Or), a, b) => {
@@ -270,13 +283,6 @@ impl<'a, 'l> Values<'_, 'l> {
             ) => {
                 let operator = if wanted { operator } else { opposite(operator) };
                 self.compare(operator, a, b, at, label)?;
-            }
-            ExprKind::Field(record, name) => {
-                let src = self.expr(record, Want::Any)?.read();
-                let field = self.tables().field(name.text)?;
-                let op =
-                    if wanted { Op::UnlessField { src, field, to } } else { Op::IfField { src, field, to } };
-                self.code.jump(op, at, label);
             }
             _ => {
                 let src = self.expr(expr, Want::Any)?.read();
@@ -324,16 +330,9 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// A tree of CONCATs as one instruction over its leaves, so that no text is copied twice.
+    /// A text of parts as one instruction over all of them, so that no text is copied twice.
     fn concat(&mut self, expr: &Expr<'a>, dst: Reg) -> Lowered<()> {
-        let mut leaves: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
-        let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([expr]);
-        while let Some(next) = rest.pop() {
-            match next.kind {
-                ExprKind::Binary(Binary::Concat, a, b) => rest.extend([b, a]),
-                _ => leaves.push(next),
-            }
-        }
+        let leaves = expr.text_parts();
         let at = expr.span.start;
         let mut chunks = leaves.chunks(limits::CHUNK);
         let first = chunks.next().unwrap_or_default();

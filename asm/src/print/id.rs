@@ -4,8 +4,8 @@
 //! misread in a registry is quoted. Reading the text back gives the same tree.
 
 use crate::ast::{
-    Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind, Stmt,
-    StmtKind,
+    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, Function, Literal, ReturnKind,
+    Stmt, StmtKind,
 };
 use crate::syntax::write::{write_header, write_name};
 use crate::text::quote;
@@ -214,10 +214,20 @@ impl<'a> Printer<'a> {
                 self.literal(literal);
             }
             ExprKind::Field(record, field) => {
-                self.word(Word::Field);
                 match record.kind {
-                    ExprKind::Ref(slot) => self.number(slot.0),
-                    _ => self.operand(record, Behind::Integer),
+                    ExprKind::Ref(slot) => {
+                        self.word(Word::Field);
+                        self.number(slot.0);
+                    }
+                    ExprKind::Field(..) | ExprKind::Binary(Binary::At, ..) => {
+                        self.word(Word::Field);
+                        self.operand(record, Behind::Integer);
+                    }
+                    _ => {
+                        self.word(Word::At);
+                        self.expr(record);
+                        return self.text(field.text);
+                    }
                 }
                 self.field(field.text);
             }
@@ -270,6 +280,14 @@ impl<'a> Printer<'a> {
                 self.operand(base, pairs);
                 self.pairs(fields, behind);
             }
+            ExprKind::Template(parts) if joins_in_order(parts) => {
+                (1..parts.len()).for_each(|_| self.word(Word::Concat));
+                if let Some((last, before)) = parts.split_last() {
+                    before.iter().for_each(|part| self.expr(part));
+                    self.operand(last, behind);
+                }
+            }
+            ExprKind::Template(parts) => self.template(parts, behind),
             ExprKind::List(items) => {
                 self.word(Word::List);
                 self.number(items.len());
@@ -279,6 +297,31 @@ impl<'a> Printer<'a> {
                 }
             }
         }
+    }
+
+    /// The parts of a text as CONCATs, in halves so that they nest little. Two parts that may be lists are joined to
+    /// an empty text first.
+    fn template(&mut self, parts: &[Expr<'a>], behind: Behind) {
+        match parts {
+            [] => self.text(""),
+            [only] => self.operand(only, behind),
+            _ => {
+                let (first, second) = parts.split_at(parts.len().div_ceil(2));
+                self.word(Word::Concat);
+                if may_be_lists(parts) {
+                    self.word(Word::Concat);
+                    self.text("");
+                }
+                self.template(first, Behind::Word);
+                self.template(second, behind);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.word(Word::Lit);
+        self.number(0);
+        self.literal(Literal::Text(text));
     }
 
     fn literal(&mut self, literal: Literal<'_>) {
@@ -312,6 +355,22 @@ impl<'a> Printer<'a> {
         let number = self.fields.number(name);
         self.number(number);
     }
+}
+
+/// Whether two parts would be a list if both were lists.
+fn may_be_lists(parts: &[Expr<'_>]) -> bool {
+    parts.len() == 2 && !parts.iter().any(Expr::is_no_list)
+}
+
+/// Whether the parts of a text are written as CONCATs from the left: in halves, two of them might be lists.
+fn joins_in_order(parts: &[Expr<'_>]) -> bool {
+    const LONGEST: usize = 16;
+    fn halves_may_be_lists(parts: &[Expr<'_>]) -> bool {
+        let (first, second) = parts.split_at(parts.len().div_ceil(2));
+        may_be_lists(parts)
+            || (parts.len() > 2 && (halves_may_be_lists(first) || halves_may_be_lists(second)))
+    }
+    parts.len() <= LONGEST && !may_be_lists(parts.get(..2).unwrap_or_default()) && halves_may_be_lists(parts)
 }
 
 /// What follows an expression.

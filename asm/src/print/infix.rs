@@ -44,6 +44,10 @@ fn write_inside(
             })
         }
         ExprKind::Unary(operator, operand) => function(printer, row(Makes::Unary(operator)), &[operand], out),
+        ExprKind::Template(_) => {
+            quote(&printer.template(expr)?, out);
+            Some(())
+        }
         ExprKind::Binary(operator, a, b) => {
             if operator == Binary::Concat
                 && let Some(text) = printer.template(expr)

@@ -174,6 +174,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::Merge(base, fields) => self.merge(base, fields),
             ExprKind::Literal(Literal::Text(_))
             | ExprKind::List(_)
+            | ExprKind::Template(_)
             | ExprKind::Binary(Binary::Concat, ..)
                 if self.words.notation == Notation::Workflow && !self.in_list =>
             {

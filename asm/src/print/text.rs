@@ -32,14 +32,15 @@ pub(super) fn path<'a>(expr: &Expr<'a>) -> Option<Path<'a>> {
     let mut steps = SmallVec::new();
     let mut at = expr;
     loop {
+        if let Some((of, name)) = at.as_field() {
+            steps.push(Step::Field(name));
+            at = of;
+            continue;
+        }
         match at.kind {
             ExprKind::Ref(root) => {
                 steps.reverse();
                 return Some(Path { root, steps });
-            }
-            ExprKind::Field(of, name) => {
-                steps.push(Step::Field(name.text));
-                at = of;
             }
             ExprKind::Binary(Binary::At, of, index) => {
                 let ExprKind::Literal(Literal::Number(Number::Int(index @ 0..))) = index.kind else {
@@ -161,17 +162,4 @@ fn any_name(name: &str, out: &mut String) {
     out.push('[');
     quote(name, out);
     out.push(']');
-}
-
-/// The leaves of a tree of CONCATs, from left to right.
-pub(super) fn leaves<'e, 'a>(expr: &'e Expr<'a>) -> SmallVec<[&'e Expr<'a>; 8]> {
-    let mut leaves = SmallVec::new();
-    let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([expr]);
-    while let Some(next) = rest.pop() {
-        match next.kind {
-            ExprKind::Binary(Binary::Concat, a, b) => rest.extend([b, a]),
-            _ => leaves.push(next),
-        }
-    }
-    leaves
 }

@@ -1,7 +1,7 @@
 //! Expressions as the values of JSON and YAML.
 
 use super::names::RESERVED;
-use super::text::{Path, Root, leaves, path};
+use super::text::{Path, Root, path};
 use super::{Printer, infix};
 use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
@@ -35,7 +35,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::Field(record, name) => self.of_name(Binary::At, record, name.text),
             ExprKind::Call(call) => Doc::Record(self.call(call)),
             ExprKind::Unary(operator, operand) => self.unary(operator, operand),
-            ExprKind::Binary(Binary::Concat, ..) => self.concat(expr),
+            ExprKind::Binary(Binary::Concat, ..) | ExprKind::Template(_) => self.concat(expr),
             ExprKind::Binary(operator, ..) => self.binary(operator, expr),
             ExprKind::Has(record, name) => self.of_name(Binary::HasName, record, name.text),
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
@@ -66,6 +66,7 @@ impl<'a> Printer<'_, 'a> {
             expr.kind,
             ExprKind::Unary(..)
                 | ExprKind::Binary(..)
+                | ExprKind::Template(_)
                 | ExprKind::Field(..)
                 | ExprKind::Has(..)
                 | ExprKind::Literal(Literal::Text(_))
@@ -158,21 +159,37 @@ impl<'a> Printer<'_, 'a> {
         }
     }
 
-    /// CONCATs as a text with references in it, where that reads back as the same.
+    /// A joined text as one with references in it, where that reads back as the same.
     fn concat(&mut self, expr: &Expr<'a>) -> Doc<'a> {
         match self.template(expr) {
             Some(text) => {
                 // Halves are joined of halves.
-                let parts = leaves(expr).len();
+                let parts = expr.text_parts().len();
                 self.fits(parts.next_power_of_two().trailing_zeros() as usize, expr.span);
                 Doc::Text(text.into())
             }
-            None => self.binary(Binary::Concat, expr),
+            None => match expr.kind {
+                ExprKind::Template(parts) => self.joined(parts, expr.span),
+                _ => self.binary(Binary::Concat, expr),
+            },
         }
     }
 
+    /// The parts of a text as `concat`, with an empty text first where the first two may be lists.
+    fn joined(&mut self, parts: &[Expr<'a>], span: Span) -> Doc<'a> {
+        let lists = !parts.iter().take(2).any(Expr::is_no_list);
+        let first = lists.then(|| Doc::Text("".into()));
+        self.fits(parts.len().saturating_sub(1), span);
+        let operands = first.into_iter().chain(parts.iter().map(|part| self.value(part))).collect();
+        Doc::one(operator::row(Makes::Binary(Binary::Concat)).spelling, Doc::List(operands))
+    }
+
+    /// A joined text with the references in it; `None` where a part is no reference or the text would read otherwise.
     pub(super) fn template(&mut self, expr: &Expr<'_>) -> Option<String> {
-        let leaves = leaves(expr);
+        if !expr.is_text_join() {
+            return None;
+        }
+        let leaves = expr.text_parts();
         let is_text = |leaf: &Expr<'_>| matches!(leaf.kind, ExprKind::Literal(Literal::Text(_)));
         let joined = leaves.windows(2).any(|pair| is_text(pair[0]) && is_text(pair[1]));
         if joined

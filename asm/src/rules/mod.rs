@@ -26,6 +26,10 @@ pub enum Demand {
     Ordered,
     /// A text, a list or a record.
     Measurable,
+    /// A number or a list.
+    Addable,
+    /// A list or a record.
+    Indexable,
 }
 
 impl Demand {
@@ -37,6 +41,8 @@ impl Demand {
             Demand::List => found.item().is_some(),
             Demand::Condition => found.meets(Inferred::BOOL) || found.meets(Inferred::NIL),
             Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
+            Demand::Addable => found.meets(Inferred::NUMBER) || found.item().is_some(),
+            Demand::Indexable => found.item().is_some() || found.meets(Inferred::RECORD),
             Demand::Measurable => {
                 found.item().is_some() || found.meets(Inferred::TEXT) || found.meets(Inferred::RECORD)
             }
@@ -54,6 +60,8 @@ impl fmt::Display for Demand {
             Demand::Condition => "bool or nil",
             Demand::Ordered => "number or text",
             Demand::Measurable => "a text, list or record",
+            Demand::Addable => "number or list",
+            Demand::Indexable => "list or record",
         })
     }
 }
@@ -67,6 +75,10 @@ pub enum Gives {
     Is(Inferred),
     /// An item of the first operand.
     Item,
+    /// A number, or of two lists a list with the items of both.
+    Sum,
+    /// A text, or of two lists a list with the items of both.
+    Join,
     /// The first operand, a list, with the second as one more item.
     Appended,
     /// A list of the operands after the first: of LIST's items, of what the passes of FOR yield.
@@ -114,12 +126,12 @@ pub const TABLE: &[Rule] = &[
     rule(Word::MatchMap, &[Demand::Any], Gives::OneOf),
     rule(Word::Obj, &[], GIVES_RECORD),
     rule(Word::Merge, &[RECORD], GIVES_RECORD),
-    rule(Word::Add, &[NUMBER, NUMBER], GIVES_NUMBER),
+    rule(Word::Add, &[Demand::Addable, Demand::Addable], Gives::Sum),
     rule(Word::Sub, &[NUMBER, NUMBER], GIVES_NUMBER),
     rule(Word::Mul, &[NUMBER, NUMBER], GIVES_NUMBER),
     rule(Word::Gte, &[Demand::Ordered, Demand::Ordered], GIVES_BOOL),
     rule(Word::Not, &[Demand::Condition], GIVES_BOOL),
-    rule(Word::Concat, &[Demand::Any, Demand::Any], Gives::Is(Inferred::TEXT)),
+    rule(Word::Concat, &[Demand::Any, Demand::Any], Gives::Join),
     rule(Word::Ref, &[], Gives::Named),
     rule(Word::Lit, &[], Gives::Named),
     rule(Word::Field, &[RECORD], Gives::Is(Inferred::ANY)),
@@ -134,9 +146,9 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Or, &[Demand::Condition, Demand::Condition], GIVES_BOOL),
     rule(Word::List, &[], Gives::ListOf),
     rule(Word::Append, &[Demand::List, Demand::Any], Gives::Appended),
-    rule(Word::At, &[Demand::List, NUMBER], Gives::Item),
+    rule(Word::At, &[Demand::Indexable, Demand::Ordered], Gives::Item),
     rule(Word::Len, &[Demand::Measurable], GIVES_NUMBER),
-    rule(Word::Has, &[RECORD, TEXT], GIVES_BOOL),
+    rule(Word::Has, &[Demand::Measurable, Demand::Any], GIVES_BOOL),
     rule(Word::Else, &[], Gives::Nothing),
     rule(Word::Undo, &[], Gives::Nothing),
     rule(Word::Fail, &[], Gives::Nothing),
@@ -152,8 +164,15 @@ pub fn rule_of(word: Word) -> &'static Rule {
 /// number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
     let demand = rule_of(word).operands.get(index).copied().unwrap_or(Demand::Any);
+    let first = first.filter(|_| index > 0);
     match (demand, first) {
-        (Demand::Ordered, Some(first)) if index > 0 && first != Inferred::ANY && demand.accepts(first) => {
+        (Demand::Addable, Some(first)) if first == Inferred::NUMBER => NUMBER,
+        (Demand::Addable, Some(first)) if first.lists > 0 => Demand::List,
+        (_, Some(first)) if word == Word::At && first.lists > 0 => NUMBER,
+        (_, Some(Inferred::RECORD)) if matches!(word, Word::At | Word::Has) => TEXT,
+        (_, Some(Inferred::TEXT)) if word == Word::Has => TEXT,
+        (_, _) if word == Word::At => demand,
+        (Demand::Ordered, Some(first)) if first != Inferred::ANY && demand.accepts(first) => {
             Demand::Is(first)
         }
         _ => demand,
@@ -169,6 +188,12 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
         Gives::Nothing | Gives::Named => None,
         Gives::Is(ty) => Some(ty),
         Gives::Item => first.map(item),
+        Gives::Sum if [first, others].contains(&Some(Inferred::NUMBER)) => Some(Inferred::NUMBER),
+        Gives::Sum => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
+        Gives::Join if [first, others].into_iter().flatten().any(|ty| ty.item().is_none()) => {
+            Some(Inferred::TEXT)
+        }
+        Gives::Join => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
         Gives::Appended => {
             let items = item(first?);
             Some(others.map_or(items, |other| items.join(other)).list())
@@ -176,6 +201,12 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
         Gives::ListOf => others.map(Inferred::list),
         Gives::OneOf => others,
     }
+}
+
+/// The type of the items of both, where both are lists.
+fn lists_joined(a: Option<Inferred>, b: Option<Inferred>) -> Option<Inferred> {
+    let (a, b) = (a.filter(|a| a.lists > 0)?, b.filter(|b| b.lists > 0)?);
+    Some(item(a).join(item(b)).list())
 }
 
 /// An item of a list; of what is no list, anything.

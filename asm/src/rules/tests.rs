@@ -26,6 +26,13 @@ fn what_is_ordered_is_like_the_first() {
     for open in [None, Some(Inferred::ANY), Some(Inferred::BOOL)] {
         assert_eq!(second(open), Demand::Ordered);
     }
+    assert_eq!(operand(Word::Add, 1, Some(Inferred::NUMBER)), NUMBER);
+    assert_eq!(operand(Word::Add, 1, Some(Inferred::TEXT.list())), Demand::List);
+    assert_eq!(operand(Word::At, 1, Some(Inferred::TEXT.list())), NUMBER);
+    assert_eq!(operand(Word::At, 1, Some(Inferred::RECORD)), TEXT);
+    assert_eq!(operand(Word::At, 1, Some(Inferred::ANY)), Demand::Ordered);
+    assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT)), TEXT);
+    assert_eq!(operand(Word::Has, 1, Some(Inferred::TEXT.list())), Demand::Any);
     assert_eq!(operand(Word::Concat, 1, Some(Inferred::TEXT)), Demand::Any);
     assert_eq!(operand(Word::Obj, 3, None), Demand::Any);
 }
@@ -51,6 +58,8 @@ fn demands_accept_what_may_fit() {
     assert_eq!(accepted(Demand::Condition), "bool, nil, any");
     assert_eq!(accepted(Demand::Ordered), "number, text, any");
     assert_eq!(accepted(Demand::Measurable), "text, record, list text, list any, any");
+    assert_eq!(accepted(Demand::Addable), "number, list text, list any, any");
+    assert_eq!(accepted(Demand::Indexable), "record, list text, list any, any");
     assert_eq!(accepted(Demand::Is(Inferred::NUMBER.list())), "list any, any");
 }
 
@@ -60,6 +69,15 @@ fn results_follow_from_operands() {
     let texts = text.map(Inferred::list);
     for (word, first, others, expected) in [
         (Word::Add, number, number, "number"),
+        (Word::Add, Some(Inferred::ANY), number, "number"),
+        (Word::Add, texts, texts, "list text"),
+        (Word::Add, texts, Some(Inferred::ANY), "any"),
+        (Word::Concat, texts, texts, "list text"),
+        (Word::Concat, texts, Some(Inferred::NUMBER.list()), "list any"),
+        (Word::Concat, texts, number, "text"),
+        (Word::Concat, Some(Inferred::ANY), text, "text"),
+        (Word::Concat, Some(Inferred::ANY), texts, "any"),
+        (Word::Concat, Some(Inferred::ANY), None, "any"),
         (Word::At, texts, number, "text"),
         (Word::At, number, number, "any"),
         (Word::Append, texts, text, "list text"),

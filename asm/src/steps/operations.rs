@@ -97,19 +97,7 @@ impl<'a> StepReader<'_, 'a> {
         let name = Name { text, span: b.span };
         let kind = match operator {
             Binary::HasName => ExprKind::Has(self.alloc(a), name),
-            Binary::At => {
-                if !matches!(
-                    a.kind,
-                    ExprKind::Ref(_) | ExprKind::Field(..) | ExprKind::Binary(Binary::At, ..)
-                ) {
-                    self.report(
-                        Diagnostic::new(Code::BadShape, a.span, "a field is taken of something with a name")
-                            .expected("a reference, or another `at`", "another value")
-                            .help("name it in a step of its own before this one"),
-                    );
-                }
-                ExprKind::Field(self.alloc(a), name)
-            }
+            Binary::At => ExprKind::Field(self.alloc(a), name),
             _ => return self.binary(operator, a, b, span),
         };
         Expr { kind, span }
@@ -166,8 +154,7 @@ impl<'a> StepReader<'_, 'a> {
             ExprKind::Literal(Literal::Text(_)) => {
                 !self.suspects.iter().rev().take(operands.len()).any(|&suspect| suspect == operand.span)
             }
-            ExprKind::Binary(binary, ..) => binary == Binary::Concat,
-            _ => false,
+            _ => operand.is_text_join(),
         };
         if operator.makes != Makes::Binary(Binary::Add) || !operands.iter().any(is_text) {
             return operator.makes;

@@ -5,7 +5,7 @@
 
 use super::keyed::Keyed;
 use super::reader::StepReader;
-use crate::ast::{Binary, Expr, ExprKind, Literal, ReturnKind, StmtKind};
+use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::{Key, Meant};
 use crate::document::{Entry, Kind, Node};
@@ -221,7 +221,8 @@ fn literal_type(value: &Expr<'_>) -> Option<Type> {
         ExprKind::Literal(Literal::Nil) => Some(Type::NIL),
         ExprKind::Literal(Literal::Bool(_)) => Some(Type::BOOL),
         ExprKind::Literal(Literal::Number(_)) => Some(Type::NUMBER),
-        ExprKind::Literal(Literal::Text(_)) | ExprKind::Binary(Binary::Concat, ..) => Some(Type::TEXT),
+        ExprKind::Literal(Literal::Text(_)) => Some(Type::TEXT),
+        _ if value.is_text_join() => Some(Type::TEXT),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
-use crate::ast::{Binary, Expr, Literal};
+use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::lint::{Place, Seen};
 use crate::dialect::loose::is_file;
@@ -150,18 +150,6 @@ impl<'a> StepReader<'_, 'a> {
         if !self.fits(levels as usize, node.span) {
             return nothing(node);
         }
-        self.joined(&parts, node.span)
-    }
-
-    /// All parts as one text. Halves keep the tree flat; what is joined in which order makes no difference.
-    fn joined(&self, parts: &[Expr<'a>], span: Span) -> Expr<'a> {
-        match parts {
-            [] => literal(Literal::Text(""), span),
-            [only] => *only,
-            _ => {
-                let (first, second) = parts.split_at(parts.len().div_ceil(2));
-                self.binary(Binary::Concat, self.joined(first, span), self.joined(second, span), span)
-            }
-        }
+        Expr { kind: ExprKind::Template(self.arena.alloc_slice_copy(&parts)), span: node.span }
     }
 }

@@ -393,6 +393,15 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 made(Value::record(merged))
             }
+            ExprKind::Template(parts) => {
+                let mut all = String::new();
+                for part in *parts {
+                    let part = self.expr(frame, part)?;
+                    let part = self.joined(render::text(&part))?;
+                    all = self.joined(Some(all + &part))?;
+                }
+                Ok(Value::text(&all))
+            }
             ExprKind::List(items) => {
                 let items = items.iter().map(|item| self.expr(frame, item)).collect::<Result<_, Exit>>()?;
                 made(Value::list(items))
@@ -428,6 +437,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
     ) -> Result<Value, Exit> {
         match operator {
             Binary::Concat => {
+                if let (Value::List(a), Value::List(b)) = (a, b) {
+                    let items = [&a.items[..], &b.items[..]].concat();
+                    self.steps = self.steps.checked_sub(items.len() as u64 / 8).ok_or(LIMIT)?;
+                    return made(Value::list(items));
+                }
                 let (a, b) = (self.joined(render::text(a))?, self.joined(render::text(b))?);
                 let joined = self.joined(Some(a + &b))?;
                 Ok(Value::text(&joined))

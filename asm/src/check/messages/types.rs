@@ -83,17 +83,17 @@ pub(in crate::check) fn operand(
 fn takes(terms: Terms, word: Word, index: usize) -> String {
     let name = terms.word(word);
     match (word, index) {
-        (Word::Add | Word::Sub | Word::Mul | Word::Div | Word::Mod, _) => {
-            "arithmetic takes numbers".to_owned()
-        }
+        (Word::Add, _) => "addition takes two numbers or two lists".to_owned(),
+        (Word::Sub | Word::Mul | Word::Div | Word::Mod, _) => "arithmetic takes numbers".to_owned(),
         (Word::Gt | Word::Gte | Word::Lt | Word::Lte, _) => {
             "comparison takes two numbers or two texts".to_owned()
         }
         (Word::Field, _) => terms.choose("FIELD reads a record", "only a record has fields").to_owned(),
         (Word::For, _) => format!("{name} runs over a list"),
-        (Word::At, 0) => format!("{name} reads a list"),
-        (Word::At, _) => format!("{name} takes a number as index"),
-        (Word::Has, 1) => format!("{name} takes a text as name"),
+        (Word::At, 0) => format!("{name} reads a list or a record"),
+        (Word::At, _) => format!("{name} takes a number as index, or a text as name"),
+        (Word::Has, 0) => format!("{name} searches a record, list or text"),
+        (Word::Has, 1) => format!("{name} takes a text as name or part"),
         (Word::Len, _) => format!("{name} measures a text, list or record"),
         _ => format!("{name} takes a {}", rules::operand(word, index, None)),
     }

@@ -83,8 +83,7 @@ pub fn operators<'a>(
 pub(crate) fn is_text(infix: &Infix<'_>) -> bool {
     match infix.kind {
         InfixKind::Literal(Literal::Text(_)) | InfixKind::Template(_) => true,
-        InfixKind::Binary(Binary::Add, a, b) => is_text(a) || is_text(b),
-        InfixKind::Binary(binary, ..) => binary == Binary::Concat,
+        InfixKind::Binary(Binary::Add | Binary::Concat, a, b) => is_text(a) || is_text(b),
         _ => false,
     }
 }

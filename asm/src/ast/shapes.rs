@@ -1,0 +1,67 @@
+//! What several passes must recognise in the same way: fields, the parts of a joined text, and expressions that are
+//! certainly no list.
+//!
+//! CONCAT of two lists is a list, so CONCATs are joined at once only where the inner one is a text for certain.
+//! That is decided by what an expression is, not by declared types: nothing holds those while a program runs.
+
+use super::{Binary, Expr, ExprKind, Literal};
+use smallvec::SmallVec;
+
+impl<'a> Expr<'a> {
+    /// The record and the name of the field that it reads: FIELD, or AT with a constant text.
+    pub fn as_field(&self) -> Option<(&'a Expr<'a>, &'a str)> {
+        match self.kind {
+            ExprKind::Field(record, name) => Some((record, name.text)),
+            ExprKind::Binary(
+                Binary::At,
+                record,
+                Expr { kind: ExprKind::Literal(Literal::Text(name)), .. },
+            ) => Some((record, name)),
+            _ => None,
+        }
+    }
+
+    /// Whether no run gives a list here.
+    pub fn is_no_list(&self) -> bool {
+        match self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Template(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Has(..)
+            | ExprKind::Record(_)
+            | ExprKind::Merge(..) => true,
+            ExprKind::Binary(Binary::Concat | Binary::Add, a, b) => b.is_no_list() || a.is_no_list(),
+            ExprKind::Binary(operator, ..) => !matches!(operator, Binary::Append | Binary::At),
+            ExprKind::Ref(_)
+            | ExprKind::Field(..)
+            | ExprKind::Call(_)
+            | ExprKind::MatchMap(_)
+            | ExprKind::List(_) => false,
+        }
+    }
+
+    /// Whether it is a CONCAT or a template that gives a text in every run.
+    pub fn is_text_join(&self) -> bool {
+        matches!(self.kind, ExprKind::Template(_) | ExprKind::Binary(Binary::Concat, ..)) && self.is_no_list()
+    }
+
+    /// The parts that are rendered and joined, from left to right. Empty texts are left out where two other parts
+    /// remain. An expression that is no text for certain is its own only part.
+    pub fn text_parts(&self) -> SmallVec<[&Expr<'a>; 8]> {
+        let mut parts: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
+        let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([self]);
+        while let Some(next) = rest.pop() {
+            match next.kind {
+                _ if !next.is_text_join() => parts.push(next),
+                ExprKind::Binary(_, a, b) => rest.extend([b, a]),
+                ExprKind::Template(items) => rest.extend(items.iter().rev()),
+                _ => parts.push(next),
+            }
+        }
+        let is_empty = |part: &Expr<'_>| matches!(part.kind, ExprKind::Literal(Literal::Text("")));
+        if parts.iter().filter(|part| !is_empty(part)).count() >= 2 {
+            parts.retain(|part| !is_empty(part));
+        }
+        parts
+    }
+}
