@@ -1,8 +1,9 @@
-//! What several passes must recognise in the same way: fields, the parts of a joined text, and expressions that are
-//! certainly no list.
+//! What several passes must recognise in the same way: fields, the parts of a joined text, and expressions
+//! that are certainly no list.
 //!
-//! CONCAT of two lists is a list, so CONCATs are joined at once only where the inner one is a text for certain.
-//! That is decided by what an expression is, not by declared types: nothing holds those while a program runs.
+//! CONCAT of two lists is a list, so CONCATs are joined at once only where the inner one is a text for
+//! certain. That is decided by what an expression is, not by declared types: nothing holds those while a
+//! program runs.
 
 use super::{Binary, Expr, ExprKind, Literal};
 use smallvec::SmallVec;
@@ -45,8 +46,8 @@ impl<'a> Expr<'a> {
         matches!(self.kind, ExprKind::Template(_) | ExprKind::Binary(Binary::Concat, ..)) && self.is_no_list()
     }
 
-    /// The parts that are rendered and joined, from left to right. Empty texts are left out where two other parts
-    /// remain. An expression that is no text for certain is its own only part.
+    /// The parts that are rendered and joined, from left to right. Empty texts are left out where two other
+    /// parts remain. An expression that is no text for certain is its own only part.
     pub fn text_parts(&self) -> SmallVec<[&Expr<'a>; 8]> {
         let mut parts: SmallVec<[&Expr<'a>; 8]> = SmallVec::new();
         let mut rest: SmallVec<[&Expr<'a>; 8]> = SmallVec::from_iter([self]);

@@ -1,9 +1,10 @@
-//! What habits work on: the record and its surroundings, the rewrite that a habit gives, and the state of the walk.
+//! What habits work on: the record and its surroundings, the rewrite that a habit gives, and the state of the
+//! walk.
 
 use super::names::Names;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::Dialect;
-use crate::document::edit::Replacement;
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node, entries};
 use bumpalo::Bump;
 use ilo_spec::error::Code;

@@ -1,7 +1,7 @@
 //! The table of habits: each row with its example, in the order in which they are tried.
 
 use super::context::{At, Context, Entries, Rewrite, get};
-use super::{absent, bindings, calls, choices, loops, operations};
+use super::{bindings, calls, choices, loops, operations, unsupported_steps};
 use crate::document::{Entry, Kind};
 use crate::notation::Notation;
 use crate::text::is_name;
@@ -110,13 +110,13 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,
         r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
-    "shell command", NoStep, absent::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
-    "state of a state machine", NoStep, absent::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
-    "`else` alone", NoStep, absent::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
-    "step under its name", NoStep, absent::named, Mcp,
+    "shell command", NoStep, unsupported_steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
+    "state of a state machine", NoStep, unsupported_steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
+    "`else` alone", NoStep, unsupported_steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";
+    "step under its name", NoStep, unsupported_steps::named, Mcp,
         r#"{"a": {"call": "t"}}"# => r#"{"let": "a", "call": "t"}"#;
-    "word that no notation has", NoStep, absent::absent, Mcp, r#"{"while": true}"# => "[]";
-    "operator of another language", NoStep, absent::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
-    "message of a failure alone", NoStep, absent::message, ToolCalling,
+    "word that no notation has", NoStep, unsupported_steps::absent, Mcp, r#"{"while": true}"# => "[]";
+    "operator of another language", NoStep, unsupported_steps::operation, Mcp, r#"{"length": "$x"}"# => r#"{"len": "$x"}"#;
+    "message of a failure alone", NoStep, unsupported_steps::message, ToolCalling,
         r#"{"error": "no"}"# => r#"{"return": {"error": "no"}}"#;
 };

@@ -3,9 +3,9 @@
 //!
 //! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
 
-use super::absent;
 use super::context::{At, Context, Entries, Walk};
 use super::names::Names;
+use super::unsupported_steps;
 use super::words::{kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{
@@ -211,8 +211,10 @@ impl<'a> Walk<'_, 'a> {
             Some(form) => outer_kind(dialect, list, form).unwrap_or(form),
             None => {
                 let last = name.is_some() && tail == Tail::Value;
-                let left_out =
-                    last && [absent::command, absent::state].iter().any(|is| is(&self.at, list).is_some());
+                let left_out = last
+                    && [unsupported_steps::command, unsupported_steps::state]
+                        .iter()
+                        .any(|is| is(&self.at, list).is_some());
                 if self.is_value(list, tail, name.is_some()) && !left_out {
                     return self.value(node, At::Value);
                 }

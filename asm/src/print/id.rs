@@ -299,8 +299,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The parts of a text as CONCATs, in halves so that they nest little. Two parts that may be lists are joined to
-    /// an empty text first.
+    /// The parts of a text as CONCATs, in halves so that they nest little. Two parts that may be lists are
+    /// joined to an empty text first.
     fn template(&mut self, parts: &[Expr<'a>], behind: Behind) {
         match parts {
             [] => self.text(""),

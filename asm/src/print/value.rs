@@ -184,7 +184,8 @@ impl<'a> Printer<'_, 'a> {
         Doc::one(operator::row(Makes::Binary(Binary::Concat)).spelling, Doc::List(operands))
     }
 
-    /// A joined text with the references in it; `None` where a part is no reference or the text would read otherwise.
+    /// A joined text with the references in it; `None` where a part is no reference or the text would read
+    /// otherwise.
     pub(super) fn template(&mut self, expr: &Expr<'_>) -> Option<String> {
         if !expr.is_text_join() {
             return None;

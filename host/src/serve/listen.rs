@@ -40,7 +40,8 @@ pub(super) async fn serve(listener: TcpListener, app: Router, until: impl Future
             sleep(PAUSE).await;
             continue;
         };
-        // An answer is small and sent in parts: none may wait for the client's acknowledgement of the one before.
+        // An answer is small and sent in parts: none may wait for the client's acknowledgement of the one
+        // before.
         drop(stream.set_nodelay(true));
         let service = TowerToHyperService::new(app.clone());
         let connection = open.watch(builder.serve_connection(TokioIo::new(stream), service));
