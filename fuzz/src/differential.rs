@@ -2,8 +2,8 @@
 
 use crate::data::Data;
 use crate::generate::Case;
+use crate::generated_tools::World;
 use crate::oracle::{self, Ending, Report};
-use crate::world::World;
 use bumpalo::Bump;
 use ilo_asm::build::{Options, build, read};
 use ilo_asm::diagnostic::Diagnostics;

@@ -10,15 +10,15 @@ pub mod corpus;
 pub mod data;
 pub mod differential;
 mod drive;
+pub mod every_byte;
 pub mod generate;
+pub mod generated_tools;
 pub mod oracle;
 #[cfg(feature = "host")]
 mod outside;
 pub mod seeds;
 pub mod shrink;
 mod snapshots;
-pub mod sweep;
-pub mod world;
 
 pub use answers::answers;
 pub use bodies::{bytecode, constrained, differential, id_text, mcp, mutated, tool_calling, workflow};

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use ilo_asm::notation::Notation;
+use ilo_fuzz::every_byte::sweep;
 use ilo_fuzz::seeds::{bytecodes, seeds, sources};
-use ilo_fuzz::sweep::sweep;
 
 /// Runs a body on the first inputs of its target.
 fn on_corpus(name: &str, body: fn(&[u8])) {

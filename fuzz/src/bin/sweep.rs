@@ -2,8 +2,8 @@
 //! corpus and the examples, and of snapshots: `sweep [PART PARTS]`, all or one part of so many. Prints their
 //! number; a panic ends it.
 
+use ilo_fuzz::every_byte::sweep;
 use ilo_fuzz::seeds::bytecodes;
-use ilo_fuzz::sweep::sweep;
 use ilo_fuzz::{bytecode, snapshot, snapshots};
 use std::process::ExitCode;
 use std::time::Instant;

@@ -5,7 +5,7 @@ use super::report::{Ending, Report};
 use super::value::Value;
 use super::{number, render};
 use crate::data::Data;
-use crate::world::World;
+use crate::generated_tools::World;
 use ilo_asm::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
     MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,

@@ -12,7 +12,7 @@ mod report;
 mod value;
 
 use crate::data::Data;
-use crate::world::World;
+use crate::generated_tools::World;
 use ilo_asm::ast::File;
 
 pub use report::{Ending, Report};
