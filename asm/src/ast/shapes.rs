@@ -5,6 +5,7 @@
 //! That is decided by what an expression is, not by declared types: nothing holds those while a program runs.
 
 use super::{Binary, Expr, ExprKind, Literal};
+use ilo_spec::types::Base;
 use smallvec::SmallVec;
 
 impl<'a> Expr<'a> {
@@ -30,6 +31,10 @@ impl<'a> Expr<'a> {
             | ExprKind::Has(..)
             | ExprKind::Record(_)
             | ExprKind::Merge(..) => true,
+            ExprKind::Apply(function, _) => {
+                let result = function.row().result;
+                result.lists == 0 && result.base != Base::Any
+            }
             ExprKind::Binary(Binary::Concat | Binary::Add, a, b) => b.is_no_list() || a.is_no_list(),
             ExprKind::Binary(operator, ..) => !matches!(operator, Binary::Append | Binary::At),
             ExprKind::Ref(_)
