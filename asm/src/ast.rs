@@ -11,6 +11,7 @@ use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::node::Word;
 use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
 use ilo_spec::types::{Base, Output, Type};
 
 /// A name with its place.
@@ -418,6 +419,8 @@ pub enum ExprKind<'a> {
     Merge(&'a Expr<'a>, &'a [Field<'a>]),
     /// LIST.
     List(&'a [Expr<'a>]),
+    /// A pure function of all its operands.
+    Apply(Pure, &'a [Expr<'a>]),
     /// A text with references in it: all parts rendered and joined. Only documents have it.
     Template(&'a [Expr<'a>]),
 }
@@ -602,7 +605,9 @@ impl<'a> Expr<'a> {
                 each(base);
                 fields.iter().for_each(|field| each(&field.value));
             }
-            ExprKind::List(items) | ExprKind::Template(items) => items.iter().for_each(each),
+            ExprKind::List(items) | ExprKind::Template(items) | ExprKind::Apply(_, items) => {
+                items.iter().for_each(each);
+            }
         }
     }
 }

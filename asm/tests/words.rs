@@ -182,6 +182,10 @@ fn tree(infix: &Infix<'_>) -> String {
         InfixKind::Literal(Literal::Text(text)) => format!("'{text}'"),
         InfixKind::Template(template) => shown(&template),
         InfixKind::Unary(operator, a) => format!("({} {})", unary(operator), tree(a)),
+        InfixKind::Apply(function, operands) => {
+            let operands: Vec<String> = operands.iter().map(tree).collect();
+            format!("({} {})", spelling(Makes::Apply(function)), operands.join(" "))
+        }
         InfixKind::Binary(operator, a, b) => format!("({} {} {})", binary(operator), tree(a), tree(b)),
     }
 }

@@ -163,6 +163,10 @@ impl Names {
                 self.fields(line, fields, false);
                 line.push("}");
             }
+            ExprKind::Apply(function, operands) => {
+                let operands: Vec<&Expr<'_>> = operands.iter().collect();
+                self.applied(line, &function.row().name.to_lowercase(), &operands);
+            }
             ExprKind::Template(parts) => {
                 line.push("\"");
                 parts.iter().for_each(|part| self.template(line, part));

@@ -2,7 +2,9 @@
 //!
 //! A row gives the mnemonic, its operands, whether it is from the original language or was added, where it
 //! may occur, and one line of meaning. The lexer's keywords, the parser's dispatch, the formatter and the
-//! specification's table are all derived from it.
+//! specification's table are all derived from it. The meaning of a pure function is in [`crate::pure`].
+
+use crate::pure::Pure;
 
 /// What follows a mnemonic, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,14 +80,20 @@ pub struct Row {
     pub origin: Origin,
     /// Its meaning in one line.
     pub meaning: &'static str,
+    /// The pure function that it applies to its operands.
+    pub pure: Option<Pure>,
 }
 
 macro_rules! words {
-    ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*) => {
+    ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
+     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum Word { $(#[doc = $meaning] $name = $number,)* }
+        pub enum Word {
+            $(#[doc = $meaning] $name = $number,)*
+            $(#[doc = concat!("The pure function ", $pure_mnemonic, ".")] $pure = $pure_number,)*
+        }
 
         /// The rows in the order of their numbers.
         pub const TABLE: &[Row] = &[$(Row {
@@ -95,6 +103,15 @@ macro_rules! words {
             place: Place::$place,
             origin: Origin::$origin,
             meaning: $meaning,
+            pure: None,
+        },)* $(Row {
+            word: Word::$pure,
+            mnemonic: $pure_mnemonic,
+            operands: &[$(Shape::$pure_shape),*],
+            place: Place::Expression,
+            origin: Origin::Added,
+            meaning: Pure::$pure.row().meaning,
+            pure: Some(Pure::$pure),
         }),*];
 
         impl Word {
@@ -108,12 +125,20 @@ macro_rules! words {
 
             /// The mnemonic.
             pub const fn mnemonic(self) -> &'static str {
-                match self { $(Word::$name => $mnemonic,)* }
+                match self { $(Word::$name => $mnemonic,)* $(Word::$pure => $pure_mnemonic,)* }
             }
 
             /// The row of the table.
             pub fn row(self) -> &'static Row {
                 &TABLE[self as usize]
+            }
+
+            /// The instruction that applies a pure function; `None` where no notation has it.
+            pub const fn of_pure(function: Pure) -> Option<Word> {
+                match function {
+                    $(Pure::$pure => Some(Word::$pure),)*
+                    _ => None,
+                }
             }
         }
     };
@@ -167,6 +192,26 @@ words! {
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
+
+pure:
+    39 Join "JOIN" [Expr Expr];
+    40 Get "GET" [Expr FieldOrName Expr];
+    41 Put "PUT" [Expr FieldOrName Expr];
+    42 Keys "KEYS" [Expr];
+    43 Split "SPLIT" [Expr Expr];
+    44 Replace "REPLACE" [Expr Expr Expr];
+    45 Trim "TRIM" [Expr];
+    46 Lower "LOWER" [Expr];
+    47 Upper "UPPER" [Expr];
+    48 Slice "SLICE" [Expr Expr Expr];
+    49 Sort "SORT" [Expr FieldOrName];
+    50 Reverse "REVERSE" [Expr];
+    51 Range "RANGE" [Expr];
+    52 Sum "SUM" [Expr];
+    53 Round "ROUND" [Expr Expr];
+    54 Fixed "FIXED" [Expr Expr];
+    55 Json "JSON" [Expr];
+    56 Iso "ISO" [Expr];
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a
@@ -218,10 +263,24 @@ static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {
     }
 };
 
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
 const _: () = {
     let mut at = 0;
     while at < TABLE.len() {
         assert!(TABLE[at].word as usize == at, "a row's number is its place");
+        if let Some(function) = TABLE[at].pure {
+            let row = function.row();
+            assert!(same(row.name, TABLE[at].mnemonic), "a pure function has the name of its row");
+            assert!(row.operands.len() == TABLE[at].operands.len(), "a pure function has all its operands");
+        }
         at += 1;
     }
 };

@@ -221,7 +221,7 @@ functions! {
 impl Pure {
     /// The row of the table.
     #[inline]
-    pub fn row(self) -> &'static Row {
+    pub const fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 

@@ -6,6 +6,7 @@
 //! program runs.
 
 use super::{Binary, Expr, ExprKind, Literal};
+use ilo_spec::types::Base;
 use smallvec::SmallVec;
 
 impl<'a> Expr<'a> {
@@ -31,6 +32,10 @@ impl<'a> Expr<'a> {
             | ExprKind::Has(..)
             | ExprKind::Record(_)
             | ExprKind::Merge(..) => true,
+            ExprKind::Apply(function, _) => {
+                let result = function.row().result;
+                result.lists == 0 && result.base != Base::Any
+            }
             ExprKind::Binary(Binary::Concat | Binary::Add, a, b) => b.is_no_list() || a.is_no_list(),
             ExprKind::Binary(operator, ..) => !matches!(operator, Binary::Append | Binary::At),
             ExprKind::Ref(_)

@@ -295,7 +295,7 @@ impl<'a> Walk<'_, 'a> {
                 self.expression(of);
                 self.fields(fields);
             }
-            ExprKind::List(items) | ExprKind::Template(items) => {
+            ExprKind::List(items) | ExprKind::Template(items) | ExprKind::Apply(_, items) => {
                 for item in *items {
                     self.expression(item);
                 }

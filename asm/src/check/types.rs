@@ -19,6 +19,7 @@ use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::node::Word;
+use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 
@@ -336,6 +337,7 @@ impl<'a> Types<'_, 'a> {
                 seen
             }
             ExprKind::List(items) => self.items(items),
+            ExprKind::Apply(function, operands) => self.applied(*function, operands),
             ExprKind::Template(parts) => {
                 for part in *parts {
                     self.expression(part);
@@ -343,6 +345,18 @@ impl<'a> Types<'_, 'a> {
                 Some(Inferred::TEXT)
             }
         }
+    }
+
+    /// A pure function, each of whose operands has the kinds of the function's row.
+    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Seen {
+        let word = Word::of_pure(function)?;
+        let mut first = None;
+        for (index, operand) in operands.iter().enumerate() {
+            let seen = self.expression(operand);
+            self.operand(word, index, operand, seen, None);
+            first = if index == 0 { seen } else { first };
+        }
+        rules::gives(word, first, None)
     }
 
     fn fields(&mut self, fields: &[Field<'a>]) {

@@ -89,6 +89,7 @@ impl<'a> Surroundings<'_, 'a> {
             InfixKind::Template(_) => false,
             InfixKind::Unary(_, operand) => self.resolves(operand),
             InfixKind::Binary(_, a, b) => self.resolves(a) && self.resolves(b),
+            InfixKind::Apply(_, operands) => operands.iter().all(|operand| self.resolves(operand)),
         }
     }
 

@@ -4,6 +4,7 @@
 //! It knows neither documents nor infix text; those who read them look here.
 
 use crate::ast::{Binary, Unary};
+use ilo_spec::pure::{Omitted, Pure};
 
 /// Which node an operator makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub enum Makes {
     Unary(Unary),
     /// Of two operands.
     Binary(Binary),
+    /// A pure function.
+    Apply(Pure),
 }
 
 /// How an operator is written in infix text.
@@ -51,7 +54,7 @@ const fn function(spelling: &'static str, makes: Makes, folds: bool) -> Operator
 }
 
 /// Every operator.
-pub const TABLE: [Operator; 19] = [
+pub const TABLE: [Operator; 37] = [
     between("or", Binary::Or, 1, true),
     between("and", Binary::And, 2, true),
     Operator { spelling: "not", makes: Makes::Unary(Unary::Not), form: Form::Before(3), folds: false },
@@ -71,10 +74,28 @@ pub const TABLE: [Operator; 19] = [
     function("has", Makes::Binary(Binary::HasName), false),
     function("append", Makes::Binary(Binary::Append), false),
     function("concat", Makes::Binary(Binary::Concat), true),
+    function("join", Makes::Apply(Pure::Join), false),
+    function("get", Makes::Apply(Pure::Get), false),
+    function("put", Makes::Apply(Pure::Put), false),
+    function("keys", Makes::Apply(Pure::Keys), false),
+    function("split", Makes::Apply(Pure::Split), false),
+    function("replace", Makes::Apply(Pure::Replace), false),
+    function("trim", Makes::Apply(Pure::Trim), false),
+    function("lower", Makes::Apply(Pure::Lower), false),
+    function("upper", Makes::Apply(Pure::Upper), false),
+    function("slice", Makes::Apply(Pure::Slice), false),
+    function("sort", Makes::Apply(Pure::Sort), false),
+    function("reverse", Makes::Apply(Pure::Reverse), false),
+    function("range", Makes::Apply(Pure::Range), false),
+    function("sum", Makes::Apply(Pure::Sum), false),
+    function("round", Makes::Apply(Pure::Round), false),
+    function("fixed", Makes::Apply(Pure::Fixed), false),
+    function("json", Makes::Apply(Pure::Json), false),
+    function("iso", Makes::Apply(Pure::Iso), false),
 ];
 
 /// All spellings, for a message that lists them.
-pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat`";
+pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso`";
 
 impl Operator {
     /// The fewest operands it takes.
@@ -82,22 +103,44 @@ impl Operator {
         match self.makes {
             Makes::Unary(_) => 1,
             Makes::Binary(_) => 2,
+            Makes::Apply(function) => required(function),
+        }
+    }
+
+    /// The most operands it takes, unless it folds.
+    pub const fn most(&self) -> usize {
+        match self.makes {
+            Makes::Apply(function) => function.row().operands.len(),
+            _ => self.least(),
         }
     }
 
     /// Whether it takes so many operands.
     pub const fn takes(&self, operands: usize) -> bool {
-        operands == self.least() || (self.folds && operands > self.least())
+        (operands >= self.least() && operands <= self.most()) || (self.folds && operands > self.least())
     }
 
     /// How many operands it takes, in words.
     pub const fn operands(&self) -> &'static str {
-        match (self.least(), self.folds) {
-            (1, _) => "one operand",
-            (_, false) => "two operands",
-            (_, true) => "two operands or more",
+        match (self.least(), self.most()) {
+            _ if self.folds => "two operands or more",
+            (1, 1) => "one operand",
+            (1, _) => "one or two operands",
+            (2, 2) => "two operands",
+            (2, _) => "two or three operands",
+            _ => "three operands",
         }
     }
+}
+
+/// How many operands of a pure function may not be left out.
+const fn required(function: Pure) -> usize {
+    let operands = function.row().operands;
+    let mut at = 0;
+    while at < operands.len() && matches!(operands[at].omitted, Omitted::Never) {
+        at += 1;
+    }
+    at
 }
 
 /// The row of what an operator makes.

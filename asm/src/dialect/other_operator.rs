@@ -54,13 +54,32 @@ const OTHERS: &[(&str, &str)] = &[
     ("size", "len"),
     ("count", "len"),
     ("strlen", "len"),
-    ("get", "at"),
     ("index", "at"),
     ("nth", "at"),
     ("push", "append"),
     ("add_item", "append"),
-    ("join", "concat"),
     ("cat", "concat"),
+    ("contains", "has"),
+    ("includes", "has"),
+    ("tolowercase", "lower"),
+    ("lowercase", "lower"),
+    ("to_lower", "lower"),
+    ("downcase", "lower"),
+    ("touppercase", "upper"),
+    ("uppercase", "upper"),
+    ("to_upper", "upper"),
+    ("upcase", "upper"),
+    ("strip", "trim"),
+    ("substring", "slice"),
+    ("substr", "slice"),
+    ("sorted", "sort"),
+    ("sort_by", "sort"),
+    ("reversed", "reverse"),
+    ("tofixed", "fixed"),
+    ("stringify", "json"),
+    ("to_json", "json"),
+    ("tojson", "json"),
+    ("object_keys", "keys"),
     ("has_key", "has"),
     ("haskey", "has"),
     ("has_field", "has"),
@@ -69,48 +88,16 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Functions of other languages that no operator is.
-const FUNCTIONS: [&str; 34] = [
-    "sum",
-    "max",
-    "min",
-    "round",
-    "abs",
-    "floor",
-    "ceil",
-    "avg",
-    "upper",
-    "lower",
-    "trim",
-    "split",
-    "sort",
-    "reverse",
-    "unique",
-    "keys",
-    "values",
-    "first",
-    "last",
-    "slice",
-    "substring",
-    "replace",
-    "format",
-    "now",
-    "uuid",
-    "coalesce",
-    "parse",
-    "json",
-    "string",
-    "number",
-    "flatten",
-    "group",
-    "sqrt",
-    "pow",
+const FUNCTIONS: [&str; 21] = [
+    "max", "min", "abs", "floor", "ceil", "avg", "unique", "values", "first", "last", "format", "now",
+    "uuid", "coalesce", "parse", "string", "number", "flatten", "group", "sqrt", "pow",
 ];
 
 /// What to do in place of a function of another language.
 pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
     let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
     Some(match plain.as_str() {
-        "sum" | "max" | "min" | "avg" => {
+        "max" | "min" | "avg" => {
             "a loop, `for`, does it: bind a variable before it, and bind that again in each pass"
         }
         "first" => "the first item of a list is `{\"at\": [list, 0]}`",
@@ -155,6 +142,9 @@ pub fn meant(spelling: &str) -> Option<&'static Operator> {
 pub fn near(spelling: &str) -> Option<&'static Operator> {
     meant(spelling)
         .or_else(|| {
+            if FUNCTIONS.contains(&spelling.to_ascii_lowercase().as_str()) {
+                return None;
+            }
             // Of signs none is like another.
             let words = super::operator::TABLE
                 .iter()

@@ -70,10 +70,11 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::Match | Word::Err => Key::Handler,
         _ => {
             let makes = |makes: Makes| match makes {
-                Makes::Unary(operator) => operator.word(),
-                Makes::Binary(operator) => operator.word(),
+                Makes::Unary(operator) => Some(operator.word()),
+                Makes::Binary(operator) => Some(operator.word()),
+                Makes::Apply(function) => Word::of_pure(function),
             };
-            let row = operator::TABLE.iter().find(|row| makes(row.makes) == word);
+            let row = operator::TABLE.iter().find(|row| makes(row.makes) == Some(word));
             return row.map_or(word.mnemonic(), |row| row.spelling);
         }
     };

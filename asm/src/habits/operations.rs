@@ -164,8 +164,7 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         }
         None => Rewrite::whole(
             wrong.help(
-                "whether a list holds a value is found out by a loop: bind `found` to false before it, and bind it to \
-                 true in an `if` inside; `has` asks a record for a field",
+                "`{\"has\": [list, value]}` tells whether a list holds a value, a text a part, or a record a field",
             ),
             nothing,
         ),

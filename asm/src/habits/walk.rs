@@ -397,9 +397,10 @@ impl<'a> Walk<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         if let [only] = list
-            && let Some(operator) = only.name().and_then(operator::find)
+            && let Some(found) = only.name().and_then(operator::find)
         {
-            let at = if operator.spelling == "concat" { At::Value } else { At::Formula };
+            let texts = found.spelling == "concat" || matches!(found.makes, operator::Makes::Apply(_));
+            let at = if texts { At::Value } else { At::Formula };
             return self.entries(node, |walk, entry| match entry.value.kind {
                 Kind::List(_) => walk.items(&entry.value, |walk, _, operand| walk.value(operand, at)),
                 _ => walk.value(&entry.value, at),

@@ -9,7 +9,7 @@ use crate::span::Span;
 use crate::syntax::ids::repeated;
 use crate::syntax::lexer::Kind;
 use ilo_spec::error::Code;
-use ilo_spec::node::{Place, Word};
+use ilo_spec::node::{Place, Shape, Word};
 use ilo_spec::program::Number;
 
 impl<'a> Parser<'_, 'a> {
@@ -73,6 +73,24 @@ impl<'a> Parser<'_, 'a> {
             Word::Append => self.binary(word, nesting, Binary::Append),
             Word::At => self.binary(word, nesting, Binary::At),
             // Listed, so that the compiler asks for a new instruction here.
+            Word::Join
+            | Word::Get
+            | Word::Put
+            | Word::Keys
+            | Word::Split
+            | Word::Replace
+            | Word::Trim
+            | Word::Lower
+            | Word::Upper
+            | Word::Slice
+            | Word::Sort
+            | Word::Reverse
+            | Word::Range
+            | Word::Sum
+            | Word::Round
+            | Word::Fixed
+            | Word::Json
+            | Word::Iso => self.apply(word, nesting),
             Word::Call
             | Word::Let
             | Word::Ret
@@ -127,6 +145,26 @@ impl<'a> Parser<'_, 'a> {
                 Ok(Expr { kind: ExprKind::Ref(slot), span })
             }
         }
+    }
+
+    /// A pure function. A field number in the place of a name is that name as a text.
+    fn apply(&mut self, word: Word, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
+        let row = word.row();
+        let Some(function) = row.pure else { return Err(self.no_operand(word)) };
+        let start = self.scratch.exprs.len();
+        for &shape in row.operands {
+            let operand = if shape == Shape::FieldOrName && self.state.current.word.is_none() {
+                let name = self.field_name(word)?;
+                Expr { kind: ExprKind::Literal(Literal::Text(name.text)), span: name.span }
+            } else {
+                self.expr(word, nesting)?
+            };
+            self.scratch.exprs.push(operand);
+        }
+        let operands =
+            self.context.arena.alloc_slice_copy(self.scratch.exprs.get(start..).unwrap_or_default());
+        self.scratch.exprs.truncate(start);
+        Ok(ExprKind::Apply(function, operands))
     }
 
     fn has(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {

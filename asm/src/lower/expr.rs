@@ -11,9 +11,10 @@ use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{
-    ChoiceId, Count, FieldsId, First, FunctionId, Imm, LoopBase, MapId, NumberId, OnFail, To,
+    ChoiceId, Count, FieldsId, First, FunctionId, Imm, LoopBase, MapId, NumberId, OnFail, PureId, To,
 };
 use ilo_spec::program::{Key, Map, Number};
+use ilo_spec::pure::Pure;
 use smallvec::SmallVec;
 
 /// Where an expression's value is wanted.
@@ -137,6 +138,7 @@ impl<'a, 'l> Values<'_, 'l> {
                 let src = self.expr(base, Want::Any)?;
                 self.merge(src, fields, dst, at)?;
             }
+            ExprKind::Apply(function, operands) => self.apply(function, operands, dst, at)?,
             ExprKind::List(items) => self.list(items, dst, at)?,
         }
         Ok(())
@@ -327,6 +329,15 @@ impl<'a, 'l> Values<'_, 'l> {
         };
         let Values { code, tables, .. } = self;
         code.jump_fused(op, at, label, &tables.number_list);
+        Ok(())
+    }
+
+    fn apply(&mut self, function: Pure, operands: &[Expr<'a>], dst: Reg, at: u32) -> Lowered<()> {
+        let values: SmallVec<[&Expr<'a>; 16]> = operands.iter().collect();
+        let first = self.window(&values)?;
+        let count = Count(u8::try_from(operands.len()).unwrap_or(u8::MAX));
+        let function = PureId(function as u8);
+        self.code.emit_at(Op::Apply { dst: dst.write(), first, count, function, fail: OnFail(0) }, at);
         Ok(())
     }
 

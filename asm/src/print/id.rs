@@ -280,6 +280,15 @@ impl<'a> Printer<'a> {
                 self.operand(base, pairs);
                 self.pairs(fields, behind);
             }
+            ExprKind::Apply(function, operands) => {
+                if let Some(word) = Word::of_pure(function) {
+                    self.word(word);
+                }
+                if let Some((last, before)) = operands.split_last() {
+                    before.iter().for_each(|operand| self.expr(operand));
+                    self.operand(last, behind);
+                }
+            }
             ExprKind::Template(parts) if joins_in_order(parts) => {
                 (1..parts.len()).for_each(|_| self.word(Word::Concat));
                 if let Some((last, before)) = parts.split_last() {

@@ -3,6 +3,7 @@
 
 use super::Printer;
 use super::text::path;
+use super::value::written;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Unary};
 use crate::dialect::operator::row;
 use crate::dialect::operator::{COMPARISON, Form, Makes, Operator};
@@ -44,6 +45,10 @@ fn write_inside(
             })
         }
         ExprKind::Unary(operator, operand) => function(printer, row(Makes::Unary(operator)), &[operand], out),
+        ExprKind::Apply(applied, operands) => {
+            let operands: Vec<&Expr<'_>> = written(applied, operands).iter().collect();
+            function(printer, row(Makes::Apply(applied)), &operands, out)
+        }
         ExprKind::Template(_) => {
             quote(&printer.template(expr)?, out);
             Some(())

@@ -14,10 +14,28 @@ use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
 use crate::text::nearly_meets;
+use ilo_spec::program::Number;
+use ilo_spec::pure::{Omitted, Pure};
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
 const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
+
+/// The operands of a pure function that have to be written.
+pub(super) fn written<'e, 'a>(function: Pure, operands: &'e [Expr<'a>]) -> &'e [Expr<'a>] {
+    let mut rest = operands;
+    while let Some((last, before)) = rest.split_last()
+        && let Some(row) = function.row().operands.get(before.len())
+        && match (row.omitted, last.kind) {
+            (Omitted::Nil, ExprKind::Literal(Literal::Nil)) => true,
+            (Omitted::Zero, ExprKind::Literal(Literal::Number(Number::Int(number)))) => number == 0,
+            _ => false,
+        }
+    {
+        rest = before;
+    }
+    rest
+}
 
 impl<'a> Printer<'_, 'a> {
     /// An expression where texts are texts.
@@ -41,6 +59,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
+            ExprKind::Apply(function, operands) => self.applied(function, operands),
             ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
         }
     }
@@ -67,6 +86,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::Unary(..)
                 | ExprKind::Binary(..)
                 | ExprKind::Template(_)
+                | ExprKind::Apply(..)
                 | ExprKind::Field(..)
                 | ExprKind::Has(..)
                 | ExprKind::Literal(Literal::Text(_))
@@ -227,6 +247,17 @@ impl<'a> Printer<'_, 'a> {
         // A list of one is the list of operands, so an operand that is a list is wrapped in one.
         let operand = if matches!(operand, Doc::List(_)) { Doc::List(vec![operand]) } else { operand };
         Doc::one(operator::row(Makes::Unary(operator)).spelling, operand)
+    }
+
+    /// A pure function; operands at the end that have the values of left out ones are left out.
+    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Doc<'a> {
+        let mut operands: Vec<Doc<'a>> =
+            written(function, operands).iter().map(|operand| self.value(operand)).collect();
+        let operands = match &operands[..] {
+            [only] if !matches!(only, Doc::List(_)) => operands.remove(0),
+            _ => Doc::List(operands),
+        };
+        Doc::one(operator::row(Makes::Apply(function)).spelling, operands)
     }
 
     fn binary(&mut self, operator: Binary, expr: &Expr<'a>) -> Doc<'a> {

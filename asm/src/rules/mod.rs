@@ -7,9 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::types::Inferred;
+use crate::types::{Inferred, InferredBase};
 use core::fmt;
 use ilo_spec::node::Word;
+use ilo_spec::pure::{Kinds, Pure};
 
 /// What an operand must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub enum Demand {
     Addable,
     /// A list or a record.
     Indexable,
+    /// A value of one of these kinds.
+    Kinds(Kinds),
 }
 
 impl Demand {
@@ -43,6 +46,7 @@ impl Demand {
             Demand::Ordered => found.meets(Inferred::NUMBER) || found.meets(Inferred::TEXT),
             Demand::Addable => found.meets(Inferred::NUMBER) || found.item().is_some(),
             Demand::Indexable => found.item().is_some() || found.meets(Inferred::RECORD),
+            Demand::Kinds(kinds) => accepts_kinds(kinds, found),
             Demand::Measurable => {
                 found.item().is_some() || found.meets(Inferred::TEXT) || found.meets(Inferred::RECORD)
             }
@@ -62,6 +66,7 @@ impl fmt::Display for Demand {
             Demand::Measurable => "a text, list or record",
             Demand::Addable => "number or list",
             Demand::Indexable => "list or record",
+            Demand::Kinds(kinds) => return kinds.fmt(f),
         })
     }
 }
@@ -111,7 +116,8 @@ const fn rule(word: Word, operands: &'static [Demand], gives: Gives) -> Rule {
     Rule { word, operands, gives }
 }
 
-/// The rules in the order of [`ilo_spec::node::TABLE`].
+/// The rules in the order of [`ilo_spec::node::TABLE`], without those of the pure functions, which
+/// [`ilo_spec::pure`] gives.
 pub const TABLE: &[Rule] = &[
     rule(Word::Let, &[], Gives::Nothing),
     rule(Word::Call, &[], Gives::Named),
@@ -154,16 +160,23 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Fail, &[], Gives::Nothing),
 ];
 
-/// The rule of a word.
-pub fn rule_of(word: Word) -> &'static Rule {
-    &TABLE[word as usize]
+/// The rule of a word that is no pure function.
+fn rule_of(word: Word) -> Option<&'static Rule> {
+    TABLE.get(word as usize)
 }
 
 /// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of
 /// the first operand, where it is inferred already: beside a number, an operand of a comparison must be a
 /// number.
 pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
-    let demand = rule_of(word).operands.get(index).copied().unwrap_or(Demand::Any);
+    if let Some(function) = word.row().pure {
+        return function
+            .row()
+            .operands
+            .get(index)
+            .map_or(Demand::Any, |operand| Demand::Kinds(operand.kinds));
+    }
+    let demand = rule_of(word).and_then(|rule| rule.operands.get(index)).copied().unwrap_or(Demand::Any);
     let first = first.filter(|_| index > 0);
     match (demand, first) {
         (Demand::Addable, Some(first)) if first == Inferred::NUMBER => NUMBER,
@@ -184,7 +197,8 @@ pub fn operand(word: Word, index: usize, first: Option<Inferred>) -> Demand {
 ///
 /// The others are for LIST all of its items, for IF, MATCH and FOR the values of their blocks.
 pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> Option<Inferred> {
-    match rule_of(word).gives {
+    let Some(rule) = rule_of(word) else { return word.row().pure.map(|function| result(function, first)) };
+    match rule.gives {
         Gives::Nothing | Gives::Named => None,
         Gives::Is(ty) => Some(ty),
         Gives::Item => first.map(item),
@@ -199,6 +213,31 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
         }
         Gives::ListOf => others.map(Inferred::list),
         Gives::OneOf => others,
+    }
+}
+
+/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, and SLICE that of a
+/// text.
+fn result(function: Pure, first: Option<Inferred>) -> Inferred {
+    let keeps = matches!(function, Pure::Sort | Pure::Reverse | Pure::Slice);
+    let kept = first.filter(|first| keeps && (first.lists > 0 || *first == Inferred::TEXT));
+    kept.unwrap_or_else(|| function.row().result.into())
+}
+
+/// Whether some value of an inferred type has one of these kinds.
+fn accepts_kinds(kinds: Kinds, found: Inferred) -> bool {
+    found == Inferred::ANY || kinds.meets(kind(found))
+}
+
+fn kind(ty: Inferred) -> Kinds {
+    match ty.base {
+        _ if ty.lists > 0 => Kinds::LIST,
+        InferredBase::Any => Kinds::ANY,
+        InferredBase::Number => Kinds::NUMBER,
+        InferredBase::Text => Kinds::TEXT,
+        InferredBase::Bool => Kinds::BOOL,
+        InferredBase::Nil => Kinds::NIL,
+        InferredBase::Record => Kinds::RECORD,
     }
 }
 

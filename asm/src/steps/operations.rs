@@ -11,6 +11,8 @@ use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{first_of, inner, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use ilo_spec::pure::{Omitted, Pure};
 
 impl<'a> StepReader<'_, 'a> {
     /// The text of a node as infix.
@@ -35,6 +37,11 @@ impl<'a> StepReader<'_, 'a> {
             InfixKind::Unary(operator, operand) => {
                 let operand = self.of_infix(node, operand);
                 Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
+            }
+            InfixKind::Apply(function, operands) => {
+                let operands: Vec<Expr<'a>> =
+                    operands.iter().map(|operand| self.of_infix(node, operand)).collect();
+                self.applied(*function, &operands, tree.span)
             }
             InfixKind::Binary(Binary::Add, ..) if is_text(tree) => self.infix_sum(node, tree),
             InfixKind::Binary(operator, a, b) => {
@@ -81,8 +88,22 @@ impl<'a> StepReader<'_, 'a> {
                 Some(Expr { kind: ExprKind::Unary(unary, self.alloc(*operand)), span })
             }
             (Makes::Binary(binary), [_, _, ..]) => self.fold(binary, operands, span),
+            (Makes::Apply(function), _) => {
+                operator::row(makes).takes(operands.len()).then(|| self.applied(function, operands, span))
+            }
             _ => None,
         }
+    }
+
+    /// A pure function; operands that are left out have the values of its row.
+    fn applied(&mut self, function: Pure, operands: &[Expr<'a>], span: Span) -> Expr<'a> {
+        let omitted =
+            function.row().operands.iter().skip(operands.len()).map(|operand| match operand.omitted {
+                Omitted::Zero => literal(Literal::Number(Number::Int(0)), span),
+                Omitted::Never | Omitted::Nil => literal(Literal::Nil, span),
+            });
+        let all: Vec<Expr<'a>> = operands.iter().copied().chain(omitted).collect();
+        Expr { kind: ExprKind::Apply(function, self.arena.alloc_slice_copy(&all)), span }
     }
 
     fn fold(&mut self, binary: Binary, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {
@@ -177,14 +198,22 @@ impl<'a> StepReader<'_, 'a> {
                 "comparisons do not chain: write `{{\"and\": [{{\"{spelling}\": [a, b]}}, {{\"{spelling}\": [b, c]}}]}}`"
             ),
             Makes::Binary(_) => format!("write `{{\"{spelling}\": [a, b]}}`"),
+            Makes::Apply(function) => {
+                let names: Vec<&str> = function.row().operands.iter().map(|operand| operand.name).collect();
+                let names = names.join(", ");
+                format!("write `{{\"{spelling}\": [{names}]}}`; a record of data is `{{\"obj\": {{…}}}}`")
+            }
         };
         let found = if is_list { found.to_string() } else { entry.value.kind_name().to_owned() };
         let message = format!("`{spelling}` takes {takes}");
-        self.report(
-            Diagnostic::new(Code::OperandCount, first_of(&entry.value), message)
-                .expected(takes, found)
-                .help(help),
-        );
+        let mut wrong = Diagnostic::new(Code::OperandCount, first_of(&entry.value), message)
+            .expected(takes, found)
+            .help(help);
+        if operator.makes == Makes::Apply(Pure::Get) && matches!(entry.value.kind, Kind::List([_, _])) {
+            // Without a default it is `at`.
+            wrong.fix = rename(&entry.key, "at");
+        }
+        self.report(wrong);
     }
 }
 

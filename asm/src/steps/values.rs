@@ -121,7 +121,7 @@ impl<'a> StepReader<'_, 'a> {
         let name = entry.name()?;
         let operator = operator::find(name)?;
         let operands: &[Node<'a>] = match &entry.value.kind {
-            Kind::List(items) if operator.least() == 2 || items.len() == 1 => items,
+            Kind::List(items) if operator.most() >= 2 || items.len() == 1 => items,
             _ if operator.least() == 1 => core::slice::from_ref(&entry.value),
             _ => &[],
         };
@@ -129,7 +129,7 @@ impl<'a> StepReader<'_, 'a> {
             self.operand_count(entry, operator, operands.len());
             return Some(nothing(node));
         }
-        if !self.fits(operands.len().saturating_sub(operator.least()), entry.key.span) {
+        if !self.fits(operands.len().saturating_sub(operator.most()), entry.key.span) {
             return Some(nothing(node));
         }
         let infix = reading.infix && is_logical(operator);
@@ -141,7 +141,8 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     fn operand(&mut self, operator: &Operator, node: &Node<'a>, infix: bool) -> Expr<'a> {
-        let place = if operator.spelling == "concat" { Place::Data } else { Place::Formula };
+        let texts = operator.spelling == "concat" || matches!(operator.makes, Makes::Apply(_));
+        let place = if texts { Place::Data } else { Place::Formula };
         let value = self.read_value(node, Reading { infix, place });
         self.checked_operand(operator, node, value)
     }
@@ -165,7 +166,7 @@ impl<'a> StepReader<'_, 'a> {
         let Some(operator) = operator else { return literal(Literal::Nil, span) };
         let makes = self.makes(operator, &entry.value, &read);
         self.made(makes, &read, span).unwrap_or_else(|| {
-            let takes = if matches!(makes, Makes::Unary(_)) { "`a` alone" } else { "`a` and `b`" };
+            let takes = if operator.most() == 1 { "`a` alone" } else { "`a` and `b`" };
             let message = format!("`{spelling}` takes {takes}");
             self.report(
                 Diagnostic::new(Code::OperandCount, entry.value.span, message)

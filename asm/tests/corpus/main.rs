@@ -87,7 +87,8 @@ fn documents_have_messages_in_their_own_words() {
                     let prose = text.split('`').step_by(2);
                     let mut words =
                         prose.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
-                    if words.any(|word| Word::from_mnemonic(word).is_some()) {
+                    // JSON is the format, too.
+                    if words.any(|word| Word::from_mnemonic(word).is_some_and(|word| word != Word::Json)) {
                         failures.push(format!("{} ({}): {text}", case.path.display(), source.notation));
                     }
                 }

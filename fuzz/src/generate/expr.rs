@@ -190,7 +190,11 @@ impl Generator<'_> {
             Kind::Bool => self.condition(depth, tail, out),
             Kind::Number => self.arithmetic(depth, tail, out),
             Kind::Text if self.choices.chance(2) => self.long_text(depth, tail, out),
+            Kind::Text if self.choices.chance(110) => self.function_of_text(depth, tail, out),
             Kind::Text => self.two("CONCAT", [&Kind::Any, &Kind::Any], depth, tail, out),
+            Kind::List(item) if self.choices.chance(100) => {
+                self.function_of_list(want, item, depth, tail, out)
+            }
             Kind::List(item) if self.choices.chance(128) => {
                 self.two("APPEND", [want, item], depth, tail, out);
             }
@@ -201,6 +205,9 @@ impl Generator<'_> {
                     out.push(' ');
                     self.expr(item, depth, tail && place + 1 == length, out);
                 }
+            }
+            Kind::Record(fields) if self.choices.chance(20) && !fields.is_empty() => {
+                self.put(want, fields, depth, tail, out);
             }
             Kind::Record(fields) if self.choices.chance(128) => {
                 let base = self.text_of(want, depth, false);
@@ -213,6 +220,83 @@ impl Generator<'_> {
             }
             Kind::Record(fields) => self.record(fields, depth, tail, out),
         }
+    }
+
+    /// A pure function, or another word, that gives a text.
+    fn function_of_text(&mut self, depth: usize, tail: bool, out: &mut String) {
+        let text = &Kind::Text;
+        match self.choices.below(7) {
+            0 => self.two("JOIN", [&Kind::list(Kind::Any), text], depth, tail, out),
+            1 => {
+                self.two("REPLACE", [text, text], depth, false, out);
+                out.push(' ');
+                self.expr(text, depth, tail, out);
+            }
+            2 => {
+                self.two("SLICE", [text, &Kind::Number], depth, false, out);
+                self.slice_end(tail, out);
+            }
+            place => {
+                out.push_str(["TRIM ", "LOWER ", "UPPER ", "JSON "][place - 3]);
+                self.expr(if place == 6 { &Kind::Any } else { text }, depth, tail, out);
+            }
+        }
+    }
+
+    /// The end of a SLICE.
+    fn slice_end(&mut self, tail: bool, out: &mut String) {
+        if self.choices.chance(128) {
+            out.push_str(" LIT 2 nil");
+        } else {
+            out.push(' ');
+            self.expr(&Kind::Number, 0, tail, out);
+        }
+    }
+
+    /// A pure function, or another word, that gives a list of these items.
+    fn function_of_list(&mut self, want: &Kind, item: &Kind, depth: usize, tail: bool, out: &mut String) {
+        match (self.choices.below(7), item) {
+            (0, _) => self.two("ADD", [want, want], depth, tail, out),
+            (1, _) => self.two("CONCAT", [want, want], depth, tail, out),
+            (2, _) => {
+                self.two("SLICE", [want, &Kind::Number], depth, false, out);
+                self.slice_end(tail, out);
+            }
+            (3, Kind::Text) => self.two("SPLIT", [&Kind::Text, &Kind::Text], depth, tail, out),
+            (4, Kind::Text) => {
+                out.push_str("KEYS ");
+                self.expr(&Kind::Record(Vec::new()), depth, tail, out);
+            }
+            (3 | 4, Kind::Number) => {
+                let _ = write!(out, "RANGE LIT 1 {}", self.choices.below(5));
+            }
+            (5, _) => {
+                out.push_str("SORT ");
+                self.expr(want, depth, false, out);
+                match item {
+                    Kind::Record(fields) if !fields.is_empty() => {
+                        let (field, _) = fields[self.choices.below(fields.len())];
+                        self.scope.fields.insert(field);
+                        let _ = write!(out, " {field}");
+                    }
+                    _ => out.push_str(" LIT 2 nil"),
+                }
+            }
+            _ => {
+                out.push_str("REVERSE ");
+                self.expr(want, depth, tail, out);
+            }
+        }
+    }
+
+    /// PUT of one of the fields.
+    fn put(&mut self, want: &Kind, fields: &[(usize, Kind)], depth: usize, tail: bool, out: &mut String) {
+        let (field, kind) = fields[self.choices.below(fields.len())].clone();
+        self.scope.fields.insert(field);
+        out.push_str("PUT ");
+        self.expr(want, depth, false, out);
+        let _ = write!(out, " {field} ");
+        self.expr(&kind, depth, tail, out);
     }
 
     /// More joined texts than fit into one instruction.
@@ -287,7 +371,7 @@ impl Generator<'_> {
 
     fn arithmetic(&mut self, depth: usize, tail: bool, out: &mut String) {
         let number = &Kind::Number;
-        match self.choices.weighted(&[5, 4, 4, 2, 2, 3]) {
+        match self.choices.weighted(&[5, 4, 4, 2, 2, 3, 1]) {
             5 => {
                 out.push_str("LEN ");
                 let of = match self.choices.below(3) {
@@ -297,12 +381,16 @@ impl Generator<'_> {
                 };
                 self.expr(&of, depth, tail, out);
             }
+            6 => {
+                out.push_str("SUM ");
+                self.expr(&Kind::list(Kind::Number), depth, tail, out);
+            }
             place => self.two(["ADD", "SUB", "MUL", "DIV", "MOD"][place], [number, number], depth, tail, out),
         }
     }
 
     fn condition(&mut self, depth: usize, tail: bool, out: &mut String) {
-        match self.choices.weighted(&[6, 2, 3, 3, 4, 2, 1]) {
+        match self.choices.weighted(&[6, 2, 3, 3, 4, 2, 1, 1]) {
             0 => {
                 let word = *self.choices.pick(&["GTE", "GT", "LT", "LTE", "EQ", "NEQ"]);
                 self.two(word, [&Kind::Number, &Kind::Number], depth, tail, out);
@@ -333,6 +421,10 @@ impl Generator<'_> {
                 self.expr(&Kind::Record(Vec::new()), depth, false, out);
                 let field = self.any_field();
                 let _ = write!(out, " {field}");
+            }
+            6 => {
+                let of = if self.choices.chance(128) { Kind::Text } else { Kind::list(Kind::Text) };
+                self.two("HAS", [&of, &Kind::Text], depth, tail, out);
             }
             _ => {
                 self.two("HAS", [&Kind::Record(Vec::new()), &Kind::Text], depth, tail, out);
@@ -366,8 +458,14 @@ impl Generator<'_> {
     }
 
     fn at(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
-        out.push_str("AT ");
         let list = Kind::list(want.clone());
+        if self.choices.chance(60) {
+            out.push_str("GET ");
+            self.expr(&list, depth.min(1), false, out);
+            let _ = write!(out, " LIT 1 {} ", self.choices.below(3));
+            return self.expr(want, depth.min(1), tail, out);
+        }
+        out.push_str("AT ");
         if self.choices.chance(190) && self.sources(&list).is_empty() {
             // At least one item, so that the index is not out of range at once.
             out.push_str("LIST 2 ");

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::report::{Ending, Report};
 use super::value::Value;
-use super::{number, render};
+use super::{number, pure, render};
 use crate::data::Data;
 use crate::generated_tools::World;
 use ilo_asm::ast::{
@@ -392,6 +392,24 @@ impl<'f> Machine<'f, '_, '_, '_> {
                     }
                 }
                 made(Value::record(merged))
+            }
+            ExprKind::Apply(function, operands) => {
+                let operands = operands.iter().map(|operand| self.expr(frame, operand)).collect::<Result<
+                    Vec<_>,
+                    Exit,
+                >>(
+                )?;
+                match pure::apply(*function, &operands) {
+                    Ok(value) => {
+                        let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
+                        let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                        self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
+                        made(value)
+                    }
+                    Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, expr.span)),
+                    Err(pure::Stop::Limit) => Err(LIMIT),
+                    Err(pure::Stop::Unknown) => Err(broken("a function that the oracle does not have")),
+                }
             }
             ExprKind::Template(parts) => {
                 let mut all = String::new();

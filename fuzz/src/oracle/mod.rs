@@ -7,6 +7,7 @@
 mod eval;
 mod facts;
 mod number;
+mod pure;
 mod render;
 mod report;
 mod value;

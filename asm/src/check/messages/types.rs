@@ -95,6 +95,10 @@ fn takes(terms: Terms, word: Word, index: usize) -> String {
         (Word::Has, 0) => format!("{name} searches a record, list or text"),
         (Word::Has, 1) => format!("{name} takes a text as name or part"),
         (Word::Len, _) => format!("{name} measures a text, list or record"),
+        _ if let Some(function) = word.row().pure => {
+            let operand = function.row().operands.get(index).map_or("", |operand| operand.name);
+            format!("{name} takes {} as `{operand}`", rules::operand(word, index, None))
+        }
         _ => format!("{name} takes a {}", rules::operand(word, index, None)),
     }
 }

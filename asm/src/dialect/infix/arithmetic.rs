@@ -69,6 +69,11 @@ pub fn operators<'a>(
             let operand = operators(operand, sigil, reference)?;
             let _ = write!(out, "{{\"{}\": {operand}}}", spelling(Makes::Unary(unary)));
         }
+        InfixKind::Apply(function, operands) => {
+            let operands: Option<Vec<String>> =
+                operands.iter().map(|operand| operators(operand, sigil, reference)).collect();
+            let _ = write!(out, "{{\"{}\": [{}]}}", spelling(Makes::Apply(function)), operands?.join(", "));
+        }
         InfixKind::Binary(binary, a, b) => {
             let joins = binary == Binary::Add && (is_text(a) || is_text(b));
             let (a, b) = (operators(a, sigil, reference)?, operators(b, sigil, reference)?);

@@ -1,7 +1,8 @@
 //! Infix expressions, as YAML's `expr`, `if`, `return` and `ok` have them: `$.price * $.quantity >= 1000`.
 //!
 //! From loosest to closest: `or`; `and`; `not x`; one of `== != >= <= > <`; `+ -`; `* / %`; `-x`. Functions
-//! are written `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`.
+//! are written `len(x)`, `at(list, 0)`, `has(record, 'field')`, `append(list, x)`, `concat(a, b, …)`,
+//! and so are the pure functions: `split(text, ' ')`.
 //! Literals are numbers, `true`, `false`, `null`, `"text"` with JSON's escapes and `'text'` in which `''` is
 //! a quote; references inside texts are interpolated as in every text. Hyphens belong to names, so
 //! subtraction has blanks around it. `-x` is `-1 * x`, which keeps the sign of a zero.
@@ -28,6 +29,7 @@ use crate::span::Span;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
+use ilo_spec::pure::Pure;
 
 /// How close `-x` binds.
 const SIGN: u8 = 7;
@@ -54,6 +56,8 @@ pub enum InfixKind<'a> {
     Unary(Unary, &'a Infix<'a>),
     /// An operator of two operands.
     Binary(Binary, &'a Infix<'a>, &'a Infix<'a>),
+    /// A pure function of as many operands as are written.
+    Apply(Pure, &'a [Infix<'a>]),
 }
 
 /// How what a name without `$` stands for is written, where it stands for something.
@@ -317,12 +321,14 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         self.bump(true);
         let mut tree: Option<Deep<'a>> = None;
         let mut operands = 0;
+        let mut all: Vec<Deep<'a>> = Vec::new();
         while !matches!(self.token, Token::Symbol(")")) {
             let operand = self.expression(0, level + 1)?;
             operands += 1;
+            all.push(operand);
             tree = Some(match (tree, found.makes) {
                 (Some(left), Makes::Binary(binary)) => self.binary(binary, left, operand)?,
-                (Some(left), Makes::Unary(_)) => left,
+                (Some(left), Makes::Unary(_) | Makes::Apply(_)) => left,
                 (None, _) => operand,
             });
             match self.token {
@@ -340,6 +346,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         let mut whole = match found.makes {
             Makes::Unary(unary) => self.unary(unary, span, tree?)?,
             Makes::Binary(_) => tree?,
+            Makes::Apply(function) => self.apply(function, &all, span)?,
         };
         whole.tree.span = self.words.part(from, end);
         Some(whole)
@@ -360,6 +367,15 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         }
         let kind = InfixKind::Unary(unary, self.words.arena.alloc(operand.tree));
         Some(Deep { tree: Infix { kind, span: start.to(operand.tree.span) }, levels })
+    }
+
+    fn apply(&mut self, function: Pure, operands: &[Deep<'a>], span: Span) -> Option<Deep<'a>> {
+        let levels = operands.iter().map(|operand| operand.levels).max().unwrap_or_default() + 1;
+        if levels > self.nesting {
+            return self.too_deep();
+        }
+        let operands = self.words.arena.alloc_slice_fill_iter(operands.iter().map(|operand| operand.tree));
+        Some(Deep { tree: Infix { kind: InfixKind::Apply(function, operands), span }, levels })
     }
 
     fn binary(&mut self, binary: Binary, left: Deep<'a>, right: Deep<'a>) -> Option<Deep<'a>> {

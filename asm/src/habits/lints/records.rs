@@ -45,6 +45,7 @@ impl<'a> Lints<'_, '_, 'a> {
         let form = match operator.makes {
             Makes::Unary(_) => format!("{{\"{spelling}\": …}}"),
             Makes::Binary(_) => format!("{{\"{spelling}\": […, …]}}"),
+            Makes::Apply(_) => format!("{{\"{spelling}\": […]}}"),
         };
         let warning = self.data("this record is data, and computes nothing", node, &format!("`{form}`"));
         let fixed = slices.filter(|_| !self.at.dialect.is_yaml() && is_repeatable(node.span)).map(|slices| {

@@ -285,7 +285,9 @@ impl<'a> Lints<'_, '_, 'a> {
             }
             return;
         }
-        if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=") {
+        if matches!(operator.spelling, "concat" | ">" | ">=" | "<" | "<=")
+            || matches!(operator.makes, Makes::Apply(_))
+        {
             return;
         }
         let before = self.warnings.len();

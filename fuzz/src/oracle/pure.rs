@@ -1,0 +1,191 @@
+//! Pure functions as page 12 of the specification defines them, each in the plainest way.
+//!
+//! ROUND, FIXED and ISO are missing: random programs do not use them, and tests of the machine compare them
+//! with plain definitions of their own.
+
+use super::number;
+use super::render;
+use super::value::Value;
+use ilo_asm::ast::Binary;
+use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// The number of items beyond which a run reaches its limits anyway.
+const MOST: usize = 1 << 17;
+
+/// Why there is no value.
+pub(super) enum Stop {
+    /// A fault.
+    Fault(Code),
+    /// A limit.
+    Limit,
+    /// The oracle has no definition.
+    Unknown,
+}
+
+type Result<T> = core::result::Result<T, Stop>;
+
+const MISMATCH: Stop = Stop::Fault(Code::FaultTypeMismatch);
+
+/// The value of a function.
+pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
+    let none = Value::Nil;
+    let operand = |place: usize| operands.get(place).unwrap_or(&none);
+    let [a, b, c] = [operand(0), operand(1), operand(2)];
+    Ok(match function {
+        Pure::Join => Value::text(&join(a, b)?),
+        Pure::Get => get(a, b)?.filter(|found| !matches!(found, Value::Nil)).unwrap_or_else(|| c.clone()),
+        Pure::Put => put(a, b, c)?,
+        Pure::Keys => match a {
+            Value::Record(record) => {
+                Value::list(record.fields.iter().map(|(name, _)| Value::Text(name.clone())).collect())
+            }
+            _ => return Err(MISMATCH),
+        },
+        Pure::Split => split(text(a)?, text(b)?)?,
+        Pure::Replace => {
+            let (whole, old, new) = (text(a)?, text(b)?, text(c)?);
+            if old.is_empty() { a.clone() } else { Value::text(&short(whole.replace(old, new))?) }
+        }
+        Pure::Trim => Value::text(text(a)?.trim()),
+        Pure::Lower => Value::text(&mapped(text(a)?, |c| one(c, c.to_lowercase()))),
+        Pure::Upper => Value::text(&mapped(text(a)?, |c| one(c, c.to_uppercase()))),
+        Pure::Slice => slice(a, b, c)?,
+        Pure::Sort => sort(a, b)?,
+        Pure::Reverse => Value::list(items(a)?.iter().rev().cloned().collect()),
+        Pure::Range => {
+            let count = usize::try_from(whole(a)?).map_err(|_| MISMATCH)?;
+            if count > MOST {
+                return Err(Stop::Limit);
+            }
+            Value::list((0_i64..).take(count).map(Value::Int).collect())
+        }
+        Pure::Sum => items(a)?.iter().try_fold(Value::Int(0), |sum, item| {
+            let (Some(sum), Some(item)) = (sum.number(), item.number()) else { return Err(MISMATCH) };
+            number::calculate(Binary::Add, sum, item).map(Value::from).map_err(Stop::Fault)
+        })?,
+        Pure::Json => Value::text(&render::json(a).ok_or(Stop::Limit)?),
+        _ => return Err(Stop::Unknown),
+    })
+}
+
+fn text(value: &Value) -> Result<&str> {
+    if let Value::Text(text) = value { Ok(text) } else { Err(MISMATCH) }
+}
+
+fn items(value: &Value) -> Result<&[Value]> {
+    if let Value::List(list) = value { Ok(&list.items) } else { Err(MISMATCH) }
+}
+
+fn whole(value: &Value) -> Result<i128> {
+    value.number().and_then(number::whole).ok_or(MISMATCH)
+}
+
+fn short(text: String) -> Result<String> {
+    if text.len() > MOST << 4 { Err(Stop::Limit) } else { Ok(text) }
+}
+
+fn join(list: &Value, separator: &Value) -> Result<String> {
+    let (list, separator) = (items(list)?, text(separator)?);
+    let mut joined = String::new();
+    for (place, item) in list.iter().enumerate() {
+        joined.push_str(if place > 0 { separator } else { "" });
+        joined = short(joined + &render::text(item).ok_or(Stop::Limit)?)?;
+    }
+    Ok(joined)
+}
+
+fn get(container: &Value, key: &Value) -> Result<Option<Value>> {
+    match (container, key) {
+        (Value::Nil, Value::Text(_) | Value::Int(_) | Value::Double(_)) => Ok(None),
+        (Value::List(list), Value::Int(_) | Value::Double(_)) => {
+            let index = whole(key)?;
+            let index = if index < 0 { index + list.items.len() as i128 } else { index };
+            Ok(usize::try_from(index).ok().and_then(|index| list.items.get(index)).cloned())
+        }
+        (Value::Record(record), Value::Text(name)) => {
+            Ok(record.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone()))
+        }
+        _ => Err(MISMATCH),
+    }
+}
+
+fn put(record: &Value, name: &Value, value: &Value) -> Result<Value> {
+    let Value::Record(record) = record else { return Err(MISMATCH) };
+    let name: Rc<str> = text(name)?.into();
+    let mut fields = record.fields.clone();
+    match fields.iter_mut().find(|(field, _)| *field == name) {
+        Some(field) => field.1 = value.clone(),
+        None => fields.push((name, value.clone())),
+    }
+    Ok(Value::record(fields))
+}
+
+fn split(whole: &str, separator: &str) -> Result<Value> {
+    let parts: Vec<Value> = if separator.is_empty() {
+        whole.chars().map(|c| Value::text(&c.to_string())).collect()
+    } else {
+        whole.split(separator).map(Value::text).collect()
+    };
+    if parts.len() > MOST { Err(Stop::Limit) } else { Ok(Value::list(parts)) }
+}
+
+/// The one code point that another is mapped to; itself where a mapping has several.
+fn one(from: char, mut to: impl Iterator<Item = char>) -> char {
+    match (to.next(), to.next()) {
+        (Some(only), None) => only,
+        _ => from,
+    }
+}
+
+fn mapped(text: &str, of: impl Fn(char) -> char) -> String {
+    text.chars().map(of).collect()
+}
+
+fn slice(value: &Value, from: &Value, to: &Value) -> Result<Value> {
+    let from = whole(from)?;
+    let to = if matches!(to, Value::Nil) { None } else { Some(whole(to)?) };
+    let bounds = |length: usize| {
+        let place = |at: i128| {
+            let from_start = if at < 0 { at + length as i128 } else { at };
+            usize::try_from(from_start.clamp(0, length as i128)).unwrap_or(0)
+        };
+        let (from, to) = (place(from), to.map_or(length, place));
+        from..to.max(from)
+    };
+    match value {
+        Value::Text(text) => {
+            let points: Vec<char> = text.chars().collect();
+            Ok(Value::text(&points[bounds(points.len())].iter().collect::<String>()))
+        }
+        Value::List(list) => Ok(Value::list(list.items[bounds(list.items.len())].to_vec())),
+        _ => Err(MISMATCH),
+    }
+}
+
+fn sort(list: &Value, field: &Value) -> Result<Value> {
+    let mut keyed: Vec<(Value, Value)> = Vec::new();
+    let list = items(list)?;
+    if !matches!(field, Value::Nil) {
+        text(field)?;
+    }
+    for item in list {
+        let key = match (field, item) {
+            (Value::Nil, _) => item.clone(),
+            (Value::Text(name), Value::Record(record)) => {
+                let found = record.fields.iter().find(|(field, _)| field == name);
+                found.ok_or(Stop::Fault(Code::FaultMissingField))?.1.clone()
+            }
+            _ => return Err(MISMATCH),
+        };
+        let first = keyed.first().map_or(&key, |(first, _)| first);
+        if first.order(&key).is_none() {
+            return Err(MISMATCH);
+        }
+        keyed.push((key, item.clone()));
+    }
+    keyed.sort_by(|(a, _), (b, _)| a.order(b).unwrap_or(Ordering::Equal));
+    Ok(Value::list(keyed.into_iter().map(|(_, item)| item).collect()))
+}
