@@ -15,14 +15,14 @@
 //! | `names` | the names in scope | |
 //! | `state` | what going back restores | `names` |
 //! | `parser` | the cursor, floors, checkpoints, errors | `messages`, `names`, `state` |
-//! | `words` | words that are no instruction | `state`, `parser` |
+//! | `unknown_word` | words that are no instruction | `state`, `parser` |
 //! | `numbers` | slots, tools, fields, counts | `messages`, `state`, `parser` |
-//! | `literal` | constants | `state`, `parser`, `words` |
-//! | `operand` | operands to recover | `messages`, `state`, `parser`, `words`, `numbers`, `literal` |
-//! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `operand` |
-//! | `block` | what a header counts, by indent or count | `messages`, `state`, `parser`, `words`, `numbers` |
+//! | `literal` | constants | `state`, `parser`, `unknown_word` |
+//! | `unknown_operand` | recovery | `messages`, `state`, `parser`, `unknown_word`, `numbers`, `literal` |
+//! | `expr` | expressions | `state`, `parser`, `numbers`, `literal`, `unknown_operand` |
+//! | `block` | counted statements | `messages`, `state`, `parser`, `unknown_word`, `numbers` |
 //! | `trailing` | values behind a statement | `state`, `parser` |
-//! | `statement` | LET, … | `state`, `parser`, `words`, `numbers`, `operand`, `expr`, `block`, `trailing` |
+//! | `statement` | | `state`,`parser`,`unknown_word`,`numbers`,`unknown_operand`,`expr`,`block`,`trailing` |
 //! | `file` | functions | `state`, `parser`, `statement` |
 
 mod block;
