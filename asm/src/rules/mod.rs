@@ -203,11 +203,10 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
         Gives::Is(ty) => Some(ty),
         Gives::Item => first.map(item),
         Gives::Sum if [first, others].contains(&Some(Inferred::NUMBER)) => Some(Inferred::NUMBER),
-        Gives::Sum => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
         Gives::Join if [first, others].into_iter().flatten().any(|ty| ty.item().is_none()) => {
             Some(Inferred::TEXT)
         }
-        Gives::Join => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
+        Gives::Sum | Gives::Join => Some(lists_joined(first, others).unwrap_or(Inferred::ANY)),
         Gives::Appended => {
             let items = item(first?);
             Some(others.map_or(items, |other| items.join(other)).list())
