@@ -193,7 +193,7 @@ impl Generator<'_> {
             Kind::Text if self.choices.chance(110) => self.function_of_text(depth, tail, out),
             Kind::Text => self.two("CONCAT", [&Kind::Any, &Kind::Any], depth, tail, out),
             Kind::List(item) if self.choices.chance(100) => {
-                self.function_of_list(want, item, depth, tail, out)
+                self.function_of_list(want, item, depth, tail, out);
             }
             Kind::List(item) if self.choices.chance(128) => {
                 self.two("APPEND", [want, item], depth, tail, out);
