@@ -1,6 +1,6 @@
 //! The words of the four JSON and YAML notations, in one table, and the keys that each kind of step has.
 //!
-//! Tables alone; reading documents by them is for [`crate::steps::keys`].
+//! Tables alone; reading documents by them is for `crate::steps`.
 
 pub mod detect;
 mod forms;

@@ -2,7 +2,7 @@
 //!
 //! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room
 //! turns them into the tree of [`crate::ast`]. It reads the canonical form. `crate::build` has
-//! `crate::habits` rewrite a document in which something was reported or is [inexact](Reading::inexact), and
+//! `crate::habits` rewrite a document in which something was reported or is inexact (`Reading::inexact`), and
 //! reads it again. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as
 //! for every notation.
 //!

@@ -442,6 +442,7 @@ impl Generator<'_> {
     fn anywhere(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
         match self.choices.weighted(&[4, 3, 3, 1]) {
             0 => self.match_map(want, depth, tail, out),
+            1 if self.choices.chance(60) => self.get(want, depth, tail, out),
             1 => self.at(want, depth, tail, out),
             2 => {
                 if !self.call_for(want, depth, tail, out) {
@@ -457,14 +458,16 @@ impl Generator<'_> {
         }
     }
 
+    /// An item of a list, or another value where there is none.
+    fn get(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
+        out.push_str("GET ");
+        self.expr(&Kind::list(want.clone()), depth.min(1), false, out);
+        let _ = write!(out, " LIT 1 {} ", self.choices.below(3));
+        self.expr(want, depth.min(1), tail, out);
+    }
+
     fn at(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
         let list = Kind::list(want.clone());
-        if self.choices.chance(60) {
-            out.push_str("GET ");
-            self.expr(&list, depth.min(1), false, out);
-            let _ = write!(out, " LIT 1 {} ", self.choices.below(3));
-            return self.expr(want, depth.min(1), tail, out);
-        }
         out.push_str("AT ");
         if self.choices.chance(190) && self.sources(&list).is_empty() {
             // At least one item, so that the index is not out of range at once.
