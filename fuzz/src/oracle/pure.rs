@@ -62,13 +62,20 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
             }
             Value::list((0_i64..).take(count).map(Value::Int).collect())
         }
-        Pure::Sum => items(a)?.iter().try_fold(Value::Int(0), |sum, item| {
-            let (Some(sum), Some(item)) = (sum.number(), item.number()) else { return Err(MISMATCH) };
-            number::calculate(Binary::Add, sum, item).map(Value::from).map_err(Stop::Fault)
-        })?,
+        Pure::Sum => sum(items(a)?)?,
         Pure::Json => Value::text(&render::json(a).ok_or(Stop::Limit)?),
         _ => return Err(Stop::Unknown),
     })
+}
+
+/// The first item and the others added to it (12.9), so that the sum of `-0.0` alone is `-0.0`.
+fn sum(items: &[Value]) -> Result<Value> {
+    let Some((first, others)) = items.split_first() else { return Ok(Value::Int(0)) };
+    let first = first.number().ok_or(MISMATCH)?;
+    let add = |sum, item: &Value| {
+        number::calculate(Binary::Add, sum, item.number().ok_or(MISMATCH)?).map_err(Stop::Fault)
+    };
+    others.iter().try_fold(first, add).map(Value::from)
 }
 
 fn text(value: &Value) -> Result<&str> {
