@@ -47,7 +47,7 @@ pub(crate) enum Seen<'s, 'a> {
 
 /// The names in scope where something was read.
 pub(crate) trait Names<'a> {
-    /// The reference that a loosely written one stands for.
+    /// The reference that a loosely written one means.
     fn resolve(&self, reference: &Reference<'a>) -> Option<Reference<'a>>;
     /// Whether a name alone refers to a value.
     fn has(&self, name: &str) -> bool;

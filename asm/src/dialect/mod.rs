@@ -129,11 +129,11 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Steps, ["steps", "body", "steps", "steps"]),
 ];
 
-/// A kind of step: the key that makes a step one, and those that may or must stand beside it.
+/// A kind of step: the key that makes a step one, and those that may or must be beside it.
 pub(crate) struct Form {
     /// The key.
     pub(crate) key: Key,
-    /// What must stand beside it.
+    /// The keys that must be beside it.
     pub(crate) needs: &'static [Key],
     /// What may.
     pub(crate) takes: &'static [Key],
@@ -190,7 +190,7 @@ pub(crate) const HANDLER: [Key; 10] = [
 /// What an arm of a switch may have.
 pub(crate) const ARM: [Key; 8] =
     [Key::If, Key::Default, Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value, Key::Compensate];
-/// What stands at the top of a program, and what in `meta`.
+/// The keys at the top of a program, and those in `meta`.
 pub(crate) const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
 pub(crate) const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];
 pub(crate) const META: [Key; 4] = [Key::Name, Key::Input, Key::Output, Key::Deps];
@@ -280,7 +280,7 @@ impl Dialect {
         found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }
 
-    /// The key that a word which is none of these most likely stands for.
+    /// The key that an unknown word most likely means.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
         let near = crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
         let alike = |key: &&Key| {

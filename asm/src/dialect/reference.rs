@@ -392,7 +392,7 @@ impl<'n, 'a> Words<'n, 'a> {
         let close = self.path_end(self.bracketed(end)?);
         let (fixed, meant) = self.fixed(self.get(at, close), self.part(at, close))?;
         let wrong =
-            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets stand only in `${…}`")
+            Diagnostic::new(Code::BadReference, self.part(at, close), "brackets are only allowed in `${…}`")
                 .expected(format!("`{fixed}`"), format!("`{}`", shorten(self.get(at, close))))
                 .help(format!(
                     "write `{fixed}`, or `${{…}}` around the name alone where the bracket is text"

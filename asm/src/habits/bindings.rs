@@ -8,7 +8,7 @@ use crate::document::{Entry, Kind, entries};
 use ilo_spec::error::Code;
 
 const BINDERS: [&str; 5] = ["let", "set", "assign", "var", "define"];
-const MESSAGE: &str = "`let` names what stands beside it under `expr`, `call` or another step's word";
+const MESSAGE: &str = "`let` names the value beside it, under `expr`, `call` or another step's word";
 
 /// Several names under one word: `{"let": {"a": 1, "b": 2}}`.
 pub(super) fn several<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {

@@ -149,7 +149,7 @@ pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     step.push((at.dialect.word(Key::Args), Replacement::Record(arguments)));
     let rest = list.iter().filter(|entry| !loose(entry) && !matches!(entry.name(), Some("let" | "call")));
     step.extend(rest.filter_map(kept));
-    Some(Rewrite::step("the arguments of a call stand in a record of their own", step))
+    Some(Rewrite::step("the arguments of a call belong in a record of their own", step))
 }
 
 /// `try` around one call, with `catch`.

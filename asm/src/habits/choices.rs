@@ -65,7 +65,7 @@ pub(super) fn loose_cases<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     let mut step = bound(list);
     step.extend([("match", Replacement::Kept(subject.value)), ("cases", Replacement::Record(cases))]);
     step.extend(get(list, &["default", "_"]).map(|entry| ("default", Replacement::Kept(entry.value))));
-    Some(Rewrite::step("the cases of a `match` stand in a record of their own", step))
+    Some(Rewrite::step("the cases of a `match` belong in a record of their own", step))
 }
 
 /// A record under `if` or `match` that holds what belongs beside it.

@@ -44,7 +44,7 @@ impl<'a> Names<'a> {
         self.survey.binds_name(name) || self.inputs.contains(name)
     }
 
-    /// The reference that a loosely written one stands for.
+    /// The reference that a loosely written one means.
     pub(super) fn resolve(&self, reference: &Reference<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
         let is_input = |name: &str| self.inputs.contains(name);
         let is_value = |name: &str| self.survey.binds_name(name);

@@ -71,8 +71,9 @@ fn inside<'a>(whole: &Node<'a>, dialect: Dialect, source: &str) -> Option<(Vec<N
         return None;
     }
     let found = format!("`{}`", shown(&only.key));
-    let wrong = Diagnostic::new(Code::BadShape, only.key.span, "a program stands in nothing but a list")
-        .expected(dialect.program_form(), format!("it under {found}"));
+    let wrong =
+        Diagnostic::new(Code::BadShape, only.key.span, "a program may be inside a list and nothing else")
+            .expected(dialect.program_form(), format!("it under {found}"));
     let text = source.get(only.value.span.range()).filter(|_| !dialect.is_yaml());
     let wrong = match text {
         Some(text) => {

@@ -65,7 +65,7 @@ impl<'a> Walk<'_, 'a> {
         ];
         let fits = !dialect.is_yaml() || self.fits_in_braces(&entry.value);
         let fix = fits.then(|| Fix { title: format!("write `{form}`"), edits });
-        let message = format!("`{found}` stands in `{outer}` here, and is read as that");
+        let message = format!("`{found}` belongs in `{outer}` here, and is read as that");
         self.other_form(entry.key.span, message, &form, &found, fix);
         let inner = Entry { key: self.text_at(word, &entry.key), value: entry.value };
         let value = self.record_at(&[inner], &entry.value);

@@ -60,7 +60,7 @@ pub enum InfixKind<'a> {
     Apply(Pure, &'a [Infix<'a>]),
 }
 
-/// How what a name without `$` stands for is written, where it stands for something.
+/// How to write the reference that a name without `$` means, if it means one.
 pub type Meant<'m, 'a> = dyn Fn(&Reference<'a>) -> Option<String> + 'm;
 
 /// Reads the text of a node as an expression of at most `nesting` levels; `None` where it makes none, which
@@ -77,7 +77,7 @@ pub fn infix<'a>(
     reader.whole()
 }
 
-/// What stands at a place of the text.
+/// What is at a position of the text.
 #[derive(Clone, Copy)]
 enum Token<'a> {
     End,

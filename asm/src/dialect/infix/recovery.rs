@@ -116,7 +116,7 @@ impl Reader<'_, '_, '_> {
             let wrong = Diagnostic::new(
                 Code::BadExpression,
                 self.words.part(0, text.len()),
-                "a text stands in quotes where something is computed",
+                "a text in an expression must be in quotes",
             )
             .expected(format!("`{quoted}`"), format!("`{}`", shorten(text)));
             let wrong = match self.words.node.kind {
@@ -236,7 +236,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Reports what stands behind an expression.
+    /// Reports text that follows an expression.
     pub(crate) fn left_over<T>(&mut self) -> Option<T> {
         let symbol = match self.token {
             Token::Bad => return None,
@@ -275,7 +275,7 @@ impl Reader<'_, '_, '_> {
         let message = if code == Code::UnknownOperator {
             format!("`{}` is no operator", shorten(symbol))
         } else {
-            "something stands behind the expression".to_owned()
+            "something follows the expression".to_owned()
         };
         let wrong = self.wrong(code, message).expected("an operator or the end", self.found());
         self.diagnostics.push(wrong.nearest(near.map(|near| near.spelling)).help(help));

@@ -153,7 +153,7 @@ impl<'a> Reader<'a, '_> {
         self.report(Code::BadJson, || {
             let mut quoted = String::new();
             text::quote(text, &mut quoted);
-            Diagnostic::new(Code::BadJson, span, format!("{what} stands in double quotes"))
+            Diagnostic::new(Code::BadJson, span, format!("{what} must be in double quotes"))
                 .expected(shorten(&format!("`{quoted}`")), format!("`{}`", shorten(text)))
                 .replace(span, quoted)
         });
@@ -195,7 +195,7 @@ impl<'a> Reader<'a, '_> {
         self.lost |= close.is_none();
         self.vague = Some(span.end).filter(|_| close.is_none()).or(self.vague);
         self.report(Code::BadString, || {
-            let wrong = Diagnostic::new(Code::BadString, span, "a text stands in double quotes")
+            let wrong = Diagnostic::new(Code::BadString, span, "a text must be in double quotes")
                 .expected("`\"`", format!("`{first}`"));
             match close {
                 Some(_) => wrong.replace(span, format!("\"{inner}\"")),

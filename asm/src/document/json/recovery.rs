@@ -288,7 +288,7 @@ impl Reader<'_, '_> {
         let place = self.here();
         if self.at_top() {
             self.report(Code::BadJson, || {
-                Diagnostic::new(Code::BadJson, place, "a key stands in a record")
+                Diagnostic::new(Code::BadJson, place, "a key must be inside a record")
                     .expected("`{` before the key", "`:`")
                     .help("write `{` and `}` around the keys and values")
             });
@@ -298,7 +298,7 @@ impl Reader<'_, '_> {
             return;
         }
         self.report(Code::BadJson, || {
-            Diagnostic::new(Code::BadJson, place, "a `:` stands between a key and its value only")
+            Diagnostic::new(Code::BadJson, place, "a `:` is only allowed between a key and its value")
                 .expected("`,`", "`:`")
                 .help("write `{` and `}` around keys and values")
         });
@@ -324,7 +324,7 @@ impl Reader<'_, '_> {
             let message = if kept.starts_with("```") {
                 "a Markdown fence is no part of a program"
             } else {
-                "text that is no JSON stands beside the documents"
+                "there is text that is not JSON beside the documents"
             };
             Diagnostic::new(Code::UnexpectedText, span, message)
                 .expected("JSON documents and nothing else", format!("`{shown}`"))

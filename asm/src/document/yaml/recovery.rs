@@ -51,7 +51,7 @@ fn plain(at: usize, info: &str) -> Diagnostic {
         }
         _ if info.contains("quoted scalar") => (
             "a text in quotes that cannot be read",
-            "in double quotes a backslash begins an escape; in single quotes it stands for itself",
+            "in double quotes a backslash begins an escape; in single quotes it is a plain character",
         ),
         _ => (info, "put quotes around a text that is not meant as YAML"),
     };

@@ -168,7 +168,7 @@ impl<'a> Lints<'_, '_, 'a> {
                             format!("`{form}` for the item, or `${{{plain}}}.{item}` for that text"),
                             format!("`{shown}`"),
                         )
-                        .help("an item of a list stands in braces")
+                        .help("write an item of a list in braces")
                 }
                 None => return,
             },
