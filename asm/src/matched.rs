@@ -1,5 +1,5 @@
-//! A call and the MATCH that directly follows it. Lowering makes code for both together, and printing may
-//! write them as one step.
+//! A call and what directly follows it: its MATCH, and the ROLLBACKs that are one step with it. Lowering makes
+//! code for them together, and printing may write them as one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
 
@@ -64,6 +64,31 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         }
         _ => None,
     }
+}
+
+/// The ROLLBACKs at the start of some statements.
+pub(crate) fn rollbacks<'c, 'a>(statements: &'c [Stmt<'a>]) -> &'c [Stmt<'a>] {
+    let is_rollback = |statement: &&Stmt<'a>| matches!(statement.kind, StmtKind::Rollback(_));
+    let count = statements.iter().take_while(is_rollback).count();
+    statements.get(..count).unwrap_or_default()
+}
+
+/// The call of a statement with a ROLLBACK right behind it: as the next statement, or as the first one that
+/// runs once its MATCH has taken a success.
+pub(crate) fn covered_call<'a>(statement: &Stmt<'a>, behind: &[Stmt<'a>]) -> Option<&'a Call<'a>> {
+    let (StmtKind::Value(value) | StmtKind::Let { value: Bound::Expr(value), .. }) = statement.kind else {
+        return None;
+    };
+    let ExprKind::Call(call) = value.kind else { return None };
+    let first = match matched_call(statement, behind.first()) {
+        None => behind,
+        Some(Matched { node, .. }) => match &node.ok {
+            Some(ok) if !ok.body.statements.is_empty() => ok.body.statements,
+            _ if node.err.as_ref().is_some_and(|err| err.body.completes()) => &[],
+            _ => behind.get(1..).unwrap_or_default(),
+        },
+    };
+    (!rollbacks(first).is_empty()).then_some(call)
 }
 
 fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {

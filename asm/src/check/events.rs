@@ -3,6 +3,7 @@
 //! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
 //! have values ([`super::values`]) and collects the calls.
 
+use super::messages;
 use super::reasons::{NoValue, Path};
 use super::values::{self, Gives};
 use crate::ast::{
@@ -10,6 +11,7 @@ use crate::ast::{
     Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::matched::covered_call;
 use crate::span::Span;
 use smallvec::SmallVec;
 
@@ -38,6 +40,10 @@ pub(super) enum Event {
     Repeat(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
+    /// A call is registered by ROLLBACK.
+    Register(CallId),
+    /// A call is made that UNDO marks, or that may be a compensation.
+    Undo(CallId),
 }
 
 /// How a function ends.
@@ -81,6 +87,10 @@ pub(super) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The calls that UNDO marks.
     pub(super) undone: Vec<CallId>,
+    /// By [`CallId`]: whether ROLLBACK registers it.
+    pub(super) registered: Vec<bool>,
+    /// By [`CallId`]: whether a ROLLBACK is right behind it.
+    pub(super) covered: Vec<bool>,
     pub(super) rollbacks: Vec<Rollback>,
     /// Diagnostics about values of blocks and about returns.
     pub(super) found: Diagnostics,
@@ -95,6 +105,10 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.undone.clear();
+        for calls in [&mut self.registered, &mut self.covered] {
+            calls.clear();
+            calls.resize(function.calls as usize, false);
+        }
         self.rollbacks.clear();
         self.found = Diagnostics::default();
         let mut walk = Walk { function, events: self, err_arms: 0 };
@@ -102,6 +116,12 @@ impl<'a> Events<'a> {
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
         walk.report(values::body(function, gives));
+    }
+}
+
+fn mark(calls: &mut [bool], call: CallId) {
+    if let Some(place) = calls.get_mut(call.0 as usize) {
+        *place = true;
     }
 }
 
@@ -123,9 +143,13 @@ impl<'a> Walk<'_, 'a> {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
-        for statement in block.statements {
-            if fails && owner != Owner::Other {
-                self.rollback(statement, owner);
+        let mut rest = block.statements;
+        while let Some((statement, behind)) = rest.split_first() {
+            rest = behind;
+            match covered_call(statement, behind) {
+                Some(call) => mark(&mut self.events.covered, call.id),
+                None if fails && owner != Owner::Other => self.rollback(statement, owner),
+                None => {}
             }
             let last = self.statement(statement);
             if gives.completes() {
@@ -141,6 +165,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
             _ => return,
         };
+        self.events.list.push(Event::Undo(call.id));
         self.events.rollbacks.push(Rollback {
             call: call.id,
             bound,
@@ -172,10 +197,28 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Undo(call) => {
                 self.call(call);
                 self.events.undone.push(call.id);
+                self.events.list.push(Event::Undo(call.id));
+                Gives::nothing(NoValue::Statement(statement.span))
+            }
+            StmtKind::Rollback(call) => {
+                self.call(call);
+                call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
+                mark(&mut self.events.registered, call.id);
+                self.events.list.push(Event::Register(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
             StmtKind::Control(control) => self.control(control),
         }
+    }
+
+    /// Reports the first call in an argument of a ROLLBACK.
+    fn no_call(&mut self, argument: &Expr<'a>) {
+        let mut first = None;
+        argument.each_call(&mut |call| {
+            first.get_or_insert(call);
+        });
+        let function = self.function;
+        self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
     }
 
     fn exit(&mut self, ending: Ending, span: Span) -> Gives {

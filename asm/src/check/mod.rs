@@ -17,7 +17,7 @@
 //! | 0 | `bits`, `facts`, `report`, `reasons`, `naming`, `recovery`, `fixes` (after `naming`) |
 //! | 1 | `messages`: the wording of all diagnostics |
 //! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `values`, `events` (after `values`) |
-//! | 3 | `liveness`, `flow` (after `liveness`), `types`, `fields` |
+//! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `types`, `fields` |
 //! | 4 | `function`: one function; `entry`: which function runs |
 //! | 5 | `stream` and this file: whole files, and functions one by one |
 
@@ -38,6 +38,7 @@ mod reasons;
 mod recovery;
 mod report;
 mod resolve;
+mod rollbacks;
 mod similar;
 mod stream;
 mod types;

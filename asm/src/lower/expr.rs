@@ -565,6 +565,16 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
+    /// Registers a call of a tool, whose arguments are evaluated now.
+    pub(super) fn register(&mut self, call: &Call<'a>) -> Lowered<()> {
+        let mark = self.code.mark();
+        let (first, shape) = self.arguments(call)?;
+        let _ = self.tables().call(call.tool.text, shape)?;
+        let _ = first;
+        self.code.give_back(mark);
+        Ok(())
+    }
+
     fn arguments(&mut self, call: &Call<'a>) -> Lowered<(First, ilo_spec::operand::ShapeId)> {
         if call.arguments.is_empty() {
             let shape = self.tables().shape(&[])?;

@@ -125,6 +125,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
+            StmtKind::Rollback(call) => self.values.register(call)?,
             StmtKind::Control(control) => return self.control(control, then),
         }
         Ok(End::Reached)
