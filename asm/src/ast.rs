@@ -359,6 +359,13 @@ pub struct Match<'a> {
     pub span: Span,
 }
 
+impl Match<'_> {
+    /// Whether some path goes on behind it once the call has failed.
+    pub fn handles(&self) -> bool {
+        self.err.as_ref().is_some_and(|err| err.body.completes())
+    }
+}
+
 /// An arm of MATCH.
 #[derive(Clone, Copy, Debug)]
 pub struct Arm<'a> {

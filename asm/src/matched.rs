@@ -73,22 +73,31 @@ pub(crate) fn rollbacks<'c, 'a>(statements: &'c [Stmt<'a>]) -> &'c [Stmt<'a>] {
     statements.get(..count).unwrap_or_default()
 }
 
+/// Whether a ROLLBACK comes first in some statements; `after` tells what follows them where there are none.
+pub(crate) fn begins_with_rollback(statements: &[Stmt<'_>], after: bool) -> bool {
+    statements.first().map_or(after, |first| matches!(first.kind, StmtKind::Rollback(_)))
+}
+
 /// The call of a statement with a ROLLBACK right behind it: as the next statement, or as the first one that
-/// runs once its MATCH has taken a success.
-pub(crate) fn covered_call<'a>(statement: &Stmt<'a>, behind: &[Stmt<'a>]) -> Option<&'a Call<'a>> {
+/// runs once its MATCH has taken a success. `after` tells whether a ROLLBACK follows the whole block.
+pub(crate) fn covered_call<'a>(
+    statement: &Stmt<'a>,
+    behind: &[Stmt<'a>],
+    after: bool,
+) -> Option<&'a Call<'a>> {
     let (StmtKind::Value(value) | StmtKind::Let { value: Bound::Expr(value), .. }) = statement.kind else {
         return None;
     };
     let ExprKind::Call(call) = value.kind else { return None };
-    let first = match matched_call(statement, behind.first()) {
-        None => behind,
-        Some(Matched { node, .. }) => match &node.ok {
-            Some(ok) if !ok.body.statements.is_empty() => ok.body.statements,
-            _ if node.err.as_ref().is_some_and(|err| err.body.completes()) => &[],
-            _ => behind.get(1..).unwrap_or_default(),
-        },
+    let covered = match matched_call(statement, behind.first()) {
+        None => begins_with_rollback(behind, after),
+        Some(Matched { node, .. }) => {
+            let after =
+                !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
+            begins_with_rollback(node.ok.as_ref().map_or(&[], |ok| ok.body.statements), after)
+        }
     };
-    (!rollbacks(first).is_empty()).then_some(call)
+    covered.then_some(call)
 }
 
 fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {

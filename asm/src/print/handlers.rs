@@ -45,9 +45,7 @@ impl<'a> Printer<'_, 'a> {
         let alone = registered.len() == success.len() && here != Tail::Drop;
         let goes_on = matches!(form, HandlerForm::Gives(_) | HandlerForm::GoesOn);
         let registered = if alone && !goes_on { &[] } else { registered };
-        if !registered.is_empty() {
-            entries.push(self.rollback(registered));
-        }
+        let place = entries.len();
         // What the step itself reads, its handler with it, is no read behind it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
@@ -72,6 +70,11 @@ impl<'a> Printer<'_, 'a> {
             }));
         }
         let mut step = self.binding(slot, end, "send", entries);
+        // The name of the step is in scope there.
+        if !registered.is_empty() {
+            let entry = self.rollback(registered);
+            step.entries.insert(place, entry);
+        }
         match form {
             // The handler gives the slot its value, whether something reads it or not.
             HandlerForm::Gives(slot) => {
