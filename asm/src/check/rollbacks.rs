@@ -5,12 +5,12 @@
 //! tool out of it again, so the effect of a loop's passes is the set that one pass leaves: one run computes
 //! it for each loop, a second one uses it, and the whole is linear.
 
-use super::bits::{Bits, WORDS};
-use super::events::{Event, Events};
 use super::facts::Facts;
 use super::messages::slots as messages;
 use super::report::Report;
 use super::resolve::{Resolved, Target};
+use super::slot_events::{Event, Events};
+use super::slot_set::{Bits, WORDS};
 use crate::ast::{CallId, Function, Name, Slot};
 use hashbrown::HashMap;
 use ilo_spec::limits;
