@@ -109,7 +109,7 @@ fn each_construct_is_its_instructions() {
     }
 }
 
-/// Sources that nest: a notation, what stands before, what opens a level, what is inside, what closes one,
+/// Sources that nest: a notation, the text before, the text that opens a level, the innermost text, the text that closes one,
 /// and how many levels there may be.
 const NESTED: [(Notation, &str, &str, &str, &str, usize); 5] = [
     (Notation::ToolCalling, r#"{"return": "#, r#"{"not": "#, "true", "}", 254),
