@@ -253,7 +253,7 @@ pub enum DecodeErrorKind {
     },
     /// An unknown tag byte.
     Tag {
-        /// What the byte stands for.
+        /// The meaning of the byte.
         what: &'static str,
         /// The byte found.
         found: u8,

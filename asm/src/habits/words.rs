@@ -129,7 +129,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("needs", "leave it out: steps run in the order of the file"),
 ];
 
-/// The key among these that a word of another language stands for.
+/// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
     meant.iter().copied().find(|key| keys.contains(key))
