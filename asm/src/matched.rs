@@ -1,5 +1,5 @@
-//! A call and what directly follows it: its MATCH, and the ROLLBACKs that are one step with it. Lowering makes
-//! code for them together, and printing may write them as one step.
+//! A call and what directly follows it: its MATCH, and the ROLLBACKs that are one step with it. Lowering
+//! makes code for them together, and printing may write them as one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
 
