@@ -21,43 +21,26 @@ pub(super) fn same(a: &Data, b: &Data) -> bool {
 /// The differences of two values, each with the path to it.
 pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
     let mut differences = Vec::new();
-    let mut pairs = vec![(String::new(), expected, found)];
+    let mut pairs = vec![(String::new(), Some(expected), Some(found))];
     while let Some((path, expected, found)) = pairs.pop() {
-        if differences.len() >= MOST {
+        if differences.len() == MOST {
             differences.push("and more".to_owned());
             break;
         }
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         match (expected, found) {
-            _ if same(expected, found) => {}
-            (Data::Record(fields), Data::Record(others)) => {
-                let lacks =
-                    |name: &str, fields: &[(String, Data)]| fields.iter().all(|(other, _)| other != name);
-                for (name, value) in others.iter().filter(|(name, _)| lacks(name, fields)) {
-                    differences.push(format!(
-                        "{}: expected no such field, found {}",
-                        below(name),
-                        show(value)
-                    ));
-                }
-                for (name, value) in fields.iter().rev() {
-                    match found.get(name) {
-                        Some(other) => pairs.push((below(name), value, other)),
-                        None => {
-                            differences.push(format!(
-                                "{}: expected {}, found no such field",
-                                below(name),
-                                show(value)
-                            ));
-                        }
-                    }
-                }
+            (Some(expected), Some(found)) if same(expected, found) => {}
+            (Some(expected @ Data::Record(fields)), Some(found @ Data::Record(others))) => {
+                let more = others.iter().filter(|(name, _)| expected.get(name).is_none()).rev();
+                pairs.extend(more.map(|(name, value)| (below(name), None, Some(value))));
+                let all = fields.iter().rev();
+                pairs.extend(all.map(|(name, value)| (below(name), Some(value), found.get(name))));
             }
-            (Data::List(items), Data::List(others)) if items.len() == others.len() => {
+            (Some(Data::List(items)), Some(Data::List(others))) if items.len() == others.len() => {
                 let both = items.iter().zip(others).enumerate().rev();
-                pairs.extend(both.map(|(at, (item, other))| (below(&at.to_string()), item, other)));
+                pairs.extend(both.map(|(at, (item, other))| (below(&at.to_string()), Some(item), Some(other))));
             }
-            (Data::List(items), Data::List(others)) => {
+            (Some(Data::List(items)), Some(Data::List(others))) => {
                 let (expected, found) = (items.len(), others.len());
                 let same = items.iter().zip(others).take_while(|(a, b)| same(a, b)).count();
                 let place = if path.is_empty() { "the list" } else { &path };
@@ -67,11 +50,11 @@ pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
             }
             _ => {
                 let colon = if path.is_empty() { "" } else { ": " };
+                let show = |side: Option<&Data>| side.map_or_else(|| "no such field".to_owned(), show);
                 differences.push(format!("{path}{colon}expected {}, found {}", show(expected), show(found)));
             }
         }
     }
-    differences.truncate(MOST + 1);
     differences
 }
 
@@ -161,9 +144,9 @@ mod tests {
                 r#"{"a":{"b":[1,{"c":2}]},"d":0}"#,
                 r#"{"a":{"b":[1,{"c":3}]},"e":0}"#,
                 &[
-                    "e: expected no such field, found 0",
-                    "d: expected 0, found no such field",
                     "a.b.1.c: expected 2, found 3",
+                    "d: expected 0, found no such field",
+                    "e: expected no such field, found 0",
                 ],
             ),
             ("[1,2,3]", "[1,2]", &["the list: expected 3 items, found 2; the first 2 are equal"]),
