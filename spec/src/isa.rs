@@ -9,8 +9,8 @@
 use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
-    Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
-    OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
+    Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId,
+    NumberId, OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
 };
 
 /// The data of a table row; the specification's table is printed from it.

@@ -7,7 +7,6 @@ use crate::case;
 use ilo_asm::notation::Notation;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
 /// The notations in the order of the page, with the word that their code blocks begin with.
 pub(crate) const NOTATIONS: [(Notation, &str); 5] = [
@@ -31,9 +30,7 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     for case in &cases {
         let about = case.header("about").unwrap();
-        let anchor: String =
-            about.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect();
-        writeln!(page, "- [{about}](#{})", anchor.replace(' ', "-")).unwrap();
+        writeln!(page, "- [{about}](#{})", anchor(about)).unwrap();
     }
     for case in &cases {
         write!(page, "\n## {}\nSections {}.\n", case.header("about").unwrap(), case.header("rule").unwrap())
@@ -49,12 +46,22 @@ fn page() -> String {
     page
 }
 
-#[test]
-fn the_page_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/doc/constructs.md");
-    let (page, found) = (page(), fs::read_to_string(&path).unwrap_or_default());
-    if page != found {
-        assert!(std::env::var_os("UPDATE").is_some(), "constructs.md is not current: run with UPDATE=1");
+/// The anchor of a title.
+pub(crate) fn anchor(title: &str) -> String {
+    let kept = title.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect::<String>();
+    kept.replace(' ', "-")
+}
+
+/// Compares a page of the specification with its new text, or writes it.
+pub(crate) fn hold(name: &str, page: &str) {
+    let path = case::folder("doc").join(name);
+    if page != fs::read_to_string(&path).unwrap_or_default() {
+        assert!(std::env::var_os("UPDATE").is_some(), "{name} is not current: run with UPDATE=1");
         fs::write(path, page).unwrap();
     }
+}
+
+#[test]
+fn the_page_is_current() {
+    hold("constructs.md", &page());
 }

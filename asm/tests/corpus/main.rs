@@ -10,6 +10,7 @@
 mod case;
 mod constructs;
 mod convert;
+mod recipes;
 
 use ilo_asm::build::{Options, build};
 use ilo_asm::case::{Case, Source};

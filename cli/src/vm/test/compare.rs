@@ -38,7 +38,9 @@ pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
             }
             (Some(Data::List(items)), Some(Data::List(others))) if items.len() == others.len() => {
                 let both = items.iter().zip(others).enumerate().rev();
-                pairs.extend(both.map(|(at, (item, other))| (below(&at.to_string()), Some(item), Some(other))));
+                pairs.extend(
+                    both.map(|(at, (item, other))| (below(&at.to_string()), Some(item), Some(other))),
+                );
             }
             (Some(Data::List(items)), Some(Data::List(others))) => {
                 let (expected, found) = (items.len(), others.len());
