@@ -159,10 +159,18 @@ pub fn main() -> ExitCode {
 fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
     let Some(path) = path else { return Ok(Tools::new()) };
     let tools = Tools::from_file(path)?;
+    prepare_cleanup(&tools);
+    Ok(tools)
+}
+
+/// Starts the process that ends what these tools leave running if this process is killed.
+fn prepare_cleanup(tools: &Tools) {
+    let starts = tools.servers().next().is_some()
+        || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)));
     #[cfg(target_os = "linux")]
-    if tools.servers().next().is_some() || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)))
-    {
+    if starts {
         cleanup_process::start();
     }
-    Ok(tools)
+    #[cfg(not(target_os = "linux"))]
+    let _ = starts;
 }

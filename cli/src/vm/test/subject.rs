@@ -6,7 +6,7 @@ use crate::diagnostic;
 use crate::vm::load::{FileLimits, build_source, connect, is_bytecode, load_bytecode};
 use crate::vm::run::RunLimits;
 use crate::vm::signal::Signal;
-use crate::vm::{Refused, load, tools_of};
+use crate::vm::{Refused, load, prepare_cleanup, tools_of};
 use clap::Parser;
 use ilo_asm::case::{AT_THE_START, Section, Source};
 use ilo_asm::catalog::Catalog;
@@ -152,7 +152,9 @@ impl Subject<'_> {
         let text = format!("{}{{\"tools\":\n{}}}", "\n".repeat(section.line - 1), section.text);
         let folder =
             std::path::absolute(self.file.folder()).unwrap_or_else(|_| self.file.folder().to_path_buf());
-        Tools::from_text(&self.file.place(), &text, &folder).map(Some)
+        let tools = Tools::from_text(&self.file.place(), &text, &folder)?;
+        prepare_cleanup(&tools);
+        Ok(Some(tools))
     }
 
     /// Checks and runs the program, and lists what does not hold; nothing if the run was interrupted.
