@@ -324,7 +324,7 @@ const _: () = assert!(size_of::<Op>() == 8, "an instruction is 8 bytes");
 const _: () = {
     let mut at = 1;
     while at < TABLE.len() {
-        assert!(TABLE[at - 1].number < TABLE[at].number, "rows stand in the order of their numbers");
+        assert!(TABLE[at - 1].number < TABLE[at].number, "rows are in the order of their numbers");
         at += 1;
     }
 };

@@ -51,6 +51,7 @@ fn read(path: PathBuf) -> File {
 }
 
 /// The cases of the corpus and the programs whose path contains the variable `CASE`.
+#[allow(dead_code, reason = "a test of the programs alone reads their folder")]
 pub(crate) fn selected() -> Vec<File> {
     let only = std::env::var("CASE").unwrap_or_default();
     let mut cases = all(&folder("corpus"));
