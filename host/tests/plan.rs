@@ -250,7 +250,7 @@ fn taken_back(source: &str) -> Vec<String> {
 
 #[test]
 fn an_entry_takes_back_its_own_call_alone() {
-    // The entry of `pay` is none of `reserve`'s, also in another pass; one on its own counts for those before it.
+    // The entry of `pay` is none of `reserve`, also in another pass; one on its own counts for those before.
     let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=reserve 1=pay 2=refund 3=release 4=last\n; Fields: 0=id\n\
         FOR 1 REF 0 3\n\
         \x20 CALL 0 1 0 REF 1\n\
