@@ -5,6 +5,7 @@
 
 use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
+use crate::number::in_text;
 use crate::program::ProgramData;
 use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
@@ -31,11 +32,13 @@ pub(crate) trait Sink {
     fn unknown(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Renders as CONCAT does: text without quotes, nil as `nil`, everything else as JSON.
+/// Renders as CONCAT does: text without quotes, nil as `nil`, a whole double below 1e16 without a point,
+/// everything else as JSON.
 pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
     match value.tag {
         Tag::Text => sink.text(value),
         Tag::Nil => sink.raw("nil"),
+        Tag::Double => sink.number(in_text(value.payload)),
         _ => json(sink, value),
     }
 }
