@@ -130,6 +130,7 @@ codes! {
     309 LaterReference "later-reference" Error "a reference to a step that runs later";
     310 ReservedName "reserved-name" Error "a name that the notation reserves";
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
+    314 Shadowed "shadowed" Warning "a step with the name of a step of an outer block, which it does not change";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error
