@@ -376,8 +376,10 @@ impl<'a> Types<'_, 'a> {
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
         let subject = self.expression(&map.subject);
         if let Some(subject) = subject {
-            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, case.key.ty().into());
-            if let Some(case) = map.cases.iter().find(unmet) {
+            let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
+            // A key of JSON may be two cases, of which one suffices.
+            let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
+            if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
             }
         }

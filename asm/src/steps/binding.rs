@@ -129,7 +129,13 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Ends a step that is an expression.
-    pub(crate) fn finish_value(&mut self, value: Expr<'a>, target: Option<Target<'a>>, tail: Tail, span: Span) {
+    pub(crate) fn finish_value(
+        &mut self,
+        value: Expr<'a>,
+        target: Option<Target<'a>>,
+        tail: Tail,
+        span: Span,
+    ) {
         self.finish(Bound::Expr(value), target, tail, span);
     }
 
