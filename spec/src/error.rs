@@ -151,6 +151,8 @@ codes! {
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
+    507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
+    508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";
