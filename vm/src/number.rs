@@ -1,7 +1,6 @@
 //! Conversions between integers and doubles, and their exact comparison.
 
 use core::cmp::Ordering;
-use ilo_spec::program::Number;
 
 /// The double nearest to an integer.
 #[inline]
@@ -16,15 +15,6 @@ pub(crate) fn integral(double: f64) -> Option<i64> {
     #[allow(clippy::float_cmp, reason = "whether the truncated value is the value itself")]
     let whole = nearest(int) == double;
     whole.then_some(int)
-}
-
-/// A double as it is written where it is a text by itself: as an integer if it is whole and below 1e16.
-pub(crate) fn in_text(double: f64) -> Number {
-    match integral(double) {
-        // From 1e16 the written form has an exponent in place of a point.
-        Some(whole) if whole.unsigned_abs() < 10_000_000_000_000_000 => Number::Int(whole),
-        _ => Number::Double(double),
-    }
 }
 
 /// The integer part of a double, if it fits in 64 bits.

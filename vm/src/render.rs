@@ -5,7 +5,6 @@
 
 use crate::fault::{Trap, mismatch};
 use crate::heap::Heap;
-use crate::number::in_text;
 use crate::program::ProgramData;
 use crate::small_stack::SmallStack;
 use crate::value::{Tag, Value, at};
@@ -38,7 +37,7 @@ pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error>
     match value.tag {
         Tag::Text => sink.text(value),
         Tag::Nil => sink.raw("nil"),
-        Tag::Double => sink.number(in_text(value.payload)),
+        Tag::Double => sink.number(number::in_text(value.payload)),
         _ => json(sink, value),
     }
 }

@@ -3,7 +3,7 @@
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
 use crate::check::naming::slot_name;
-use crate::diagnostic::{Diagnostic, Fix};
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
@@ -192,9 +192,10 @@ pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>, rig
     };
     let both = [left, right].map(|expression| warning(expression).fix);
     if let [Some(one), Some(other)] = both {
-        let edits = one.edits.into_iter().chain(other.edits).collect();
+        let edits: Vec<Edit> = one.edits.into_iter().chain(other.edits).collect();
+        let written: Vec<String> = edits.iter().map(|edit| format!("`{}`", edit.text)).collect();
         let warning = Diagnostic { fix: None, ..warning(left) };
-        return warning.fix(Fix { title: "write them as numbers".to_owned(), edits });
+        return warning.fix(Fix { title: format!("write {}", written.join(" and ")), edits });
     }
     let warning = Diagnostic { fix: None, ..warning(left) };
     warning.help(format!("{} makes a number of a text: compare those", terms.choose("NUMBER", "`number`")))
