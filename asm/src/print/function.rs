@@ -172,8 +172,8 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds
-    /// nothing has a name that no slot has, so that nothing refers to it. In a loop that has ended, a step that
-    /// binds a slot from before the loop says so with `let`: its name alone would be a new one.
+    /// nothing has a name that no slot has, so that nothing refers to it. In a loop that has ended, a step
+    /// that binds a slot from before the loop says so with `let`: its name alone would be a new one.
     pub(super) fn named(&mut self, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
         let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
