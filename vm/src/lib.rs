@@ -19,7 +19,8 @@
 //! | 3 | `program`, `frame` | the verified program; register windows |
 //! | 4 | `shape_table` | names and shapes of a run |
 //! | 5 | `heap` | arenas and their compaction |
-//! | 6 | `render`, `machine` | values as text; the state of a program that runs |
+//! | 6 | `render`, `rollbacks` | values as text; what undoes the effects of a run |
+//! | 6 | `machine` | the state of a program that runs |
 //! | 7 | `ops`, `copy_in`, `host_view`, `gc`, `snapshot` | instructions; values in and out; snapshots |
 //! | 8 | `interp` | the interpreter loop |
 //! | 9 | `run` | start, step, answer, suspend, outcome |
@@ -54,6 +55,7 @@ mod ops;
 mod program;
 mod register_set;
 mod render;
+mod rollbacks;
 mod run;
 mod scout;
 mod shape_table;
