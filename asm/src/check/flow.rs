@@ -6,11 +6,11 @@
 //!
 //! After an error the slot counts as what it should have been, so that one mistake is reported once.
 
-use super::bits::{Bits, FEW, WORDS};
-use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
-use super::reasons::Unset;
+use super::path_reasons::Unset;
+use super::slot_events::{Ending, Event, Events};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;

@@ -339,6 +339,6 @@ fn number_meant(text: &str) -> Option<String> {
 pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };
-    diagnostics.push(crate::diagnostic::source::enveloped(source, &found, what));
+    diagnostics.push(crate::diagnostic::whole_source::enveloped(source, &found, what));
     (found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize))
 }

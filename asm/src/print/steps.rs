@@ -1,7 +1,7 @@
 //! Statements as steps.
 
 use super::Printer;
-use super::shared;
+use super::shared_names;
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -314,7 +314,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF, where a bare call may be a rollback.
     fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        let outer = core::mem::replace(&mut self.literal, shared::would_undo(block, &self.uses));
+        let outer = core::mem::replace(&mut self.literal, shared_names::would_undo(block, &self.uses));
         let branch = self.branch(block, tail);
         self.literal = outer;
         branch
@@ -346,7 +346,7 @@ impl<'a> Printer<'_, 'a> {
     fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
         let StmtKind::Return(kind, value) = last.kind else { return None };
-        let calls = shared::rollbacks(before, kind == ReturnKind::Err)?;
+        let calls = shared_names::rollbacks(before, kind == ReturnKind::Err)?;
         Some(Exit { calls, kind, value })
     }
 

@@ -3,7 +3,7 @@
 use crate::ast::{Function, Slot};
 use crate::check::fixes;
 use crate::check::naming::{slot_name, slot_place};
-use crate::check::reasons::{Path, Unset};
+use crate::check::path_reasons::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;

@@ -11,12 +11,12 @@
 //! tree is no deeper than that. Words of other languages are reported with what is written here, and
 //! understood where that is clear.
 
-mod arithmetic;
 mod lexer;
 mod recovery;
+mod text_expression;
 
-pub(crate) use arithmetic::is_text;
-pub use arithmetic::{arithmetic, operators};
+pub(crate) use text_expression::is_text;
+pub use text_expression::{arithmetic, operators};
 
 use super::operator::{self, COMPARISON, Form, Makes, Operator};
 use super::reference::{Reference, Words};

@@ -13,7 +13,7 @@ mod tests;
 
 use super::Node;
 use super::builder::Builder;
-use crate::diagnostic::source::too_large;
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
 use crate::span::Span;

@@ -15,7 +15,7 @@ pub(crate) use recovery::quoted;
 
 use super::builder::{Builder, Frame};
 use super::{Kind, Node, Style, Text};
-use crate::diagnostic::source::too_large;
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::source::Limits;
 use crate::span::Span;
