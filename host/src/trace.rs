@@ -37,7 +37,9 @@ impl<W: Write> Observer for Trace<W> {
         let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
         let mut line = line(call);
         line.pop();
-        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration}}}\n");
+        let number = call.number;
+        let line =
+            format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }
@@ -57,10 +59,12 @@ pub fn line(call: &Ended<'_>) -> String {
     let (key, value) = match call.result {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
+        Err(Failure::InDoubt(message)) => ("failed", quote(message)),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
         Err(Failure::Interrupted) => ("failed", quote("interrupted")),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
     };
     let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
-    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}")
+    let rollback = if call.rollback { "\"rollback\":true," } else { "" };
+    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}}}")
 }

@@ -9,6 +9,7 @@ use crate::run::state::Run;
 use crate::run::value_builder::Builder;
 use crate::value::at;
 use core::fmt;
+use ilo_spec::error::Code;
 
 /// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.
 #[derive(Debug)]
@@ -66,6 +67,17 @@ impl<'r> Call<'r> {
             CallKind::Covered | CallKind::CoveredChange => CallKind::CoveredChange,
             CallKind::Entry => CallKind::Entry,
         };
+    }
+
+    /// Ends the run at this call after its rollback, although the call was answered: the answer is dropped.
+    pub fn end_run(self, code: Code, message: &str) {
+        self.run.machine.pending_call.kind = CallKind::Plain;
+        self.run.end_with(code, message);
+    }
+
+    /// Ends the run at this call after its rollback: the answer passed a limit of the host.
+    pub fn refuse_answer(self, code: Code, message: &str) {
+        self.run.refuse_pending(code, message);
     }
 
     /// Fails a call that may have been made: the program sees the message as the failure, and the outcome

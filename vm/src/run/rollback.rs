@@ -108,6 +108,15 @@ impl Run {
         self.leave_pending(&text)
     }
 
+    /// The answer to the call that waits passed a limit of the host.
+    pub(crate) fn refuse_pending(&mut self, code: Code, message: &str) {
+        if let State::Pending = self.state {
+            // The run ends, whether or not there is memory for this.
+            drop(self.leave_misfit(message));
+            self.end(code, message.into());
+        }
+    }
+
     /// Fails the call that waits, which may have been made.
     pub(crate) fn fail_in_doubt(&mut self, message: &str) -> Result<(), BuildError> {
         if let State::Rollback = self.state {
