@@ -14,6 +14,7 @@ use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::interrupt::Interrupt;
+use crate::plan;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
 use crate::tools::{CallLimits, Failure, OnDoubt, Tools};
@@ -125,6 +126,7 @@ pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &T
     let parameters: Vec<_> = program.parameters(function).collect();
     let mut problems = input::problems(&parameters, input);
     problems.extend(tools.problems(program.tools()));
+    problems.extend(plan::without_rollback(program, tools));
     problems
 }
 

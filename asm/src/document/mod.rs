@@ -65,7 +65,7 @@ pub struct Text<'a> {
     pub text: &'a str,
     /// How it was written.
     pub style: Style,
-    /// Where its first byte stood, when every byte stands in the source as it reads; `None` after escapes or
+    /// The position of its first byte, if the source has every byte unchanged; `None` after escapes or
     /// folding.
     pub start: Option<u32>,
 }

@@ -103,6 +103,7 @@ impl<'a> Parser<'_, 'a> {
             | Word::For
             | Word::Else
             | Word::Undo
+            | Word::Rollback
             | Word::Fail => Err(self.no_operand(word)),
         }
     }

@@ -9,7 +9,16 @@ use crate::tool::policy::{OnDoubt, RETRIES, Rules};
 use std::time::Duration;
 
 /// The keys that say how a tool may be called.
-pub(super) const RULES: &[&str] = &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "on_doubt"];
+pub(super) const RULES: &[&str] = &[
+    "read_only",
+    "idempotent",
+    "retries",
+    "confirm",
+    "timeout_ms",
+    "binary",
+    "on_doubt",
+    "rollback",
+];
 
 impl Reading {
     /// Reads these keys from a record.
@@ -24,6 +33,7 @@ impl Reading {
                 .map(Duration::from_millis),
             bytes: self.field(fields, "binary", Reading::binary),
             on_doubt: self.field(fields, "on_doubt", Reading::on_doubt),
+            requires_rollback: self.field(fields, "rollback", Reading::rollback),
         }
     }
 
@@ -39,6 +49,10 @@ impl Reading {
         if own.confirm == Some(true) && whole.read_only == Some(true) {
             let message = "asking is for tools that change something, and this one is `read_only`";
             self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
+        }
+        if own.requires_rollback == Some(true) && whole.read_only == Some(true) {
+            let message = "a rollback is for tools that change something, and this one is `read_only`";
+            self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
         }
         own
     }
@@ -60,6 +74,19 @@ impl Reading {
             other => {
                 let found = shortened(&other.to_json(), 40);
                 self.wrong(format!("expected \"fail\" or \"stop\", found {found}"));
+                None
+            }
+        }
+    }
+
+    /// Whether calls must have a rollback.
+    fn rollback(&mut self, data: &Data) -> Option<bool> {
+        match data {
+            Data::Text(text) if text == "required" => Some(true),
+            Data::Text(text) if text == "optional" => Some(false),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected \"required\" or \"optional\", found {found}"));
                 None
             }
         }

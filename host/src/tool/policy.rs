@@ -46,6 +46,8 @@ pub struct Policy {
     pub bytes: bool,
     /// What follows a call that may have been made, but whose answer never came.
     pub on_doubt: OnDoubt,
+    /// Whether every call of it must register its rollback in the same step.
+    pub requires_rollback: bool,
 }
 
 impl fmt::Display for Policy {
@@ -72,6 +74,9 @@ impl fmt::Display for Policy {
         if self.on_doubt == OnDoubt::Stop {
             f.write_str(", ends the run when in doubt")?;
         }
+        if self.requires_rollback {
+            f.write_str(", requires a rollback")?;
+        }
         Ok(())
     }
 }
@@ -86,6 +91,7 @@ pub(crate) struct Rules {
     pub(crate) timeout: Option<Duration>,
     pub(crate) bytes: Option<bool>,
     pub(crate) on_doubt: Option<OnDoubt>,
+    pub(crate) requires_rollback: Option<bool>,
 }
 
 impl Rules {
@@ -102,6 +108,9 @@ impl Rules {
             timeout: self.timeout.or(around.timeout),
             bytes: self.bytes.or(around.bytes),
             on_doubt: self.on_doubt.or(around.on_doubt),
+            requires_rollback: self
+                .requires_rollback
+                .or(around.requires_rollback.filter(|_| read_only != Some(true))),
         }
     }
 
@@ -115,6 +124,7 @@ impl Rules {
             timeout: self.timeout,
             bytes: self.bytes.unwrap_or(false),
             on_doubt: self.on_doubt.unwrap_or_default(),
+            requires_rollback: self.requires_rollback.unwrap_or(false),
         }
     }
 }

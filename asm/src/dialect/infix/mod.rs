@@ -98,7 +98,7 @@ struct Deep<'a> {
     levels: usize,
 }
 
-/// What tells an expression from a text that looks like one.
+/// The difference between an expression and a text that looks like one.
 #[derive(Default)]
 struct Seen {
     /// An operator that computes or compares.
@@ -172,7 +172,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(left)
     }
 
-    /// The operator under the cursor that stands between operands, or the one that is meant by it.
+    /// The binary operator at the cursor, or the one that it means.
     fn between(&self) -> Option<(&'static Operator, u8)> {
         let (Token::Word(text) | Token::Symbol(text)) = self.token else { return None };
         let found = operator::find(text).or_else(|| other_operator::meant(text))?;

@@ -62,7 +62,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return false;
         }
         let plain = self.at.own_form(&found.reference, false);
-        let message = format!("`{text}` is text here, where names stand without `$`");
+        let message = format!("`{text}` is text here: names are written without `$`");
         let warning = Diagnostic::new(Code::TextReference, found.reference.span, message)
             .expected(format!("`{plain}` for the value"), format!("`{text}`"));
         self.warn(warning.replace(found.reference.span, plain));
