@@ -216,7 +216,8 @@ impl Catalog {
                 .map_err(|error| CatalogError::Tool { index, problem: error.to_string() })?;
             let (input, output) = (input.map(Value::Object), output.map(Value::Object));
             let mut tool = Tool::new(&name, description, input.as_ref(), output.as_ref());
-            tool.requires_rollback = policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
+            tool.requires_rollback =
+                policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
             if !catalog.insert(tool) {
                 return Err(CatalogError::Duplicate { index, name });
             }

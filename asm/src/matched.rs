@@ -92,8 +92,7 @@ pub(crate) fn covered_call<'a>(
     let covered = match matched_call(statement, behind.first()) {
         None => begins_with_rollback(behind, after),
         Some(Matched { node, .. }) => {
-            let after =
-                !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
+            let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
             begins_with_rollback(node.ok.as_ref().map_or(&[], |ok| ok.body.statements), after)
         }
     };
