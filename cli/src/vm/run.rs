@@ -70,15 +70,6 @@ pub(super) struct RunLimits {
     /// Milliseconds of one tool call, where its entry says nothing else
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-<<<<<<< HEAD
-    /// Tool calls, those of rollbacks among them
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
-    max_calls: u64,
-    /// ROLLBACK entries
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_ROLLBACKS)]
-    max_rollbacks: usize,
-=======
->>>>>>> next
     /// Calls of read-only tools under way at once; with 1, one at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
@@ -97,6 +88,9 @@ pub(super) struct MachineLimits {
     /// Tool calls, those of rollbacks among them
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
+    /// ROLLBACK entries
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_ROLLBACKS)]
+    max_rollbacks: usize,
     /// Bytes of one tool's answer
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
     max_result: usize,
@@ -124,21 +118,7 @@ fn depth(text: &str) -> Result<usize, String> {
 impl RunLimits {
     pub(super) fn options(&self, interrupt: Interrupt, cancel: Interrupt) -> Options {
         Options {
-<<<<<<< HEAD
-            limits: Limits {
-                fuel: self.fuel,
-                memory: self.memory,
-                text: self.max_text,
-                items: self.max_items,
-                value_depth: self.max_depth,
-                tool_calls: self.max_calls,
-                rollbacks: self.max_rollbacks,
-                result_bytes: self.max_result,
-                result_nodes: self.max_result_values,
-            },
-=======
             limits: self.machine.limits(),
->>>>>>> next
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
@@ -158,6 +138,7 @@ impl MachineLimits {
             items: self.max_items,
             value_depth: self.max_depth,
             tool_calls: self.max_calls,
+            rollbacks: self.max_rollbacks,
             result_bytes: self.max_result,
             result_nodes: self.max_result_values,
         }
@@ -195,7 +176,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         (None, Some(path)) => Some(open_trace(path, args)?),
         (old, _) => old,
     };
-    let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
+    let (progress, signal, untaken) = (Progress::start(), Signal::listen(true), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
     let mut options = args.limits.options(watch.signal.interrupt.clone(), watch.signal.cancel.clone());
     if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
@@ -216,15 +197,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         problem
     };
     let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
-    result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, &signal))
+    result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
 }
 
 /// Prints the outcome, indented where a person looks at it.
-<<<<<<< HEAD
-fn show(outcome: Outcome<'_>, signal: &Signal) -> Result<Exit, Refused> {
-=======
-pub(super) fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
->>>>>>> next
+pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
@@ -236,7 +213,7 @@ pub(super) fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     let exit = match outcome.status() {
         Status::Ok(_) => Exit::Ok,
         Status::Err(_) => Exit::Err,
-        Status::Fault(fault) if fault.code == Code::FaultCancelled && signal.cancel.is_set() => {
+        Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => {
             Exit::Interrupted
         }
         Status::Fault(_) => Exit::Fault,

@@ -24,14 +24,14 @@ pub(super) struct Signal {
 
 impl Signal {
     /// Listens from now on. The first signal leaves the end to the run. The second does so during a call; else
-    /// the program ends at once.
-    pub(super) fn listen() -> Signal {
+    /// the program ends at once. Unless the first one `cancels`, it is treated as the second.
+    pub(super) fn listen(cancels: bool) -> Signal {
         let signal = Signal::default();
         let heard = signal.clone();
         let handler = move || {
             // While this is locked no call begins.
             let tool = heard.tool();
-            if !heard.cancel.is_set() {
+            if cancels && !heard.cancel.is_set() {
                 heard.cancel.set();
                 output::error(CANCELLING);
                 return;
