@@ -1,6 +1,6 @@
 //! Evaluates statements and expressions as the specification says.
 
-use super::facts::Facts;
+use super::facts::{Facts, completes};
 use super::report::{Ending, Report};
 use super::value::Value;
 use super::{number, pure, render};
@@ -53,7 +53,7 @@ struct Machine<'f, 's, 'w, 't> {
     not_rolled_back: Vec<String>,
     /// How many tools were called, by entries as well.
     calls: u64,
-    /// The tool whose call a ROLLBACK that comes next is one step with (4.7.3).
+    /// The tool whose call a ROLLBACK that comes next is one step with (4.7.2).
     sent: Option<String>,
     steps: u64,
 }
@@ -89,7 +89,7 @@ pub(super) fn run(
     };
     let ending = machine.start(entry, input);
     if matches!(ending, Ending::Fault { .. }) {
-        // After every fault all entries run (4.7.6).
+        // After every fault all entries run (4.8.4).
         machine.roll_back(0);
     }
     let Machine { trace, notes, rolled_back, not_rolled_back, .. } = machine;
@@ -162,7 +162,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             Ok(value) => value,
             Err(Exit::Value(value)) => return Ok(value),
             Err(Exit::Failure(failure, span)) => {
-                // What the function pushed runs before its failure goes on (4.7.5).
+                // What the function pushed runs before its failure goes on (4.8.2).
                 self.roll_back(height);
                 return Err(Exit::Failure(failure, span));
             }
@@ -233,7 +233,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for (place, statement) in block.statements.iter().enumerate() {
             let failed = place.checked_sub(1).and_then(|before| failed(frame, &block.statements[before]));
             if let (StmtKind::Rollback(_), true) = (&statement.kind, failed.unwrap_or(skips)) {
-                // A ROLLBACK between a call and its MATCH belongs to the success (4.7.3).
+                // A ROLLBACK between a call and its MATCH belongs to the success (4.7.2).
                 skips = true;
                 continue;
             }
@@ -354,7 +354,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
             frame.cells[arm.bind.0 as usize] = Cell::Plain(value);
             let value = this.block(frame, &arm.body);
-            if !arm.body.statements.is_empty() || node.err.is_some() {
+            // Where the ERR arm goes on as well, what follows is not behind the call alone (4.7.2).
+            if node.err.as_ref().is_some_and(|err| completes(&err.body)) {
                 this.sent = None;
             }
             value
@@ -400,7 +401,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         let height = self.entries.len();
         match self.carry_out(call, &arguments) {
             Ok(_) => {
-                // What a compensation has pushed is dropped at its success (4.7.5).
+                // What a compensation has pushed is dropped at its success (4.8.3).
                 self.entries.truncate(height);
                 Ok(())
             }
