@@ -494,7 +494,7 @@ fn a_second_signal_ends_what_the_run_started() {
     }
 }
 
-/// What is told at the first signal.
+/// The message at the first signal.
 const CANCELLING: &str =
     "cancelling: what the run has done is rolled back; a second signal ends the program at once\n";
 
@@ -525,7 +525,8 @@ fn a_signal_cancels_a_run_with_its_rollback() {
     std::thread::sleep(std::time::Duration::from_millis(50));
     case.file("go", "");
     let output = child.wait_with_output().unwrap();
-    let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), stderr.as_str()), (Some(130), CANCELLING), "{stdout}");
     assert!(stdout.starts_with(r#"{"status":"fault","code":"cancelled""#), "{stdout}");
     assert!(stdout.ends_with("\"rolled_back\":[{\"tool\":\"undo\",\"number\":3}]}\n"), "{stdout}");

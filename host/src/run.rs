@@ -243,7 +243,7 @@ impl Driver<'_, '_> {
         });
         self.seq += 1;
         if rollback {
-            // The run's clock stands still meanwhile.
+            // The run's clock stops meanwhile.
             self.until = self.until.checked_add(made.elapsed()).unwrap_or(self.until);
             self.ahead.lasts_until(self.until);
             return self.entry_ended(run, result);
@@ -310,7 +310,7 @@ impl Driver<'_, '_> {
         true
     }
 
-    /// A call may have been made: the program sees a failure, or the run ends, as the policy of its tool says.
+    /// A call may have been made: the program sees a failure, or the run ends, as its tool's policy says.
     fn in_doubt(&self, run: &mut Run, tool: &str, message: &str) {
         let tools = self.ahead.tools();
         let on_doubt = tools.get(tool).map(|tool| tool.policy.on_doubt).unwrap_or_default();

@@ -44,8 +44,7 @@ impl<W: Write> Observer for Trace<W> {
         let mut line = line(call);
         line.pop();
         let number = call.number;
-        let line =
-            format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
+        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }

@@ -370,12 +370,7 @@ fn succeeded(code: &[Op], rollbacks: &mut Rollbacks, frame: &Frame) {
 /// Takes the room for the entries of the `tool.rollback` before `pc`, and the call.
 #[cold]
 #[inline(never)]
-fn promise(
-    program: &ProgramData,
-    rollbacks: &mut Rollbacks,
-    heap: &mut Heap,
-    pc: usize,
-) -> Result<(), Trap> {
+fn promise(program: &ProgramData, rollbacks: &mut Rollbacks, heap: &mut Heap, pc: usize) -> Result<(), Trap> {
     let (entries, arguments) = program.section(pc - 1);
     rollbacks.promise(&mut heap.budget, entries, arguments)?;
     heap.budget.take_call()?;
@@ -414,12 +409,7 @@ fn fail(
 }
 
 /// Gives the last frame the failure that it handles; returns where execution continues.
-fn handle(
-    code: &[Op],
-    stack: &mut [Value],
-    frames: &mut Vec<Frame>,
-    value: Value,
-) -> Option<(usize, u32)> {
+fn handle(code: &[Op], stack: &mut [Value], frames: &mut Vec<Frame>, value: Value) -> Option<(usize, u32)> {
     let frame = frames.pop()?;
     let Op::Invoke { fail, .. } = code[frame.pc() - 1] else { return None };
     set(window(stack, frame.base)?, frame.dst, value);

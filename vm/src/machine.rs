@@ -82,12 +82,7 @@ pub(crate) enum Stop {
 /// Records the failure of a compensation.
 #[cold]
 #[inline(never)]
-pub(crate) fn note(
-    heap: &mut Heap,
-    notes: &mut Vec<Note>,
-    tool: StringId,
-    value: Value,
-) -> Result<(), Trap> {
+pub(crate) fn note(heap: &mut Heap, notes: &mut Vec<Note>, tool: StringId, value: Value) -> Result<(), Trap> {
     // Charge twice the size: the list doubles as it grows.
     heap.budget.charge(2 * size_of::<Note>() as u64)?;
     notes.push(Note { tool, value, aside: false });

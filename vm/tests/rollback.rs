@@ -151,12 +151,7 @@ fn an_unhandled_failure_and_a_fault_run_them() {
     let ship = |name: &str, number| if name == "ship" { Err("no") } else { fine(name, number) };
     let calls = r#"reserve("x") charge("x") ship("x") refund!(2) release!(1)"#;
     let undone = UNDONE.replace('4', "5").replace('3', "4");
-    check(
-        &both(&[tool(SHIP), RETURN]),
-        &ship,
-        calls,
-        &format!(r#"{{"status":"err","error":"no"{undone}"#),
-    );
+    check(&both(&[tool(SHIP), RETURN]), &ship, calls, &format!(r#"{{"status":"err","error":"no"{undone}"#));
     let plain = program(&code(&[&covered(RESERVE, RELEASE), &[tool(SHIP), RETURN]]), PLAIN);
     let (calls, outcome) = both_ways(&plain, &Limits::default(), &ship);
     assert_eq!(calls, r#"reserve("x") ship("x") release!(1) "#);
@@ -205,7 +200,8 @@ fn nested(caller: &[Op]) -> Program {
 fn a_handled_failure_undoes_the_callee_and_keeps_what_the_caller_did() {
     let id = Op::Move { dst: Out(4), src: In(0) };
     // `fails` is handled by the jump to the next instruction.
-    let caller = |end| code(&[&covered(CHARGE, REFUND), &[id, invoke(0, 1), Op::Jump { to: To(0) }, tool(SHIP), end]]);
+    let caller =
+        |end| code(&[&covered(CHARGE, REFUND), &[id, invoke(0, 1), Op::Jump { to: To(0) }, tool(SHIP), end]]);
     let calls = r#"charge("x") reserve("x") release!(2) ship("x")"#;
     let outcome = r#"{"status":"ok","value":"x","rolled_back":[{"tool":"release","number":3}]}"#;
     check(&nested(&caller(RETURN)), &fine, calls, outcome);
@@ -426,26 +422,29 @@ fn a_fault_of_the_host_waits_until_the_entry_is_pushed() {
 #[test]
 fn calls_that_nothing_undoes_are_listed() {
     // A call in doubt is a failure, which the program may handle.
-    let handled = [
-        Op::Tool { dst: Out(1), first: First(0), call: SHIP, fail: OnFail(0) },
-        RETURN,
-    ];
+    let handled = [Op::Tool { dst: Out(1), first: First(0), call: SHIP, fail: OnFail(0) }, RETURN];
     let found = run_with(&both(&handled), &Limits::default(), &fine, false, &mut |run, number| {
         number == 3 && run.pending().unwrap().fail_in_doubt("lost").is_ok()
     });
     assert_eq!(found.0, r#"reserve("x") charge("x") refund!(2) release!(1) "#);
     let list = r#","not_rolled_back":[{"tool":"ship","why":"it may have been made: lost"}]}"#;
-    assert!(found.1.starts_with(r#"{"status":"err","error":"lost","#) && found.1.ends_with(list), "{}", found.1);
+    assert!(
+        found.1.starts_with(r#"{"status":"err","error":"lost","#) && found.1.ends_with(list),
+        "{}",
+        found.1
+    );
     // An answer that does not fit, of a call with a ROLLBACK and of one that may change something.
     let long: &'static str = Box::leak("x".repeat(99).into_boxed_str());
     let limits = Limits { result_bytes: 98, ..Limits::default() };
     let big = |name: &str, number| if name == "charge" { Ok(Datum::Text(long)) } else { fine(name, number) };
     let (calls, outcome) = both_ways(&both(&[RETURN]), &limits, &big);
     assert_eq!(calls, r#"reserve("x") charge("x") release!(1) "#);
-    let list = r#"[{"tool":"charge","why":"its answer does not fit: a tool result passes the limit of 98 bytes"}]}"#;
+    let list =
+        r#"[{"tool":"charge","why":"its answer does not fit: a tool result passes the limit of 98 bytes"}]}"#;
     assert!(outcome.ends_with(list), "{outcome}");
     let twice: &'static [(&str, Datum<'_>)] = &[("a", NIL), ("a", NIL)];
-    let twice = |name: &str, number| if name == "charge" { Ok(Datum::Record(twice)) } else { fine(name, number) };
+    let twice =
+        |name: &str, number| if name == "charge" { Ok(Datum::Record(twice)) } else { fine(name, number) };
     let (_, outcome) = both_ways(&both(&[RETURN]), &Limits::default(), &twice);
     let list = r#"[{"tool":"charge","why":"its answer does not fit: the field a is given twice"}]}"#;
     assert!(outcome.ends_with(list), "{outcome}");
@@ -466,13 +465,22 @@ fn a_rollback_that_cannot_be_worked_out_is_listed() {
     assert_eq!(calls, r#"reserve("x") charge("x") release!(1) "#);
     let why = "its rollback could not be worked out: type-mismatch: expected a record";
     assert!(outcome.contains(r#""code":"type-mismatch""#) && outcome.contains(why), "{outcome}");
-    assert!(outcome.contains(r#""rolled_back":[{"tool":"release","number":3}],"not_rolled_back":[{"tool":"charge""#));
+    assert!(
+        outcome
+            .contains(r#""rolled_back":[{"tool":"release","number":3}],"not_rolled_back":[{"tool":"charge""#)
+    );
 }
 
 #[test]
 fn several_entries_of_one_call_are_pushed_together() {
     let section = [
-        Op::ToolRollback { dst: Out(1), first: First(0), call: RESERVE, fail: OnFail(0), entries: Entries(2) },
+        Op::ToolRollback {
+            dst: Out(1),
+            first: First(0),
+            call: RESERVE,
+            fail: OnFail(0),
+            entries: Entries(2),
+        },
         Op::Rollback { first: First(1), call: RELEASE },
         Op::Rollback { first: First(1), call: REFUND },
         ERR,
@@ -507,7 +515,8 @@ fn a_run_that_starts_again_has_no_entries() {
 #[test]
 fn every_changed_byte_of_a_snapshot_is_refused_or_harmless() {
     let id = Op::Move { dst: Out(4), src: In(0) };
-    let caller = code(&[&covered(CHARGE, REFUND), &[id, invoke(0, 1), Op::Jump { to: To(0) }, tool(SHIP), ERR]]);
+    let caller =
+        code(&[&covered(CHARGE, REFUND), &[id, invoke(0, 1), Op::Jump { to: To(0) }, tool(SHIP), ERR]]);
     let program = nested(&caller);
     let fails = |name: &str, number| if name == "release" { Err("no") } else { fine(name, number) };
     let mut snapshots = Vec::new();

@@ -128,7 +128,13 @@ fn sections() -> Vec<Row> {
         ),
     ];
     // Outside a section it may come anywhere.
-    rows.push((27, one(&[covered(2, 0), ROLLBACK, RETURN]), Some(0), section, one(&[nil(5), ROLLBACK, RETURN])));
+    rows.push((
+        27,
+        one(&[covered(2, 0), ROLLBACK, RETURN]),
+        Some(0),
+        section,
+        one(&[nil(5), ROLLBACK, RETURN]),
+    ));
     rows
 }
 

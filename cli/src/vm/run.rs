@@ -213,9 +213,7 @@ pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refuse
     let exit = match outcome.status() {
         Status::Ok(_) => Exit::Ok,
         Status::Err(_) => Exit::Err,
-        Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => {
-            Exit::Interrupted
-        }
+        Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => Exit::Interrupted,
         Status::Fault(_) => Exit::Fault,
     };
     output::print(&text, exit)

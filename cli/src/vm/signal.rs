@@ -1,5 +1,5 @@
-//! Ctrl-C and similar signals: the first cancels the run, which rolls back what it has done; the second ends it
-//! with its running tools, and a message names the call that was under way.
+//! Ctrl-C and similar signals: the first cancels the run, which rolls back what it has done; the second ends
+//! it with its running tools, and a message names the call that was under way.
 
 use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
@@ -23,8 +23,8 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// Listens from now on. The first signal leaves the end to the run. The second does so during a call; else
-    /// the program ends at once. Unless the first one `cancels`, it is treated as the second.
+    /// Listens from now on. The first signal leaves the end to the run. The second does so during a call;
+    /// else the program ends at once. Unless the first one `cancels`, it is treated as the second.
     pub(super) fn listen(cancels: bool) -> Signal {
         let signal = Signal::default();
         let heard = signal.clone();

@@ -195,7 +195,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn push(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
         let covered = self.sent.take();
         let arguments = self.arguments(frame, call);
-        if let (Err(Exit::Failure(..) | Exit::End(Ending::Fault { .. })), Some(tool)) = (&arguments, &covered) {
+        if let (Err(Exit::Failure(..) | Exit::End(Ending::Fault { .. })), Some(tool)) = (&arguments, &covered)
+        {
             self.not_rolled_back.push(tool.clone());
         }
         let json = self.joined(render::arguments(&arguments?))?;
@@ -642,8 +643,8 @@ impl<'f> Machine<'f, '_, '_, '_> {
     }
 }
 
-/// Whether a statement has bound a slot to a call that failed and that a MATCH takes apart later; `None` where
-/// it is a ROLLBACK.
+/// Whether a statement has bound a slot to a call that failed and that a MATCH takes apart later; `None` if it
+/// is a ROLLBACK.
 fn failed(frame: &Frame<'_>, statement: &Stmt<'_>) -> Option<bool> {
     match &statement.kind {
         StmtKind::Rollback(_) => None,

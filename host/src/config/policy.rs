@@ -9,16 +9,8 @@ use crate::tool::policy::{OnDoubt, RETRIES, Rules};
 use std::time::Duration;
 
 /// The keys that say how a tool may be called.
-pub(super) const RULES: &[&str] = &[
-    "read_only",
-    "idempotent",
-    "retries",
-    "confirm",
-    "timeout_ms",
-    "binary",
-    "on_doubt",
-    "rollback",
-];
+pub(super) const RULES: &[&str] =
+    &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "on_doubt", "rollback"];
 
 impl Reading {
     /// Reads these keys from a record.

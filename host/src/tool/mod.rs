@@ -46,8 +46,8 @@ pub struct Request<'c> {
 pub enum Failure {
     /// The tool failed; the program can handle it. Normally a text.
     Failed(Data),
-    /// The call may have been made: no answer came in time, or the connection was lost. The program can handle
-    /// it; the message says what happened.
+    /// The call may have been made: no answer came in time, or the connection was lost. The program can
+    /// handle it; the message says what happened.
     InDoubt(String),
     /// The deadline passed.
     TimedOut,

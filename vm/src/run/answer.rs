@@ -2,8 +2,8 @@
 
 use crate::budget::Meter;
 use crate::copy_in::{self, Refusal};
-use crate::host_value::{Datum, Shaped};
 use crate::fault::Trap;
+use crate::host_value::{Datum, Shaped};
 use crate::interp;
 use crate::machine::CallKind;
 use crate::run::build_error::BuildError;
@@ -113,7 +113,8 @@ impl Run {
             Err(Refusal::Trap(trap)) => Err(self.refuse_answer(trap)),
             Err(refusal) => {
                 let message = refusal.message(&self.machine.heap, self.machine.program.inner());
-                if let Err(trap) = self.leave_misfit(&message).and_then(|()| self.machine.heap.budget.repay()) {
+                if let Err(trap) = self.leave_misfit(&message).and_then(|()| self.machine.heap.budget.repay())
+                {
                     let code = trap.code();
                     self.trap(trap);
                     return Err(BuildError::Limit { code });

@@ -3,8 +3,8 @@
 use crate::fault::Trap;
 use crate::interp;
 use crate::machine::{Machine, Stop};
-use crate::run::call::Call;
 use crate::rollbacks::Then;
+use crate::run::call::Call;
 use crate::run::outcome::Outcome;
 use crate::run::state::{Run, State};
 use crate::value::at;

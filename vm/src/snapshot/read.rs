@@ -125,13 +125,18 @@ fn windows(
                 base += u32::from(first.0);
                 function = callee;
             }
-            Some(op) if left == 0 && let Some(ToolCall { dst, first, call, entries, .. }) = op.tool_call() => {
+            Some(op)
+                if left == 0
+                    && let Some(ToolCall { dst, first, call, entries, .. }) = op.tool_call() =>
+            {
                 let kind = if entries.0 > 0 { CallKind::Covered } else { CallKind::Plain };
                 (machine.pc, machine.base) = (pc, base);
                 machine.pending_call = PendingCall { call, first, dst, kind };
             }
             // The function that pushed an entry may have returned.
-            _ if left == 0 && let Some(&Op::Rollback { first, call }) = program.spec.code.get(at(found)) => {
+            _ if left == 0
+                && let Some(&Op::Rollback { first, call }) = program.spec.code.get(at(found)) =>
+            {
                 machine.pending_call = PendingCall { call, first, dst: Out(0), kind: CallKind::Entry };
                 running = Some(found);
             }

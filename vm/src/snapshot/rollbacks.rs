@@ -68,7 +68,10 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
     for (place, note) in messages() {
         writer.out.size(place);
         writer.out.varint(note.tool.0.into());
-        let text = rollbacks.messages.as_deref().and_then(|heap| heap.arena_range(note.value).map(|r| &heap.text[r]));
+        let text = rollbacks
+            .messages
+            .as_deref()
+            .and_then(|heap| heap.arena_range(note.value).map(|r| &heap.text[r]));
         writer.text_of(text.unwrap_or_default());
     }
     let Some((_, then)) = rollbacks.running else { return };
@@ -99,7 +102,11 @@ pub(super) struct Place {
 }
 
 /// Reads the part.
-pub(super) fn read(values: &mut Values<'_, '_>, parts: &mut Parts<'_>, place: &Place) -> Result<Option<EndFault>> {
+pub(super) fn read(
+    values: &mut Values<'_, '_>,
+    parts: &mut Parts<'_>,
+    place: &Place,
+) -> Result<Option<EndFault>> {
     let rollbacks = &mut *parts.rollbacks;
     rollbacks.used = true;
     rollbacks.cancelled = flag(&mut values.reader)?;
@@ -116,7 +123,10 @@ pub(super) fn read(values: &mut Values<'_, '_>, parts: &mut Parts<'_>, place: &P
     for frame in &mut *parts.frames {
         frame.height = values.reader.varint32()?;
         if frame.height < before || at(frame.height) > rollbacks.entries.len() {
-            return values.rule("a height from that of the frame before to the number of entries", frame.height.into());
+            return values.rule(
+                "a height from that of the frame before to the number of entries",
+                frame.height.into(),
+            );
         }
         before = frame.height;
     }
@@ -214,7 +224,11 @@ fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Result<()> {
 }
 
 /// What follows the entry that waits for its answer.
-fn ending(values: &mut Values<'_, '_>, parts: &mut Parts<'_>, function: FunctionId) -> Result<Option<EndFault>> {
+fn ending(
+    values: &mut Values<'_, '_>,
+    parts: &mut Parts<'_>,
+    function: FunctionId,
+) -> Result<Option<EndFault>> {
     let byte = values.reader.byte()?;
     let Some(&(_, then)) = THEN.iter().find(|&&(number, _)| number == byte) else {
         return values.rule("what follows the entries", byte.into());
