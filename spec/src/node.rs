@@ -133,12 +133,9 @@ macro_rules! words {
                 &TABLE[self as usize]
             }
 
-            /// The instruction that applies a pure function; `None` where no notation has it.
-            pub const fn of_pure(function: Pure) -> Option<Word> {
-                match function {
-                    $(Pure::$pure => Some(Word::$pure),)*
-                    _ => None,
-                }
+            /// The instruction that applies a pure function.
+            pub const fn of_pure(function: Pure) -> Word {
+                match function { $(Pure::$pure => Word::$pure,)* }
             }
         }
     };
@@ -212,6 +209,11 @@ pure:
     54 Fixed "FIXED" [Expr Expr];
     55 Json "JSON" [Expr];
     56 Iso "ISO" [Expr];
+    57 Min "MIN" [Expr];
+    58 Max "MAX" [Expr];
+    59 Number "NUMBER" [Expr];
+    60 Parse "PARSE" [Expr];
+    61 Time "TIME" [Expr];
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a

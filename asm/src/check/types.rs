@@ -10,8 +10,8 @@ use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind,
+    Apply, Binary, Block, Bound, Call, CallId, Case, Control, Expr, ExprKind, Field, File, For, Function, If,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -19,7 +19,6 @@ use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::node::Word;
-use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
 
@@ -218,14 +217,13 @@ impl<'a> Types<'_, 'a> {
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
-        match value.kind {
-            ExprKind::Call(call) if self.call_facts(call).checked => {
-                let err = self.failure(call);
-                self.learn(slot, seen, span, |info| &mut info.ok);
-                self.learn(slot, Some(err), span, |info| &mut info.err);
-            }
-            _ => self.bind(slot, seen, span),
+        if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
+            return self.bind(slot, seen, span);
         }
+        // A pure function fails with a text.
+        let err = if let ExprKind::Call(call) = value.kind { self.failure(call) } else { Inferred::TEXT };
+        self.learn(slot, seen, span, |info| &mut info.ok);
+        self.learn(slot, Some(err), span, |info| &mut info.err);
     }
 
     fn leave(&mut self, kind: ReturnKind, value: &Expr<'a>) {
@@ -337,7 +335,7 @@ impl<'a> Types<'_, 'a> {
                 seen
             }
             ExprKind::List(items) => self.items(items),
-            ExprKind::Apply(function, operands) => self.applied(*function, operands),
+            ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::Template(parts) => {
                 for part in *parts {
                     self.expression(part);
@@ -348,10 +346,10 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// A pure function, each of whose operands has the kinds of the function's row.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Seen {
-        let word = Word::of_pure(function)?;
+    fn applied(&mut self, apply: &Apply<'a>) -> Seen {
+        let word = Word::of_pure(apply.function);
         let mut first = None;
-        for (index, operand) in operands.iter().enumerate() {
+        for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
             self.operand(word, index, operand, seen, None);
             first = if index == 0 { seen } else { first };
@@ -479,12 +477,12 @@ impl<'a> Types<'_, 'a> {
         self.failure_of(slot).map(|(_, span)| span).or_else(plain)
     }
 
-    fn call_facts(&self, call: &Call<'a>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    fn call_facts(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
-        self.file.functions.get(self.call_facts(call).function? as usize)
+        self.file.functions.get(self.call_facts(call.id).function? as usize)
     }
 
     /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.

@@ -22,6 +22,7 @@
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
+//! | `nowhere` | the report of a handler beside an expression that cannot fail |
 //! | `conditions`, `switch`, `handlers`, `results` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
@@ -43,6 +44,7 @@ mod keys;
 mod kinds;
 mod merges;
 mod names;
+mod nowhere;
 mod operations;
 mod reader;
 mod references;
