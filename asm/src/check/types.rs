@@ -408,9 +408,22 @@ impl<'a> Types<'_, 'a> {
         if matches!(operator, Binary::Eq | Binary::Neq) {
             self.never_equal((left, a), (right, b));
         }
+        if operator == Binary::Concat {
+            self.list_in_text((left, a), (right, b));
+        }
         let first = a.filter(|_| self.operand(word, 0, left, a, None));
         self.operand(word, 1, right, b, first);
         rules::gives(word, a, b)
+    }
+
+    /// Warns of a list beside a text in CONCAT.
+    fn list_in_text(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
+        for ((list, seen), (_, other)) in [(left, right), (right, left)] {
+            if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
+                let list = self.typed(list, found);
+                self.found.push(messages::list_in_text(self.function, list));
+            }
+        }
     }
 
     /// Warns of two values that no run finds equal.
