@@ -65,35 +65,62 @@ impl<'a> StepReader<'_, 'a> {
         if self.scope.find(&name).is_some() || self.survey.used_after(&name, 0) {
             return None;
         }
-        let text = |span: Span| self.source.get(span.range());
-        let (of_part, handled) =
-            (text(part.span)?, text(Span::new(handler.key.span.start, handler.value.span.end))?);
-        let reference = |infix: bool| match (self.dialect.is_bare(), infix) {
+        let (span, infix) = self.whole_function(part.span)?;
+        let of_part = self.source.get(span.range())?;
+        let reference = match (self.dialect.is_bare(), infix) {
             (true, _) => format!("\"{name}\""),
             (false, true) => format!("${{{name}}}"),
             (false, false) => format!("\"${name}\""),
         };
-        let expr = self.dialect.word(Key::Expr);
-        let own = if text(Span::new(whole.start, whole.end))?.starts_with('{') {
-            let colon = self.dialect.blank();
-            let (word, comma) =
-                (self.dialect.word(Key::Let), if self.dialect.is_bare() { "," } else { ", " });
-            format!(
-                "{{\"{word}\":{colon}\"{name}\"{comma}\"{expr}\":{colon}{of_part}{comma}{handled}}}{comma}"
-            )
-        } else {
-            let column = |at: u32| Some(self.source.get(..at as usize)?.rsplit('\n').next()?.chars().count());
-            let (outer, inner) = (column(step.start)?, column(handler.key.span.start)?);
-            let (outer, inner) = (" ".repeat(outer), " ".repeat(inner));
-            format!("{name}:\n{inner}{expr}: {of_part}\n{inner}{}\n{outer}", handled.trim_end())
-        };
-        let infix = !of_part.starts_with('{');
         let edits = vec![
-            Edit { span: Span::at(step.start), text: own },
-            Edit { span: part.span, text: reference(infix) },
+            Edit { span: Span::at(step.start), text: self.own_step(step, handler, &name, of_part)? },
+            Edit { span, text: reference },
             Edit { span: self.entry_with_blanks(step, handler)?, text: String::new() },
         ];
         Some(Fix { title: format!("give `{}` a step of its own", shorten(of_part)), edits })
+    }
+
+    /// All of a function as it is written, and whether that is infix text.
+    fn whole_function(&self, span: Span) -> Option<(Span, bool)> {
+        let (before, behind) =
+            (self.source.get(..span.start as usize)?, self.source.get(span.end as usize..)?);
+        let (open, close) = (before.trim_end(), behind.trim_start());
+        if open.ends_with('{') && close.starts_with('}') {
+            let close = self.source.len() - close.len() + 1;
+            let start = u32::try_from(open.len() - 1).ok()?;
+            return Some((Span::new(start, u32::try_from(close).ok()?), false));
+        }
+        let written = self.source.get(span.range())?;
+        written.ends_with(')').then_some((span, true))
+    }
+
+    /// The text of a step that binds a name to a part of an expression, with the handler of a step; what is
+    /// between it and that step is its end.
+    fn own_step(
+        &self,
+        step: &Step<'_, 'a>,
+        handler: &Entry<'a>,
+        name: &str,
+        of_part: &str,
+    ) -> Option<String> {
+        let whole = step.keyed.span;
+        let expr = self.dialect.word(Key::Expr);
+        let handled = self.source.get(handler.key.span.start as usize..handler.value.span.end as usize)?;
+        if self.source.get(whole.range())?.starts_with('{') && step.start == whole.start {
+            let (colon, comma) = (self.dialect.blank(), if self.dialect.is_bare() { "," } else { ", " });
+            return Some(format!(
+                "{{\"let\":{colon}\"{name}\"{comma}\"{expr}\":{colon}{of_part}{comma}{handled}}}{comma}"
+            ));
+        }
+        // Otherwise it is under a name, its keys on lines of their own.
+        let key = self.source.get(step.start as usize..whole.start as usize)?;
+        let column = |at: u32| Some(self.source.get(..at as usize)?.rsplit('\n').next()?.chars().count());
+        let (outer, inner) = (column(step.start)?, column(handler.key.span.start)?);
+        if !key.contains(':') || inner <= outer {
+            return None;
+        }
+        let (outer, inner) = (" ".repeat(outer), " ".repeat(inner));
+        Some(format!("{name}:\n{inner}{expr}: {of_part}\n{inner}{}\n{outer}", handled.trim_end()))
     }
 
     /// Whether a handler never goes on behind its step.
