@@ -132,6 +132,8 @@ codes! {
     309 LaterReference "later-reference" Error "a reference to a step that runs later";
     310 ReservedName "reserved-name" Error "a name that the notation reserves";
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
+    312 RollbackFunction "rollback-function" Error "a ROLLBACK that names a function of the file and not a tool";
+    313 RollbackArgument "rollback-argument" Error "a call in an argument of a ROLLBACK";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error
@@ -147,6 +149,10 @@ codes! {
     409 ImplicitUndo "implicit-undo" Warning
         "a call in a branch of IF that is treated as a rollback; write UNDO";
     410 UnusedValue "unused-value" Warning "a value that is computed but never used";
+    412 DoubleRollback "double-rollback" Warning
+        "an UNDO of a tool that a ROLLBACK before it has registered; both run";
+    413 RollbackRequired "rollback-required" Error
+        "a call without a ROLLBACK right behind it, of a tool that requires one";
 
     501 TypeMismatch "type-mismatch" Error "a value of one type where another is required";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
@@ -184,6 +190,10 @@ codes! {
     813 FaultTooManyCalls "too-many-calls" Error "the run has no tool calls left";
     814 FaultTooLarge "too-large" Error "a text, list or result larger than its limit";
     815 FaultTimedOut "timed-out" Error "the run exceeded its time limit";
+    816 FaultTooManyRollbacks "too-many-rollbacks" Error "the run has no rollback entries left";
+    817 FaultCancelled "cancelled" Error "the run was cancelled, and what it had done was rolled back";
+    818 FaultInDoubt "in-doubt" Error
+        "a call whose answer never came may have been made, and its tool ends the run then";
 
     901 BadUsage "bad-usage" Error "an option or file that cannot be used as asked";
     902 BadToolsFile "bad-tools-file" Error "a tools file that breaks its form";
@@ -247,7 +257,7 @@ pub enum DecodeErrorKind {
     },
     /// An unknown tag byte.
     Tag {
-        /// What the byte stands for.
+        /// The meaning of the byte.
         what: &'static str,
         /// The byte found.
         found: u8,

@@ -23,32 +23,32 @@
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
 //! | `nowhere` | the report of a handler beside an expression that cannot fail |
-//! | `conditions`, `switch`, `handlers`, `results` | steps with blocks of their own |
+//! | `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
 //! Steps hold blocks of steps. `function` lends the dispatcher to the reader as a function, through which
-//! `blocks` and `results` call it, so that imports go one way.
+//! `blocks` and `calls` call it, so that imports go one way.
 
 mod binding;
 mod blocks;
 mod callees;
+mod calls;
 mod cases;
 mod conditions;
 mod context;
 mod dispatch;
+mod entries;
 mod function;
 mod handlers;
-mod keyed;
+mod incomplete_merge;
 mod keys;
 mod kinds;
-mod merges;
 mod names;
 mod nowhere;
 mod operations;
 mod reader;
 mod references;
-mod results;
 mod returns;
 mod scope;
 mod signature;
