@@ -203,6 +203,8 @@ codes! {
     906 InputType "input-type" Error "an input whose type is not the parameter's";
     907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
     908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
+    909 BadCase "bad-case" Error "a case file that breaks its form";
+    910 TraceDiffers "trace-differs" Error "a program that makes other calls than the trace that it is run with";
 }
 
 impl fmt::Display for Code {
