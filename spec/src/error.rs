@@ -150,6 +150,7 @@ codes! {
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
+    510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";
