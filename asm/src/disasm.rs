@@ -83,6 +83,7 @@ impl Listing<'_> {
             Role::Read(r) | Role::Write(r) => format!("r{r}"),
             Role::Loop(r) => format!("loop r{r}"),
             Role::Window(r) => format!("r{r}.."),
+            Role::Entries(n) => format!("{n} rollbacks"),
             Role::Count(n) => format!("{n} registers"),
             Role::Str(id) => format!("{:?}", self.string(StringId(id))),
             Role::Field(id) => format!(".{}", self.field(FieldId(id))),
