@@ -112,6 +112,11 @@ impl Tool {
         self.validated
     }
 
+    /// Its arguments as a model reads them: `user-id: text, deep?: bool`.
+    pub fn arguments(&self) -> String {
+        signature::arguments(self.input())
+    }
+
     /// Its call and answer as a model reads them: `get-user(user-id: text) -> {email: text}`.
     pub fn signature(&self) -> String {
         signature::signature(&self.name, self.input(), self.output())

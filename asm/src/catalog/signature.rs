@@ -24,14 +24,20 @@ pub(super) fn signature(name: &str, input: Shape<'_>, output: Shape<'_>) -> Stri
     let mut out = String::new();
     word(name, &mut out);
     out.push('(');
-    let mut fields = input.fields();
-    let shown = listed(&mut fields, usize::MAX, 1, &mut out);
-    if !shown || input.is_open() {
-        out.push_str(if input.fields().len() == 0 { "" } else { ", " });
+    out.push_str(&arguments(input));
+    out.push_str(") -> ");
+    let mut answer = String::new();
+    shape(output, 0, &mut answer);
+    out + &answer
+}
+
+/// Writes the arguments of a tool.
+pub(super) fn arguments(input: Shape<'_>) -> String {
+    let mut out = String::new();
+    if !listed(&mut input.fields(), usize::MAX, 1, &mut out) || input.is_open() {
+        out.push_str(if out.is_empty() { "" } else { ", " });
         out.push(MORE);
     }
-    out.push_str(") -> ");
-    shape(output, 0, &mut out);
     out
 }
 

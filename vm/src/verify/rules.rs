@@ -101,6 +101,13 @@ pub enum Rule {
         /// The function's name.
         function: &'static str,
     },
+    /// A return of another type than the function has.
+    ReturnType {
+        /// The packed type of the instruction.
+        found: u16,
+        /// That of the function.
+        expected: u16,
+    },
     /// A map that is not the next one.
     MapOrder {
         /// The map that the instruction uses.
@@ -150,6 +157,9 @@ impl fmt::Display for Rule {
             }
             Rule::Operands { found, expected } => write!(f, "expected {expected} operands, found {found}"),
             Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
+            Rule::ReturnType { found, expected } => {
+                write!(f, "expected a return of type {expected}, found one of type {found}")
+            }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
             Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),
