@@ -49,6 +49,8 @@ pub struct Tool {
     validated: bool,
     schemas: Arc<dyn Schemas>,
     shapes: OnceLock<Arc<shape::Shapes>>,
+    /// Whether every call of it must have a ROLLBACK right behind it.
+    pub requires_rollback: bool,
 }
 
 impl fmt::Debug for Tool {
@@ -62,6 +64,7 @@ impl PartialEq for Tool {
         self.name == other.name
             && self.description == other.description
             && self.validated == other.validated
+            && self.requires_rollback == other.requires_rollback
             && (Arc::ptr_eq(&self.schemas, &other.schemas) || self.schemas.schemas() == other.schemas.schemas())
     }
 }
@@ -79,7 +82,14 @@ impl Tool {
 
     /// A tool whose schemas are asked for when they are first needed.
     pub fn with_schemas(name: &str, description: Option<String>, schemas: Arc<dyn Schemas>) -> Tool {
-        Tool { name: name.to_owned(), description, validated: true, schemas, shapes: OnceLock::new() }
+        Tool {
+            name: name.to_owned(),
+            description,
+            validated: true,
+            schemas,
+            shapes: OnceLock::new(),
+            requires_rollback: false,
+        }
     }
 
     /// A tool whose answers are not held against their schema, so that their types are unknown.

@@ -1,5 +1,5 @@
 //! Bytecode as a listing: for each instruction its place in the bytes, its operands with the names and
-//! constants that they stand for, and the source line it came from.
+//! constants that they mean, and the source line it came from.
 
 use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::encode;

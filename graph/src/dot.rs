@@ -1,6 +1,6 @@
 //! The picture as Graphviz text.
 //!
-//! Texts stand in HTML-like labels, where four characters need an entity and nothing else has a meaning.
+//! Texts are in HTML-like labels, where four characters need an entity and no other has a special meaning.
 
 use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};
 use std::fmt::Write;
@@ -88,6 +88,7 @@ fn shape(kind: Kind) -> &'static str {
         Kind::Tool => "shape=box, penwidth=2",
         Kind::Own => "shape=box, peripheries=2",
         Kind::Undo => "shape=box, penwidth=2, style=\"filled,dashed\"",
+        Kind::Later => "shape=box, style=\"filled,dotted\"",
         Kind::If | Kind::Match => "shape=hexagon",
         Kind::Ok | Kind::Err | Kind::Yield | Kind::Next => "style=\"filled,rounded\"",
         Kind::For => "shape=cds",
@@ -97,16 +98,16 @@ fn shape(kind: Kind) -> &'static str {
 
 fn label(node: &Node) -> String {
     let mut label = String::new();
-    if node.kind == Kind::Undo {
-        label.push_str("<i>rollback</i><br/>");
+    if let Some(note) = node.kind.note() {
+        let _ = write!(label, "<i>{note}</i><br/>");
     }
-    let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo);
+    let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo | Kind::Later);
     let (open, close) = if strong { ("<b>", "</b>") } else { ("", "") };
     let _ = write!(label, "{open}{}{close}", escape(&node.title));
     if let Some(binds) = &node.binds {
         let _ = write!(label, " → {}", escape(binds));
     }
-    // A break ends the line before it, and says how that line stands.
+    // A break ends the line before it and sets the alignment of that line.
     for (at, row) in node.rows.iter().enumerate() {
         label.push_str(if at == 0 { "<br/>" } else { "<br align=\"left\"/>" });
         let _ = write!(label, "{}{}{}", escape(&row.name), escape(row.sign), escape(&row.value));

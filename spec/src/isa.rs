@@ -9,9 +9,8 @@
 use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
-    Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
-    OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
-    TypeId,
+    Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId,
+    NumberId, OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To, TypeId,
 };
 
 /// The data of a table row; the specification's table is printed from it.
@@ -327,7 +326,7 @@ const _: () = assert!(size_of::<Op>() == 8, "an instruction is 8 bytes");
 const _: () = {
     let mut at = 1;
     while at < TABLE.len() {
-        assert!(TABLE[at - 1].number < TABLE[at].number, "rows stand in the order of their numbers");
+        assert!(TABLE[at - 1].number < TABLE[at].number, "rows are in the order of their numbers");
         at += 1;
     }
 };

@@ -86,13 +86,16 @@ pub struct Row {
 
 macro_rules! words {
     ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
-     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*) => {
+     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*
+     later: $($later_number:literal $later:ident $later_mnemonic:literal $later_place:ident
+         [$($later_shape:ident)*] $later_meaning:literal;)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Word {
             $(#[doc = $meaning] $name = $number,)*
             $(#[doc = concat!("The pure function ", $pure_mnemonic, ".")] $pure = $pure_number,)*
+            $(#[doc = $later_meaning] $later = $later_number,)*
         }
 
         /// The rows in the order of their numbers.
@@ -112,6 +115,14 @@ macro_rules! words {
             origin: Origin::Added,
             meaning: Pure::$pure.row().meaning,
             pure: Some(Pure::$pure),
+        },)* $(Row {
+            word: Word::$later,
+            mnemonic: $later_mnemonic,
+            operands: &[$(Shape::$later_shape),*],
+            place: Place::$later_place,
+            origin: Origin::Added,
+            meaning: $later_meaning,
+            pure: None,
         }),*];
 
         impl Word {
@@ -125,7 +136,11 @@ macro_rules! words {
 
             /// The mnemonic.
             pub const fn mnemonic(self) -> &'static str {
-                match self { $(Word::$name => $mnemonic,)* $(Word::$pure => $pure_mnemonic,)* }
+                match self {
+                    $(Word::$name => $mnemonic,)*
+                    $(Word::$pure => $pure_mnemonic,)*
+                    $(Word::$later => $later_mnemonic,)*
+                }
             }
 
             /// The row of the table.
@@ -212,6 +227,10 @@ pure:
     54 Fixed "FIXED" [Expr Expr];
     55 Json "JSON" [Expr];
     56 Iso "ISO" [Expr];
+
+later:
+    57 Rollback "ROLLBACK" Statement [Call]
+        "registers a rollback of what has been done, which runs if the function or the run ends without success";
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a

@@ -6,11 +6,11 @@
 //!
 //! After an error the slot counts as what it should have been, so that one mistake is reported once.
 
-use super::bits::{Bits, FEW, WORDS};
-use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
-use super::reasons::Unset;
+use super::path_reasons::Unset;
+use super::slot_events::{Ending, Event, Events};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -241,6 +241,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
+                Event::Register(_) | Event::Undo(_) => {}
                 Event::Fork => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
                 Event::Join => Self::join(&mut state, open.pop()),

@@ -1,11 +1,11 @@
 //! Checking of one function: its calls, its slots, its types.
 
-use super::events::{Events, Rollback};
+use super::after_read_errors::{self, ReadError};
 use super::facts::{CallFacts, Facts};
-use super::recovery::{self, ReadError};
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
-use super::{fields, flow, liveness, messages, types};
+use super::slot_events::{Events, Rollback};
+use super::{answer_fields, flow, liveness, messages, rollbacks, types};
 use crate::ast::{Call, File, Function};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -29,7 +29,7 @@ pub(super) fn check<'a>(
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
-        let found = call.map(|call| names.resolve(call, true, report)).unwrap_or_default();
+        let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
         if let Target::Function(index) = found.target {
             facts.function = Some(index);
             edges.extend(call.map(|call| (index, call.tool.span)));
@@ -38,6 +38,7 @@ pub(super) fn check<'a>(
     }
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
+    rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
     let types::Found { diagnostics: found, reads, returns, compared } =
@@ -50,7 +51,7 @@ pub(super) fn check<'a>(
         })
     };
     report.diagnostics.append(found);
-    fields::report(reads, function.notation, report);
+    answer_fields::report(reads, function.notation, report);
     let _ = report.spend(compared);
     facts.returns = returns;
     // In the order of the file, so that the order of calls makes no difference to that of functions.
@@ -69,14 +70,15 @@ pub(super) fn check_names<'a>(
 ) -> Vec<(u32, Span)> {
     let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
     calls.sort_by_key(|call| call.span.start);
-    let incomplete = recovery::incomplete(&calls, errors);
+    let incomplete = after_read_errors::incomplete(&calls, errors);
     let mut edges = Vec::new();
     let mut named = Vec::with_capacity(calls.len());
     for (call, incomplete) in calls.into_iter().zip(incomplete) {
-        if recovery::hides(errors, call.tool.span) {
+        if after_read_errors::hides(errors, call.tool.span) {
             continue;
         }
-        if let Target::Function(index) = names.resolve(call, !incomplete, report).target {
+        let found = resolve(function, events, names, call, !incomplete, report);
+        if let Target::Function(index) = found.target {
             edges.push((index, call.tool.span));
         }
         named.push(Some(call));
@@ -84,6 +86,23 @@ pub(super) fn check_names<'a>(
     names.allowed(function, &named, report);
     edges.sort_by_key(|&(callee, _)| callee);
     edges
+}
+
+/// Finds what a call goes to. What ROLLBACK registers goes to tools alone.
+fn resolve<'f, 'a>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    names: &Names<'f, 'a>,
+    call: &Call<'a>,
+    whole: bool,
+    report: &mut Report<'_>,
+) -> Resolved<'f> {
+    let registered = events.registered.get(call.id.0 as usize).copied().unwrap_or_default();
+    if registered && names.is_function(call.tool.text) {
+        report.push(messages::slots::rollback_function(function, call.tool));
+        return Resolved::default();
+    }
+    names.resolve(call, whole, report)
 }
 
 /// How many suspects of a function are examined one by one.

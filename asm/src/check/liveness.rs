@@ -4,8 +4,8 @@
 //! effect of a loop on the paths before it is one set, computed once, and the whole is linear however deep
 //! loops nest.
 
-use super::bits::{Bits, FEW, WORDS};
-use super::events::{Event, Events};
+use super::slot_events::{Event, Events};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::LoopId;
 use smallvec::{SmallVec, smallvec};
 
@@ -83,7 +83,7 @@ impl<const W: usize> Backward<'_, W> {
         let mut open: SmallVec<[Open<W>; 8]> = SmallVec::new();
         for &event in self.events.iter().rev() {
             match event {
-                Event::Statement(_) => {}
+                Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
                 Event::Read(slot, _) => ahead.used.insert(slot),
                 Event::Match(slot, _) => {
                     ahead.used.insert(slot);

@@ -2,7 +2,7 @@
 //!
 //! What words take and give is in [`crate::rules`]. What a tool takes and answers is in the shapes of its
 //! schemas: `given` holds arguments against them in depth, and a field that is read of an answer has its type.
-//! A field that is read although the schema does not list it is a warning (`fields`), unless the function asks
+//! A field that is read although the schema does not list it is a warning (`answer_fields`), unless the function asks
 //! for it with HAS.
 //!
 //! A slot has the type that all its bindings in the function
@@ -15,7 +15,7 @@ mod given;
 pub(super) use given::Clash;
 
 use super::facts::{CallFacts, Facts};
-use super::fields::Read;
+use super::answer_fields::Read;
 use super::known::{Known, Part, Seen, join, ty};
 use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
@@ -242,7 +242,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 self.leave(ReturnKind::Err, value);
                 None
             }
-            StmtKind::Undo(call) => {
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                 self.call(call);
                 None
             }

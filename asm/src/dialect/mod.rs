@@ -3,17 +3,17 @@
 //! Tables alone; reading documents by them is for `crate::steps`.
 
 pub mod detect;
-mod forms;
+pub(crate) mod document_names;
 pub mod infix;
-pub(crate) mod lint;
-pub(crate) mod loose;
+pub(crate) mod lint_context;
+pub(crate) mod loose_reference;
 pub mod operator;
 pub mod other_operator;
 pub mod reference;
-pub(crate) mod survey;
+mod step_forms;
 pub mod template;
 pub(crate) mod terms;
-mod writing;
+mod write_reference;
 
 use crate::notation::Notation;
 use template::Sigil;
@@ -30,6 +30,7 @@ pub(crate) enum Key {
     Args,
     Handler,
     Compensate,
+    Rollback,
     If,
     Then,
     Else,
@@ -92,6 +93,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Args, ["args", "args", "args", "with"]),
     Words(Key::Handler, ["on-error", "err", "catch", "err"]),
     Words(Key::Compensate, ["compensate"; 4]),
+    Words(Key::Rollback, ["rollback"; 4]),
     Words(Key::If, ["if"; 4]),
     Words(Key::Then, ["then", "then", "then", "then"]),
     Words(Key::Else, ["else"; 4]),
@@ -145,9 +147,9 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes
 /// behind them.
-pub(crate) const STEPS: [Form; 18] = [
+pub(crate) const STEPS: [Form; 19] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let]),
-    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Handler, Key::Compensate]),
+    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
     form(
         Key::If,
         &[],
@@ -168,6 +170,7 @@ pub(crate) const STEPS: [Form; 18] = [
     form(Key::Err, &[], &[]),
     form(Key::Fail, &[], &[]),
     form(Key::Compensate, &[], &[]),
+    form(Key::Rollback, &[], &[]),
 ];
 
 /// A step with `match` that has no cases: it takes apart what a call before has given.

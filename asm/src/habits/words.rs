@@ -28,7 +28,16 @@ pub(super) const WORDS: &[(&str, &[Key])] = &[
     ("message", &[Key::Message, Key::Handler]),
     ("msg", &[Key::Message, Key::Handler]),
     ("rollback", &[Key::Compensate]),
-    ("undo", &[Key::Compensate]),
+    ("undo", &[Key::Rollback, Key::Compensate]),
+    ("compensation", &[Key::Rollback, Key::Compensate]),
+    ("compensations", &[Key::Rollback, Key::Compensate]),
+    ("compensateWith", &[Key::Rollback, Key::Compensate]),
+    ("compensate_with", &[Key::Rollback, Key::Compensate]),
+    ("on_rollback", &[Key::Rollback, Key::Compensate]),
+    ("onRollback", &[Key::Rollback, Key::Compensate]),
+    ("rollback_with", &[Key::Rollback, Key::Compensate]),
+    ("undo_with", &[Key::Rollback, Key::Compensate]),
+    ("revert", &[Key::Rollback, Key::Compensate]),
     ("when", &[Key::If]),
     ("condition", &[Key::If]),
     ("otherwise", &[Key::Else, Key::Default]),
@@ -120,7 +129,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("needs", "leave it out: steps run in the order of the file"),
 ];
 
-/// The key among these that a word of another language stands for.
+/// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
     meant.iter().copied().find(|key| keys.contains(key))

@@ -7,9 +7,9 @@ use super::state::Stop;
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use crate::syntax::habit::{self, Found, Reading};
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
+use crate::syntax::unknown_token::{self, Found, Reading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
@@ -60,9 +60,10 @@ impl<'a> Parser<'_, 'a> {
 
     /// Refuses a token in the place of UNDO's call.
     #[cold]
-    pub(crate) fn no_call(&mut self) -> Stop {
-        let wrong = self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
-        let wrong = wrong.help("write `UNDO CALL <tool> <count> …`");
+    pub(crate) fn no_call(&mut self, of: Word) -> Stop {
+        let of = of.mnemonic();
+        let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
+        let wrong = wrong.help(format!("write `{of} CALL <tool> <count> …`"));
         let tool = self.state.current.kind == Kind::Integer;
         let wrong = if tool { wrong.replace(Span::at(self.state.current.start), "CALL ") } else { wrong };
         self.stop(wrong)
@@ -77,7 +78,7 @@ impl<'a> Parser<'_, 'a> {
             return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
-        let found = self.habit(habit::Place::Operand(of));
+        let found = self.habit(unknown_token::Place::Operand(of));
         if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
             let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
             let Reading::Slot(slot) = found.reading else { return Err(self.fail(wrong)) };

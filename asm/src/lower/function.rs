@@ -10,7 +10,7 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Slot, Stmt,
     StmtKind,
 };
-use crate::matched::{Matched, matched_call};
+use crate::matched::{Matched, matched_call, rollbacks};
 use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -98,7 +98,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                     };
                     (self.call_and_match(&matched, then)?, 2)
                 }
-                None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
+                None => match self.registering_call(statement, after)? {
+                    0 => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
+                    taken => (End::Reached, taken),
+                },
             };
             self.values.code.give_back(mark);
             if end == End::Never {
@@ -115,6 +118,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
+        if !matches!(statement.kind, StmtKind::Rollback(_)) {
+            self.values.code.settle();
+        }
         match statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => self.bind(slot, &value)?,
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
@@ -129,6 +135,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
+            StmtKind::Rollback(call) => self.values.register(call)?,
             StmtKind::Control(control) => return self.control(control, then),
         }
         Ok(End::Reached)
@@ -203,7 +210,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return self.undo(call);
             }
             if facts.checked {
-                return self.checked_call(slot, call);
+                return self.checked_call(slot, call, &[]);
             }
             if facts.unread {
                 self.values.expr(value, Want::Any)?;
@@ -221,12 +228,28 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
+    /// A call whose MATCH is elsewhere, with ROLLBACKs right behind it: they are one step with the call, and so
+    /// run only where it succeeds. Gives how many statements that are; none where it is nothing of the kind.
+    fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
+        let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
+        let ExprKind::Call(call) = value.kind else { return Ok(0) };
+        let (behind, facts) = (rollbacks(after), self.values.facts_of(call));
+        if behind.is_empty() || facts.undo || !facts.checked {
+            return Ok(0);
+        }
+        self.checked_call(slot, call, behind)?;
+        Ok(1 + behind.len())
+    }
+
     /// A call whose MATCH is elsewhere: a register remembers whether it failed.
-    fn checked_call(&mut self, slot: Slot, call: &Call<'a>) -> Lowered<()> {
+    fn checked_call(&mut self, slot: Slot, call: &Call<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
         self.values.code.emit(Op::True { dst: failed.write() });
         self.values.call(call, self.values.slot(slot), Some(&mut after))?;
+        for statement in behind {
+            self.statement(statement, Then::Drop)?;
+        }
         self.values.code.emit(Op::False { dst: failed.write() });
         self.values.code.bind(after);
         Ok(())
@@ -254,7 +277,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     fn control(&mut self, control: Control<'a>, then: Then) -> Lowered<End> {
         match control {
-            Control::If(node) => self.if_(node, then),
+            Control::If(node) => {
+                let end = self.if_(node, then);
+                self.values.code.settle();
+                end
+            }
             Control::Match(node) => {
                 let mut failure = Label::default();
                 let failed = self.values.registers.failed(node.slot);

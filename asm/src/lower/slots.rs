@@ -199,7 +199,9 @@ impl<'c, 'a> Scan<'c, 'a> {
                 StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
                     self.expr(value);
                 }
-                StmtKind::Undo(call) => call.arguments.iter().for_each(|argument| self.expr(&argument.value)),
+                StmtKind::Undo(call) | StmtKind::Rollback(call) => {
+                    call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+                }
                 StmtKind::Control(control) => self.control(control),
             }
         }

@@ -1,6 +1,6 @@
 //! Which kind of step a record is, and reports of a record that is none, or several in one.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::dialect::{Form, Key, Meant, RESULT, STEPS};
@@ -86,7 +86,8 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
     /// a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
-        const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
+        const PARTS: [Key; 6] =
+            [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
         let list = entries(item.node);
         let part = |entry: &Entry<'a>| {
             entry.name().is_some_and(|name| {

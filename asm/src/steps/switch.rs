@@ -1,6 +1,6 @@
 //! `switch`: arms with conditions, each tried where those before it do not hold.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Step, Tail};
 use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};

@@ -220,6 +220,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 self.undo(frame, call)?;
                 Ok(None)
             }
+            StmtKind::Rollback(call) => {
+                self.arguments(frame, call)?;
+                Ok(None)
+            }
             StmtKind::Control(control) => self.control(frame, control),
         }
     }

@@ -113,7 +113,7 @@ impl Facts {
                 ahead = Ahead::default();
                 ahead.reads(expr);
             }
-            StmtKind::Undo(call) => ahead.arguments(call),
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => ahead.arguments(call),
             StmtKind::Control(control) => return self.control(control, ahead),
         }
         ahead
@@ -208,7 +208,10 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
     let through = |block: &Block<'_>| block.statements.iter().all(goes_on);
     match &statement.kind {
         StmtKind::Return(..) | StmtKind::Fail(_) => false,
-        StmtKind::Value(_) | StmtKind::Undo(_) | StmtKind::Let { value: Bound::Expr(_), .. } => true,
+        StmtKind::Value(_)
+        | StmtKind::Undo(_)
+        | StmtKind::Rollback(_)
+        | StmtKind::Let { value: Bound::Expr(_), .. } => true,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
             Control::If(node) => through(&node.then) || node.otherwise.as_ref().is_none_or(through),
             Control::Match(node) => {

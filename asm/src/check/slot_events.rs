@@ -1,15 +1,17 @@
 //! A function's tree as a list of events: what happens to its slots, in the order of execution.
 //!
 //! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
-//! have values ([`super::values`]) and collects the calls.
+//! have values ([`super::block_values`]) and collects the calls.
 
-use super::reasons::{NoValue, Path};
-use super::values::{self, Gives};
+use super::block_values::{self, Gives};
+use super::messages;
+use super::path_reasons::{NoValue, Path};
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
     Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::matched::{begins_with_rollback, covered_call};
 use crate::span::Span;
 use smallvec::SmallVec;
 
@@ -38,6 +40,10 @@ pub(super) enum Event {
     Repeat(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
+    /// A call is registered by ROLLBACK.
+    Register(CallId),
+    /// A call is made that UNDO marks, or that may be a compensation.
+    Undo(CallId),
 }
 
 /// How a function ends.
@@ -81,6 +87,10 @@ pub(super) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The calls that UNDO marks.
     pub(super) undone: Vec<CallId>,
+    /// By [`CallId`]: whether ROLLBACK registers it.
+    pub(super) registered: Vec<bool>,
+    /// By [`CallId`]: whether a ROLLBACK is right behind it.
+    pub(super) covered: Vec<bool>,
     pub(super) rollbacks: Vec<Rollback>,
     /// Diagnostics about values of blocks and about returns.
     pub(super) found: Diagnostics,
@@ -95,13 +105,23 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.undone.clear();
+        for calls in [&mut self.registered, &mut self.covered] {
+            calls.clear();
+            calls.resize(function.calls as usize, false);
+        }
         self.rollbacks.clear();
         self.found = Diagnostics::default();
         let mut walk = Walk { function, events: self, err_arms: 0 };
-        let gives = walk.block(&function.body, Owner::Other, function.span);
+        let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
-        walk.report(values::body(function, gives));
+        walk.report(block_values::body(function, gives));
+    }
+}
+
+fn mark(calls: &mut [bool], call: CallId) {
+    if let Some(place) = calls.get_mut(call.0 as usize) {
+        *place = true;
     }
 }
 
@@ -119,15 +139,20 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn block(&mut self, block: &Block<'a>, owner: Owner, header: Span) -> Gives {
+    /// Walks a block; `after` tells whether a ROLLBACK is what follows it.
+    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
-        for statement in block.statements {
-            if fails && owner != Owner::Other {
-                self.rollback(statement, owner);
+        let mut rest = block.statements;
+        while let Some((statement, behind)) = rest.split_first() {
+            rest = behind;
+            match covered_call(statement, behind, after) {
+                Some(call) => mark(&mut self.events.covered, call.id),
+                None if fails && owner != Owner::Other => self.rollback(statement, owner),
+                None => {}
             }
-            let last = self.statement(statement);
+            let last = self.statement(statement, begins_with_rollback(behind, after));
             if gives.completes() {
                 gives = last;
             }
@@ -141,6 +166,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
             _ => return,
         };
+        self.events.list.push(Event::Undo(call.id));
         self.events.rollbacks.push(Rollback {
             call: call.id,
             bound,
@@ -150,10 +176,10 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>) -> Gives {
+    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives {
         self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
-            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span),
+            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span, after),
             StmtKind::Value(value) => {
                 self.expression(value);
                 Gives::VALUE
@@ -161,7 +187,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Return(kind, value) => {
                 self.expression(value);
                 let in_err = self.err_arms > 0;
-                self.report(values::wrong_return(self.function, *kind, value, in_err, statement.span));
+                self.report(block_values::wrong_return(self.function, *kind, value, in_err, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -172,10 +198,28 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Undo(call) => {
                 self.call(call);
                 self.events.undone.push(call.id);
+                self.events.list.push(Event::Undo(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
-            StmtKind::Control(control) => self.control(control),
+            StmtKind::Rollback(call) => {
+                self.call(call);
+                call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
+                mark(&mut self.events.registered, call.id);
+                self.events.list.push(Event::Register(call.id));
+                Gives::nothing(NoValue::Statement(statement.span))
+            }
+            StmtKind::Control(control) => self.control(control, after),
         }
+    }
+
+    /// Reports the first call in an argument of a ROLLBACK.
+    fn no_call(&mut self, argument: &Expr<'a>) {
+        let mut first = None;
+        argument.each_call(&mut |call| {
+            first.get_or_insert(call);
+        });
+        let function = self.function;
+        self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
     }
 
     fn exit(&mut self, ending: Ending, span: Span) -> Gives {
@@ -183,7 +227,7 @@ impl<'a> Walk<'_, 'a> {
         Gives::NEVER
     }
 
-    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span) -> Gives {
+    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives {
         match value {
             Bound::Expr(value) => {
                 self.expression(value);
@@ -193,8 +237,8 @@ impl<'a> Walk<'_, 'a> {
                 });
             }
             Bound::Control(control) => {
-                let gives = self.control(control);
-                self.report(values::bound(self.function, control, gives));
+                let gives = self.control(control, after);
+                self.report(block_values::bound(self.function, control, gives));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
@@ -204,10 +248,10 @@ impl<'a> Walk<'_, 'a> {
         Gives::nothing(NoValue::Statement(span))
     }
 
-    fn control(&mut self, control: &Control<'a>) -> Gives {
+    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives {
         match control {
             Control::If(node) => self.branch(node),
-            Control::Match(node) => self.arms(node),
+            Control::Match(node) => self.arms(node, after && !node.handles()),
             Control::For(node) => self.passes(node),
         }
     }
@@ -216,10 +260,10 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.condition);
         self.events.list.push(Event::Fork);
         self.events.list.push(Event::Branch(Path::Then, node.span));
-        let then = self.block(&node.then, Owner::If, node.span);
+        let then = self.block(&node.then, (Owner::If, false), node.span);
         let otherwise = if let Some(block) = &node.otherwise {
             self.events.list.push(Event::Branch(Path::Else, node.span));
-            self.block(block, Owner::If, node.span)
+            self.block(block, (Owner::If, false), node.span)
         } else {
             self.events.list.push(Event::Branch(Path::NotTaken, node.span));
             Gives::nothing(NoValue::NotTaken(node.span))
@@ -228,12 +272,12 @@ impl<'a> Walk<'_, 'a> {
         then.or(otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>) -> Gives {
+    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives {
         self.events.list.push(Event::Match(node.slot, node.slot_span));
         self.events.list.push(Event::Fork);
         let err = if let Some(arm) = &node.err {
             self.err_arms += 1;
-            let gives = self.arm(arm, Path::Err, Owner::Err);
+            let gives = self.arm(arm, Path::Err, (Owner::Err, false));
             self.err_arms -= 1;
             gives
         } else {
@@ -241,7 +285,7 @@ impl<'a> Walk<'_, 'a> {
             self.exit(Ending::Failure, node.span)
         };
         let ok = if let Some(arm) = &node.ok {
-            self.arm(arm, Path::Ok, Owner::Other)
+            self.arm(arm, Path::Ok, (Owner::Other, after))
         } else {
             self.events.list.push(Event::Branch(Path::Ok, node.span));
             self.events.list.push(Event::Bind(node.slot, node.slot_span));
@@ -251,7 +295,7 @@ impl<'a> Walk<'_, 'a> {
         err.or(ok)
     }
 
-    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: Owner) -> Gives {
+    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: (Owner, bool)) -> Gives {
         self.events.list.push(Event::Branch(path, arm.span));
         self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
         self.block(&arm.body, owner, arm.span)
@@ -261,7 +305,7 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
-        let pass = self.block(&node.body, Owner::Other, node.span);
+        let pass = self.block(&node.body, (Owner::Other, false), node.span);
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;
