@@ -175,6 +175,8 @@ impl Catalog {
             output: Option<Map<String, Value>>,
             #[serde(default = "yes")]
             validate: bool,
+            /// What `ilo-vm tools --json` adds of the tools file.
+            policy: Option<Value>,
         }
         const fn yes() -> bool {
             true
@@ -193,11 +195,13 @@ impl Catalog {
         };
         let mut catalog = Catalog::default();
         for (index, value) in list.into_iter().enumerate() {
-            let Listed { name, description, input, output, validate } = serde_json::from_value(value)
+            let Listed { name, description, input, output, validate, policy } = serde_json::from_value(value)
                 .map_err(|error| CatalogError::Tool { index, problem: error.to_string() })?;
             let schemas = AtHand(input.map(Value::Object), output.map(Value::Object));
+            let requires_rollback =
+                policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
             let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
-            if !catalog.insert(Tool { validated: validate, ..tool }) {
+            if !catalog.insert(Tool { validated: validate, requires_rollback, ..tool }) {
                 return Err(CatalogError::Duplicate { index, name });
             }
         }

@@ -168,8 +168,8 @@ impl Tool {
     /// What programs are checked against.
     pub(crate) fn signature(&self) -> catalog::Tool {
         let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
-        let tool = catalog::Tool::with_schemas(&self.name, self.description.clone(), Arc::new(schemas));
-        let tool = catalog::Tool { requires_rollback: self.policy.requires_rollback, ..tool };
+        let mut tool = catalog::Tool::with_schemas(&self.name, self.description.clone(), Arc::new(schemas));
+        tool.requires_rollback = self.policy.requires_rollback;
         if self.validate { tool } else { tool.not_validated() }
     }
 
