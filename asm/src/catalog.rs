@@ -9,6 +9,8 @@ mod name;
 mod reading;
 mod shape;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
@@ -323,9 +325,8 @@ impl fmt::Display for CatalogError {
 impl std::error::Error for CatalogError {}
 
 #[cfg(test)]
-mod tests {
+mod names {
     use super::*;
-    use serde_json::json;
 
     fn catalog(names: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();

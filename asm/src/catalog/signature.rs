@@ -14,6 +14,8 @@ const DEEPEST: usize = 4;
 const FIELDS: usize = 12;
 /// How many constants of a place are shown.
 const CONSTANTS: usize = 12;
+/// The longest name or constant that is shown whole, in bytes.
+const TEXT: usize = 200;
 /// From this length on, in bytes, nothing more is shown.
 const LONGEST: usize = 4096;
 /// What is left out.
@@ -55,13 +57,21 @@ fn listed<'c>(fields: &mut impl Iterator<Item = Field<'c>>, most: usize, depth: 
     true
 }
 
+/// A text in quotes, cut where it is long.
+fn quoted(text: &str, out: &mut String) {
+    if text.len() <= TEXT {
+        return crate::text::quote(text, out);
+    }
+    crate::text::quote(&crate::text::shorten(text), out);
+}
+
 /// A name, in quotes where it could be taken for more than one.
 fn word(name: &str, out: &mut String) {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | ':' | '.');
-    if !name.is_empty() && name.chars().all(plain) {
+    if (1..=TEXT).contains(&name.len()) && name.chars().all(plain) {
         out.push_str(name);
     } else {
-        crate::text::quote(name, out);
+        quoted(name, out);
     }
 }
 
@@ -96,7 +106,7 @@ fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
             }
         }
         Kinds::TEXT => match of.texts() {
-            Some(texts) => constants(texts, out, |text, out| crate::text::quote(text, out)),
+            Some(texts) => constants(texts, out, |text, out| quoted(text, out)),
             None => out.push_str("text"),
         },
         Kinds::NUMBER => match of.numbers() {
