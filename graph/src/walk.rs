@@ -108,10 +108,8 @@ impl<'g, 'a> Walk<'g, 'a> {
                 _ => continue,
             };
             let made = self.steps.graph.nodes.len();
-            let registers = block
-                .statements
-                .get(at + 1)
-                .is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
+            let registers =
+                block.statements.get(at + 1).is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
             if rolls_back && ends_in_err && !registers && made > before && matches!(call, ExprKind::Call(_)) {
                 self.candidates.push(NodeId(made - 1));
             }

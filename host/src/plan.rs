@@ -84,7 +84,8 @@ impl Budget {
 pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &Tools) -> Result<Plan, Problem> {
     let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
-    let mut planner = Planner { program, budget: Budget(STEPS), costs: HashMap::new(), of_calls: HashSet::new() };
+    let mut planner =
+        Planner { program, budget: Budget(STEPS), costs: HashMap::new(), of_calls: HashSet::new() };
     planner.plan(function.0.into(), tools).ok_or_else(large)
 }
 

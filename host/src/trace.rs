@@ -3,9 +3,15 @@
 use crate::data::write::quote;
 use crate::run::{Ended, Observer};
 use crate::tools::Failure;
+use ilo_spec::error::Code;
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
+
+/// The member of a call that ended its run: the code of the fault, or [`INTERRUPTED`].
+pub(crate) const ENDED: &str = "ended";
+/// What a call of a run that was interrupted has there.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// Writes the trace.
 #[derive(Debug)]
@@ -37,7 +43,8 @@ impl<W: Write> Observer for Trace<W> {
         let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
         let mut line = line(call);
         line.pop();
-        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration}}}\n");
+        let number = call.number;
+        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }
@@ -57,10 +64,18 @@ pub fn line(call: &Ended<'_>) -> String {
     let (key, value) = match call.result {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
+        Err(Failure::InDoubt(message)) => ("failed", quote(message)),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
-        Err(Failure::Interrupted) => ("failed", quote("interrupted")),
+        Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
     };
+    let ended = match call.result {
+        Err(Failure::TimedOut) => format!(",\"{ENDED}\":{}", quote(Code::FaultTimedOut.as_str())),
+        Err(Failure::Interrupted) => format!(",\"{ENDED}\":{}", quote(INTERRUPTED)),
+        Err(Failure::Limit(code, _)) => format!(",\"{ENDED}\":{}", quote(code.as_str())),
+        Ok(_) | Err(Failure::Failed(_) | Failure::InDoubt(_)) => String::new(),
+    };
     let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
-    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}")
+    let rollback = if call.rollback { "\"rollback\":true," } else { "" };
+    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}{ended}}}")
 }

@@ -105,6 +105,8 @@ codes! {
     147 SeveralCases "several-cases" Warning
         "a case that means several values in other languages, but is one text here";
     148 LostValue "lost-value" Warning "a value in a loop body that nothing reads and that is not yielded";
+    149 HandlerNowhere "handler-nowhere" Error
+        "a handler beside an expression whose outermost part cannot fail";
 
     201 MissingHeader "missing-header" Error
         "instructions before the first `; fn` line, or a file without one";
@@ -132,6 +134,7 @@ codes! {
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
     312 RollbackFunction "rollback-function" Error "a ROLLBACK that names a function of the file and not a tool";
     313 RollbackArgument "rollback-argument" Error "a call in an argument of a ROLLBACK";
+    314 Shadowed "shadowed" Warning "a step with the name of a step of an outer block, which it does not change";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error
@@ -156,6 +159,10 @@ codes! {
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
+    505 ListInText "list-in-text" Warning
+        "CONCAT of a list and a text, which writes the list into the text as JSON";
+    507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
+    508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
     510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
@@ -200,6 +207,8 @@ codes! {
     906 InputType "input-type" Error "an input whose type is not the parameter's";
     907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
     908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
+    909 BadCase "bad-case" Error "a case file that breaks its form";
+    910 TraceDiffers "trace-differs" Error "a program that makes other calls than the trace that it is run with";
 }
 
 impl fmt::Display for Code {

@@ -21,8 +21,8 @@ use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Match,
-    Literal, MatchMap, Name, ReturnKind, Slot, Stmt, StmtKind,
+    Apply, Binary, Block, Bound, Call, CallId, Case, Control, Expr, ExprKind, Field, File, For, Function, If,
+    Literal, Match, MatchMap, Name, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -30,6 +30,7 @@ use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::node::Word;
+use ilo_spec::number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use hashbrown::HashSet;
@@ -259,14 +260,13 @@ impl<'t, 'a> Types<'t, 'a> {
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
-        match value.kind {
-            ExprKind::Call(call) if self.call_facts(call).checked => {
-                let err = self.failure(call);
-                self.learn(slot, seen, span, |info| &mut info.ok);
-                self.learn(slot, Some(err), span, |info| &mut info.err);
-            }
-            _ => self.bind(slot, seen, span),
+        if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
+            return self.bind(slot, seen, span);
         }
+        // A pure function fails with a text.
+        let err = if let ExprKind::Call(call) = value.kind { self.failure(call) } else { Known::held(Inferred::TEXT) };
+        self.learn(slot, seen, span, |info| &mut info.ok);
+        self.learn(slot, Some(err), span, |info| &mut info.err);
     }
 
     fn leave(&mut self, kind: ReturnKind, value: &Expr<'a>) {
@@ -402,10 +402,11 @@ impl<'t, 'a> Types<'t, 'a> {
                 seen
             }
             ExprKind::List(items) => self.items(items, &mut Types::expression),
-            ExprKind::Apply(function, operands) => self.applied(*function, operands),
+            ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::Template(parts) => {
                 for part in *parts {
-                    self.expression(part);
+                    let seen = self.expression(part);
+                    self.nil_in_text(part, ty(seen));
                 }
                 Some(Known::held(Inferred::TEXT))
             }
@@ -413,16 +414,16 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// A pure function, each of whose operands has the kinds of the function's row.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Seen<'t> {
-        let word = Word::of_pure(function)?;
+    fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
+        let word = Word::of_pure(apply.function);
         let mut first = None;
-        for (index, operand) in operands.iter().enumerate() {
+        for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
             self.operand(word, index, operand, seen, None);
             first = if index == 0 { seen } else { first };
         }
         // SORT, REVERSE and SLICE give the items of their list.
-        let keeps = matches!(function, Pure::Sort | Pure::Reverse | Pure::Slice);
+        let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
         Some(kept.map_or(Known::held(known), |kept| Known { ty: known, ..kept }))
@@ -447,8 +448,10 @@ impl<'t, 'a> Types<'t, 'a> {
     fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
         if let Some(subject) = ty(subject) {
-            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, case.key.ty().into());
-            if let Some(case) = map.cases.iter().find(unmet) {
+            let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
+            // A key of JSON may be two cases, of which one suffices.
+            let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
+            if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
             }
         }
@@ -485,13 +488,58 @@ impl<'t, 'a> Types<'t, 'a> {
                 return Some(Known::ANY);
             }
         }
-        if matches!(operator, Binary::Eq | Binary::Neq) {
-            self.never_equal((left, a), (right, b));
+        match operator {
+            Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
+            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
+            Binary::Concat => {
+                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
+                self.list_in_text((left, a), (right, b));
+            }
+            _ => {}
         }
         let first = known.filter(|_| self.operand(word, 0, left, known, None));
         self.operand(word, 1, right, other, ty(first));
         let given = rules::gives(word, a, b)?;
         Some(self::given(operator, given, known, other))
+    }
+
+    /// Warns of a list beside a text in CONCAT.
+    fn list_in_text(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
+        for ((list, seen), (_, other)) in [(left, right), (right, left)] {
+            if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
+                let list = self.typed(list, found);
+                self.found.push(messages::list_in_text(self.function, list));
+            }
+        }
+    }
+
+    /// Warns of a part of a text that is nil in every run.
+    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
+        if seen == Some(Inferred::NIL) {
+            let value = self.typed(part, Inferred::NIL);
+            self.found.push(messages::nil_in_text(self.function, value));
+        }
+    }
+
+    /// Warns of two texts that are numbers and are compared as texts.
+    fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
+        if self.is_number_text(left) && self.is_number_text(right) {
+            self.found.push(messages::text_order(self.function, left, right));
+        }
+    }
+
+    /// Whether a value is a text that a number renders.
+    fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
+        match value.kind {
+            ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
+            ExprKind::Apply(Apply { function: Pure::Fixed, .. }) => true,
+            ExprKind::Apply(Apply { function: Pure::Json, operands: [of], .. }) => match of.kind {
+                ExprKind::Literal(Literal::Number(_)) => true,
+                ExprKind::Ref(slot) => ty(self.slot(slot).plain) == Some(Inferred::NUMBER),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Warns of two values that no run finds equal.
@@ -589,12 +637,12 @@ impl<'t, 'a> Types<'t, 'a> {
         self.failure_of(slot).map(|(_, span)| span).or_else(plain)
     }
 
-    fn call_facts(&self, call: &Call<'a>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    fn call_facts(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
-        self.file.functions.get(self.call_facts(call).function? as usize)
+        self.file.functions.get(self.call_facts(call.id).function? as usize)
     }
 
     /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.

@@ -158,17 +158,17 @@ pub(crate) const STEPS: [Form; 19] = [
     form(Key::Assert, &[Key::Message], &[Key::Compensate]),
     form(Key::Match, &[Key::Cases], &[Key::Let, Key::Default]),
     form(Key::Switch, &[], &[Key::Let]),
-    form(Key::Op, &[Key::A], &[Key::Let, Key::B]),
+    form(Key::Op, &[Key::A], &[Key::Let, Key::B, Key::Handler, Key::Compensate]),
     form(Key::Merge, &[], &[Key::Let, Key::Set]),
-    form(Key::Expr, &[], &[Key::Let]),
+    form(Key::Expr, &[], &[Key::Let, Key::Handler, Key::Compensate]),
     form(Key::Obj, &[], &[Key::Let]),
     form(Key::Yield, &[], &[]),
-    form(Key::Return, &[], &[]),
-    form(Key::Ok, &[], &[]),
+    form(Key::Return, &[], &[Key::Compensate]),
+    form(Key::Ok, &[], &[Key::Compensate]),
     form(Key::Value, &[], &[Key::Let]),
     form(Key::Skip, &[], &[]),
-    form(Key::Err, &[], &[]),
-    form(Key::Fail, &[], &[]),
+    form(Key::Err, &[], &[Key::Compensate]),
+    form(Key::Fail, &[], &[Key::Compensate]),
     form(Key::Compensate, &[], &[]),
     form(Key::Rollback, &[], &[]),
 ];
@@ -278,7 +278,9 @@ impl Dialect {
             return None;
         }
         let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
-        let other = |&&key: &&Key| spellings(key).contains(&word);
+        // The word for the steps of a loop is also written for those of an `if`.
+        let steps = |key: Key| key == Key::Then && spellings(Key::Body).first() == Some(&word);
+        let other = |&&key: &&Key| spellings(key).contains(&word) || steps(key);
         let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
         found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }

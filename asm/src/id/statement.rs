@@ -5,7 +5,9 @@ use super::numbers::digits;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
 use super::trailing::{is_value, value};
-use crate::ast::{Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
+use crate::ast::{
+    Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind,
+};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind};

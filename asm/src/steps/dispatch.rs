@@ -86,12 +86,14 @@ impl<'a> StepReader<'_, 'a> {
     fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         match step.form.key {
             Key::Call => return self.call_step(step, tail, rest),
+            Key::Expr | Key::Op => return self.value_step(step, tail, rest),
             Key::Match if core::ptr::eq(step.form, &RESULT) => return self.result_step(step, tail, rest),
             Key::If => self.if_step(step, tail),
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
             key @ (Key::Return | Key::Ok | Key::Err) => {
+                self.compensations(step.get(Key::Compensate));
                 if let Some(entry) = step.keyed.entry(key) {
                     self.leave(key, entry);
                 }
@@ -111,6 +113,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `raise`: any function fails with a value.
     fn fail_step(&mut self, step: &Step<'_, 'a>) {
+        self.compensations(step.get(Key::Compensate));
         if let Some(node) = step.get(Key::Fail) {
             let value = self.value(node);
             self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));

@@ -13,6 +13,7 @@ use crate::document::Node;
 use crate::span::Span;
 use core::ops::Deref;
 use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
 
 /// A loop whose body is read.
 pub(crate) struct OpenLoop {
@@ -49,6 +50,8 @@ pub(crate) struct Position<'a> {
     pub(crate) blocks: usize,
     /// The end of the step that is read in the function's own block.
     pub(crate) step_end: u32,
+    /// How many cases are around whose values are read twice.
+    pub(crate) doubled: u8,
     /// The record around is reported as a whole, so that nothing is reported of its parts.
     pub(crate) reported: bool,
     failure: Option<&'a Failure<'a>>,
@@ -153,6 +156,11 @@ impl<'a> StepReader<'_, 'a> {
         Position { reported, ..self.at }
     }
 
+    /// The position in the value of a case, which is read twice if `doubled`.
+    pub(crate) fn in_case(&self, doubled: bool) -> Position<'a> {
+        Position { doubled: self.at.doubled + u8::from(doubled), ..self.at }
+    }
+
     /// The position where the failure in `slot` is handled.
     pub(crate) fn in_handler(&self, slot: Slot, is_text: bool) -> Position<'a> {
         let failure = self.arena.alloc(Failure { slot, is_text, outer: self.at.failure });
@@ -205,9 +213,19 @@ impl<'a> StepReader<'_, 'a> {
         arguments: &'a [Field<'a>],
         span: Span,
     ) -> &'a Call<'a> {
+        let id = self.new_attempt();
+        self.arena.alloc(Call { id, tool, arguments, span })
+    }
+
+    /// The number of a pure function, where it can fail as a call does.
+    pub(crate) fn attempt_of(&mut self, function: Pure) -> Option<CallId> {
+        function.row().fails.then(|| self.new_attempt())
+    }
+
+    fn new_attempt(&mut self) -> CallId {
         let id = CallId(self.call_count);
         self.call_count += 1;
-        self.arena.alloc(Call { id, tool, arguments, span })
+        id
     }
 
     pub(crate) fn new_loop(&mut self) -> LoopId {

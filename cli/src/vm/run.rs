@@ -24,6 +24,7 @@ use std::time::Duration;
 /// How a run ends, and one to try.
 const HELP: &str = "\
 Standard output is the outcome alone, as JSON; all else goes to standard error.
+Ctrl-C cancels the run: what it has done is rolled back. A second one ends it at once.
 
 Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted
 
@@ -61,24 +62,35 @@ pub(super) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct RunLimits {
-    /// Instructions, roughly
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
-    fuel: u64,
-    /// Bytes of memory; the input may have as many
-    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
-    memory: u64,
+    #[command(flatten)]
+    machine: MachineLimits,
     /// Milliseconds of the whole run
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_RUN_MS)]
     timeout: u64,
     /// Milliseconds of one tool call, where its entry says nothing else
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-    /// Tool calls, those of rollbacks among them
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
-    max_calls: u64,
     /// Calls of read-only tools under way at once; with 1, one at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
+}
+
+/// What the machine of a run may use.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct MachineLimits {
+    /// Instructions, roughly
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
+    fuel: u64,
+    /// Bytes of memory; the input may have as many
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
+    memory: u64,
+    /// Tool calls, those of rollbacks among them
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
+    max_calls: u64,
+    /// ROLLBACK entries
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_ROLLBACKS)]
+    max_rollbacks: usize,
     /// Bytes of one tool's answer
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
     max_result: usize,
@@ -104,28 +116,36 @@ fn depth(text: &str) -> Result<usize, String> {
 }
 
 impl RunLimits {
-    pub(super) fn options(&self, interrupt: Interrupt) -> Options {
+    pub(super) fn options(&self, interrupt: Interrupt, cancel: Interrupt) -> Options {
         Options {
-            limits: Limits {
-                fuel: self.fuel,
-                memory: self.memory,
-                text: self.max_text,
-                items: self.max_items,
-                value_depth: self.max_depth,
-                tool_calls: self.max_calls,
-                result_bytes: self.max_result,
-                result_nodes: self.max_result_values,
-            },
+            limits: self.machine.limits(),
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
+            cancel,
             slots: CallSlots::new(self.max_calls_at_once),
             ask: None,
         }
     }
+}
+
+impl MachineLimits {
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            fuel: self.fuel,
+            memory: self.memory,
+            text: self.max_text,
+            items: self.max_items,
+            value_depth: self.max_depth,
+            tool_calls: self.max_calls,
+            rollbacks: self.max_rollbacks,
+            result_bytes: self.max_result,
+            result_nodes: self.max_result_values,
+        }
+    }
 
     /// How much input is read: no more than the run could hold, at 16 bytes a value.
-    fn input(&self) -> Bounds {
+    pub(super) fn input(&self) -> Bounds {
         let bytes = usize::try_from(self.memory).unwrap_or(usize::MAX);
         Bounds { bytes, depth: self.max_depth, values: bytes / 16 }
     }
@@ -145,7 +165,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
-    let bounds = args.limits.input();
+    let bounds = args.limits.machine.input();
     let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &bounds)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
@@ -156,9 +176,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         (None, Some(path)) => Some(open_trace(path, args)?),
         (old, _) => old,
     };
-    let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
+    let (progress, signal, untaken) = (Progress::start(), Signal::listen(true), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
-    let mut options = args.limits.options(watch.signal.interrupt.clone());
+    let mut options = args.limits.options(watch.signal.interrupt.clone(), watch.signal.cancel.clone());
     if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
         options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
     }
@@ -177,11 +197,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         problem
     };
     let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
-    result?.outcome().map_or_else(|| Ok(signal.tell()), show)
+    result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
 }
 
 /// Prints the outcome, indented where a person looks at it.
-fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
+pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
@@ -193,6 +213,7 @@ fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     let exit = match outcome.status() {
         Status::Ok(_) => Exit::Ok,
         Status::Err(_) => Exit::Err,
+        Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => Exit::Interrupted,
         Status::Fault(_) => Exit::Fault,
     };
     output::print(&text, exit)

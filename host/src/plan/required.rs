@@ -21,7 +21,8 @@ pub fn without_rollback(program: &ilo_vm::Program, tools: &Tools) -> Vec<Problem
     for (pc, &op) in (0_u32..).zip(&program.code) {
         let Op::Tool { call, .. } = op else { continue };
         let tool = program.calls.get(usize::from(call.0)).map(|call| call.tool);
-        let Some(name) = tool.and_then(|tool| program.tools.get(usize::from(tool.0)).copied()).map(text) else {
+        let Some(name) = tool.and_then(|tool| program.tools.get(usize::from(tool.0)).copied()).map(text)
+        else {
             continue;
         };
         if is_rollback(program, pc, op) || !requires(name) || !seen.insert(name) {

@@ -171,7 +171,9 @@ impl Planner<'_> {
         let undoes = is_rollback(self.program, pc, op);
         Some(match op {
             Op::Tool { call, .. } if undoes => Rc::new(BTreeSet::from([self.tool(call)?])),
-            Op::Rollback { call, .. } if !self.of_calls.contains(&pc) => Rc::new(BTreeSet::from([self.tool(call)?])),
+            Op::Rollback { call, .. } if !self.of_calls.contains(&pc) => {
+                Rc::new(BTreeSet::from([self.tool(call)?]))
+            }
             Op::Invoke { function, .. } if undoes => {
                 // All that it calls is called to undo.
                 let cost: &Cost = self.costs.get(&usize::from(function.0))?;

@@ -108,6 +108,16 @@ pub enum Rule {
         /// That of the function.
         expected: u16,
     },
+    /// A `tool.rollback` without its `rollback`s, or with other instructions among them.
+    Section {
+        /// How many belong to it.
+        expected: u8,
+    },
+    /// A jump from outside into the section of a `tool.rollback`.
+    EntersSection {
+        /// The instruction it goes to.
+        to: u32,
+    },
     /// A map that is not the next one.
     MapOrder {
         /// The map that the instruction uses.
@@ -159,6 +169,15 @@ impl fmt::Display for Rule {
             Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
             Rule::ReturnType { found, expected } => {
                 write!(f, "expected a return of type {expected}, found one of type {found}")
+            }
+            Rule::Section { expected: 0 } => f.write_str("expected a tool.rollback of at least 1 rollback"),
+            Rule::Section { expected } => write!(
+                f,
+                "expected {expected} rollbacks behind the call, passed one after the other, and among them only \
+                 instructions that compute values or jump forward"
+            ),
+            Rule::EntersSection { to } => {
+                write!(f, "a jump to {to} enters the code between a call and its rollback")
             }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
