@@ -67,7 +67,8 @@ impl PartialEq for Tool {
             && self.description == other.description
             && self.validated == other.validated
             && self.requires_rollback == other.requires_rollback
-            && (Arc::ptr_eq(&self.schemas, &other.schemas) || self.schemas.schemas() == other.schemas.schemas())
+            && (Arc::ptr_eq(&self.schemas, &other.schemas)
+                || self.schemas.schemas() == other.schemas.schemas())
     }
 }
 
@@ -78,7 +79,12 @@ impl Tool {
     ///
     /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema
     /// that lists properties takes no others unless it says so.
-    pub fn new(name: &str, description: Option<String>, input: Option<&Value>, output: Option<&Value>) -> Tool {
+    pub fn new(
+        name: &str,
+        description: Option<String>,
+        input: Option<&Value>,
+        output: Option<&Value>,
+    ) -> Tool {
         Tool::with_schemas(name, description, Arc::new(AtHand(input.cloned(), output.cloned())))
     }
 

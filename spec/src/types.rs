@@ -80,7 +80,8 @@ impl Type {
     #[inline]
     pub fn from_packed(packed: u16) -> Option<Type> {
         let [low, _] = packed.to_le_bytes();
-        let lists = u8::try_from(packed >> 3).ok().filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
+        let lists =
+            u8::try_from(packed >> 3).ok().filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
         Some(Type { lists, base: Base::from_number(low & 7)? })
     }
 

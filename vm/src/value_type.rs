@@ -11,7 +11,12 @@ use ilo_spec::types::{Base, Type};
 /// Whether a value has a type that is no list.
 #[inline(always)]
 pub(crate) fn is_scalar_of(value: &Value, TypeId(ty): TypeId) -> bool {
-    ty < 8 && ty.to_le_bytes().first().and_then(|&base| Base::from_number(base)).is_some_and(|base| fits(base, value.tag))
+    ty < 8
+        && ty
+            .to_le_bytes()
+            .first()
+            .and_then(|&base| Base::from_number(base))
+            .is_some_and(|base| fits(base, value.tag))
 }
 
 /// A fault where a value that a function returns does not have the function's type. Lists are charged for the
@@ -30,10 +35,7 @@ pub(crate) fn check(heap: &mut Heap, value: Value, TypeId(ty): TypeId) -> Result
 fn refused(ty: Type, value: Tag, found: Tag) -> Trap {
     let inside = if found == value { "" } else { " in it" };
     let found = found.name();
-    Trap::new(
-        Code::FaultTypeMismatch,
-        format_args!("expected a result of type {ty}, found {found}{inside}"),
-    )
+    Trap::new(Code::FaultTypeMismatch, format_args!("expected a result of type {ty}, found {found}{inside}"))
 }
 
 /// Whether a type that is not a list allows values of this kind.

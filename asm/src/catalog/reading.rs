@@ -190,7 +190,9 @@ impl<'s> Flat<'s> {
     }
 
     fn size(&self) -> usize {
-        1 + self.fields.len() + self.texts.as_ref().map_or(0, Vec::len) + self.numbers.as_ref().map_or(0, Vec::len)
+        1 + self.fields.len()
+            + self.texts.as_ref().map_or(0, Vec::len)
+            + self.numbers.as_ref().map_or(0, Vec::len)
     }
 
     /// What fits both.
@@ -449,7 +451,8 @@ impl<'s, 'n> Reader<'s, 'n> {
             return Node::ANY;
         }
         let is_closed = matches!(flat.others, Others::Refused | Others::Unlisted);
-        let listed = flat.kinds.meets(Kinds::RECORD) && (is_closed || !flat.fields.is_empty() || flat.rest.is_some());
+        let listed =
+            flat.kinds.meets(Kinds::RECORD) && (is_closed || !flat.fields.is_empty() || flat.rest.is_some());
         let rest = if is_closed { None } else { Some(flat.rest) };
         let record = listed.then(|| self.record(flat.fields, rest));
         let texts = flat.texts.filter(|_| flat.kinds.meets(Kinds::TEXT));

@@ -214,7 +214,8 @@ impl<'c> Shape<'c> {
     pub fn field(self, name: &str) -> Option<(Shape<'c>, bool)> {
         let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
         let of = |place: &u32| record.fields.get(*place as usize);
-        let found = record.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
+        let found =
+            record.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
         match found {
             Ok(at) => record.sorted.get(at).and_then(of).map(|field| (self.at(field.node), field.required)),
             Err(_) => record.rest.map(|rest| (self.at(rest), false)),
@@ -311,7 +312,9 @@ pub(super) fn order(a: Number, b: Number) -> Ordering {
 fn against_double(int: i64, double: f64) -> Ordering {
     // The integer below: its digits are exact, and beyond 64 bits they cannot be read.
     match format!("{:.0}", double.floor()).parse::<i64>() {
-        Ok(below) => int.cmp(&below).then(if double.fract() == 0.0 { Ordering::Equal } else { Ordering::Less }),
+        Ok(below) => {
+            int.cmp(&below).then(if double.fract() == 0.0 { Ordering::Equal } else { Ordering::Less })
+        }
         Err(_) if double > 0.0 => Ordering::Less,
         Err(_) => Ordering::Greater,
     }

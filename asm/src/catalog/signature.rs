@@ -44,7 +44,12 @@ pub(super) fn arguments(input: Shape<'_>) -> String {
 }
 
 /// Writes some fields with commas between them; whether these are all.
-fn listed<'c>(fields: &mut impl Iterator<Item = Field<'c>>, most: usize, depth: usize, out: &mut String) -> bool {
+fn listed<'c>(
+    fields: &mut impl Iterator<Item = Field<'c>>,
+    most: usize,
+    depth: usize,
+    out: &mut String,
+) -> bool {
     for (at, field) in fields.enumerate() {
         if at == most || out.len() >= LONGEST {
             return false;

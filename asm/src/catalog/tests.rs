@@ -59,8 +59,7 @@ fn schemas_become_types() {
     ] {
         assert_eq!(tool(&schema).output().ty().to_string(), expected, "{schema}");
     }
-    let wrapped =
-        json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
+    let wrapped = json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
     assert_eq!(answers(&wrapped), "text");
     let circle = json!({"type": "array", "items": {"$ref": "#"}});
     assert!(tool(&circle).output().ty().to_string().starts_with("list list list "));
@@ -111,7 +110,10 @@ fn what_is_listed_is_known_and_what_may_be_more_is_not() {
         (json!({"oneOf": [{"properties": a}, {"properties": {"b": {}}}]}), "{a b}"),
         (json!({"oneOf": [{"properties": a}, {"type": "object"}]}), "{a …}"),
         (json!({"allOf": [{"properties": a}, {"properties": {"b": {}}}]}), "{a b}"),
-        (json!({"allOf": [{"$ref": "#/$defs/A"}], "properties": {"b": {}}, "$defs": {"A": {"properties": a}}}), "{a b}"),
+        (
+            json!({"allOf": [{"$ref": "#/$defs/A"}], "properties": {"b": {}}, "$defs": {"A": {"properties": a}}}),
+            "{a b}",
+        ),
         (json!({"properties": a, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), "{a b}"),
         (json!({"properties": a, "if": {}, "then": {"properties": {"b": {}}}}), "{a …}"),
     ] {
@@ -134,7 +136,10 @@ fn constants_ranges_and_alternatives_are_shown_and_joined() {
         (json!({"allOf": [{"type": "string"}, {"type": "number"}]}), "any"),
         (json!({"type": "integer", "enum": ["1"]}), "any"),
         (json!({"type": "number", "minimum": 5, "maximum": 1}), "any"),
-        (json!({"properties": {"z": {"type": "string"}, "a": {"enum": [1]}}, "required": ["a"]}), "{z?: text, a: 1}"),
+        (
+            json!({"properties": {"z": {"type": "string"}, "a": {"enum": [1]}}, "required": ["a"]}),
+            "{z?: text, a: 1}",
+        ),
         (
             json!({"oneOf": [
                 {"properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
@@ -166,7 +171,11 @@ fn numbers_are_held_against_their_range() {
         (json!({"enum": [1, 2]}), Double(2.0), Int(3)),
         (json!({"anyOf": [{"maximum": 1}, {"maximum": 3}]}), Int(3), Int(4)),
         (json!({"allOf": [{"maximum": 1}, {"maximum": 3}]}), Int(1), Int(2)),
-        (json!({"maximum": 9_007_199_254_740_993_i64}), Int(9_007_199_254_740_993), Int(9_007_199_254_740_994)),
+        (
+            json!({"maximum": 9_007_199_254_740_993_i64}),
+            Int(9_007_199_254_740_993),
+            Int(9_007_199_254_740_994),
+        ),
     ] {
         assert!(!refuses(schema.clone(), fits), "{schema} {fits:?}");
         assert!(refuses(schema.clone(), misfits), "{schema} {misfits:?}");

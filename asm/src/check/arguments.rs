@@ -129,8 +129,11 @@ pub(super) fn of_tool<'c>(
         .map(|argument| input.field(argument.name.text))
         .map(|listed| listed.map(|(shape, _)| Wanted { ty: shape.ty(), shape: Some(shape), declared: None }))
         .collect();
-    let meant =
-        if input.is_open() { Vec::new() } else { unknown(call, &given, &wanted, &input.names(), notation, report) };
+    let meant = if input.is_open() {
+        Vec::new()
+    } else {
+        unknown(call, &given, &wanted, &input.names(), notation, report)
+    };
     missing.report(call, &meant, report);
     wanted
 }

@@ -28,7 +28,11 @@ impl Facts {
     /// No fact about any call or loop.
     pub(super) fn blank(function: &Function<'_>) -> Facts {
         let (calls, loops) = (function.calls as usize, function.loops as usize);
-        Facts { calls: smallvec![CallFacts::default(); calls], yields: smallvec![false; loops], returns: Vec::new() }
+        Facts {
+            calls: smallvec![CallFacts::default(); calls],
+            yields: smallvec![false; loops],
+            returns: Vec::new(),
+        }
     }
 }
 

@@ -14,8 +14,8 @@ mod given;
 
 pub(super) use given::Clash;
 
-use super::facts::{CallFacts, Facts};
 use super::answer_fields::Read;
+use super::facts::{CallFacts, Facts};
 use super::known::{Known, Part, Seen, join, ty};
 use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
@@ -29,11 +29,11 @@ use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
+use hashbrown::HashSet;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
-use hashbrown::HashSet;
 use smallvec::{SmallVec, smallvec};
 
 /// Passes before the types of all bound slots are taken as unknown. One suffices where every slot is bound
@@ -264,7 +264,11 @@ impl<'t, 'a> Types<'t, 'a> {
             return self.bind(slot, seen, span);
         }
         // A pure function fails with a text.
-        let err = if let ExprKind::Call(call) = value.kind { self.failure(call) } else { Known::held(Inferred::TEXT) };
+        let err = if let ExprKind::Call(call) = value.kind {
+            self.failure(call)
+        } else {
+            Known::held(Inferred::TEXT)
+        };
         self.learn(slot, seen, span, |info| &mut info.ok);
         self.learn(slot, Some(err), span, |info| &mut info.err);
     }
@@ -543,11 +547,7 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// Warns of two values that no run finds equal.
-    fn never_equal(
-        &mut self,
-        left: (&Expr<'a>, Option<Inferred>),
-        right: (&Expr<'a>, Option<Inferred>),
-    ) {
+    fn never_equal(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
         let (Some(a), Some(b)) = (left.1, right.1) else { return };
         let made =
             |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));

@@ -161,7 +161,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.emit(Op::ReturnText { text });
                 return Ok(End::Never);
             }
-            (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) && !self.is_checked(value.span) => {
+            (Then::Return, ExprKind::Binary(Binary::Add, a, b))
+                if !is_number(b) && !self.is_checked(value.span) =>
+            {
                 let a = self.values.expr(a, Want::Any)?.read();
                 let b = self.values.expr(b, Want::Any)?.read();
                 self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);

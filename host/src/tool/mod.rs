@@ -204,7 +204,8 @@ impl Tool {
             let own = |name: &str| {
                 self.renames.iter().find(|(_, theirs)| theirs == name).map(|(own, _)| own.as_str())
             };
-            self.input_schema = found.input_schema.as_deref().map(|schema| Arc::new(renamed_schema(schema.clone(), own)));
+            self.input_schema =
+                found.input_schema.as_deref().map(|schema| Arc::new(renamed_schema(schema.clone(), own)));
         }
     }
 

@@ -71,8 +71,8 @@ pub(in crate::check) fn unknown_field(
     let takes = some_of(wanted.names());
     let expected = if takes.is_empty() { "no field".to_owned() } else { takes };
     let message = format!("{path} of `{}` does not take a field `{}`", call.tool.text, name.text);
-    let diagnostic =
-        Diagnostic::new(Code::UnknownArgument, name.span, message).expected(expected, format!("`{}`", name.text));
+    let diagnostic = Diagnostic::new(Code::UnknownArgument, name.span, message)
+        .expected(expected, format!("`{}`", name.text));
     fixes::name(diagnostic, name, near, function.notation)
 }
 
@@ -132,7 +132,12 @@ pub(in crate::check) fn constant(
 }
 
 /// A value of an answer that no value of its place equals.
-pub(in crate::check) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>, clash: Clash<'_>) -> Diagnostic {
+pub(in crate::check) fn clash(
+    call: &Call<'_>,
+    path: &Path<'_>,
+    value: &Expr<'_>,
+    clash: Clash<'_>,
+) -> Diagnostic {
     let Clash { found, wanted, field } = clash;
     let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
     let tool = call.tool.text;
@@ -143,7 +148,8 @@ pub(in crate::check) fn clash(call: &Call<'_>, path: &Path<'_>, value: &Expr<'_>
         (kinds(wanted), kinds(found))
     };
     let of = found.tool();
-    let message = format!("{whose}{path} of `{tool}` takes {takes}, but this is {is} by the schema of `{of}`");
+    let message =
+        format!("{whose}{path} of `{tool}` takes {takes}, but this is {is} by the schema of `{of}`");
     Diagnostic::new(Code::TypeMismatch, value.span, message).expected(takes, is)
 }
 

@@ -71,9 +71,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 let place = Place { path: &path, ..place };
                 self.items(items, &mut |this, item| this.given(item, wanted.item(), place))
             }
-            ExprKind::MatchMap(map) => {
-                self.cases(map, &mut |this, value| this.given(value, wanted, place))
-            }
+            ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| this.given(value, wanted, place)),
             _ => {
                 let seen = self.expression(value);
                 self.fits(value, seen, wanted, place);
