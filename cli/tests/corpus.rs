@@ -204,7 +204,14 @@ fn run(
             })
             .collect()
     };
-    if values(trace) == values(&found) {
+    let (expected, mut found_calls) = (values(trace), values(&found));
+    // A call's `number` is its `seq` and one more; a case may give it.
+    for (call, expected) in found_calls.iter_mut().zip(&expected) {
+        if expected.get("number").is_none() {
+            call.as_object_mut().unwrap().remove("number");
+        }
+    }
+    if expected == found_calls {
         Ok(())
     } else {
         Err(format!("  expected the trace\n{trace}  found\n{found}"))
