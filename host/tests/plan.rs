@@ -243,7 +243,10 @@ fn taken_back(source: &str) -> Vec<String> {
         .iter()
         .map(|call| {
             let (by_hand, without) = (lines(&call.by_hand), lines(&call.without));
-            format!("{} {}: {:?} {:?} {by_hand:?} {without:?}", call.tool, call.most, call.entries, call.rollbacks)
+            format!(
+                "{} {}: {:?} {:?} {by_hand:?} {without:?}",
+                call.tool, call.most, call.entries, call.rollbacks
+            )
         })
         .collect()
 }
