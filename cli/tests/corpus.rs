@@ -202,7 +202,14 @@ fn run(
             })
             .collect()
     };
-    if values(trace) == values(&found) {
+    let (trace_calls, mut found_calls) = (values(trace), values(&found));
+    // The number of a call is compared where the case gives it.
+    for (given, call) in trace_calls.iter().zip(&mut found_calls) {
+        if given.get("number").is_none() {
+            drop(call.as_object_mut().unwrap().remove("number"));
+        }
+    }
+    if trace_calls == found_calls {
         Ok(())
     } else {
         Err(format!("  expected the trace\n{trace}  found\n{found}"))

@@ -18,8 +18,7 @@ pub(super) fn signature(name: &str, input: Option<&Map<String, Value>>, output: 
     let mut out = String::new();
     word(name, &mut out);
     out.push('(');
-    let mut given = input.map(arguments).unwrap_or_default();
-    given.sort_by_key(|argument| !argument.required);
+    let given = input.map(arguments).unwrap_or_default();
     let properties = input.and_then(|input| input.get("properties"));
     for (at, argument) in given.iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });
