@@ -192,7 +192,7 @@ fn a_bad_case_has_its_place_and_its_fix() {
         ),
         (&not_json, "bad.case:13:11: `outcome`: "),
         (&bad_option, "bad.case:1: unexpected argument '--feul' found"),
-        (&bad_tools, "bad.case:9:15: tools.get-item: unknown key `mok`; did you mean `mock`?"),
+        (&bad_tools, "bad.case:9:15: tools.get-item.mok: unknown key `mok`; did you mean `mock`?"),
         ("program: no-such-file\n=== outcome\n{}\n", "no-such-file: cannot be read: "),
         (
             "=== source id\nx\n=== outcome\n1\n=== outcome\n1\n",
@@ -326,7 +326,8 @@ fn a_replay_ends_as_the_run_did_where_a_limit_ended_it() {
     let expected = "u:1: call 1: the run of the trace was interrupted here, so it has no outcome\n";
     assert_eq!((ended.code, ended.err), (Some(2), format!("error[trace-differs]: {expected}")));
     let limited = ilo(folder.path(), "replay t f.json --arg ns=[1,2] --fuel 1", "");
-    assert!(limited.code == Some(3) && limited.out.contains("\"code\":\"fuel\""), "{limited:?}");
+    let found = "found the end of the run with {\"status\":\"fault\",\"code\":\"fuel\"";
+    assert!(limited.code == Some(2) && limited.err.contains(found), "{limited:?}");
 }
 
 /// Every recipe: the trace of its run is replayed, with the same outcome.
