@@ -10,8 +10,8 @@ const MOST: usize = 10;
 const SHOWN: usize = 120;
 /// Members of a fault that are compared only where the case gives them.
 const OPTIONAL: [&str; 2] = ["message", "at"];
-/// Members of a call that differ from run to run.
-const TIMES: [&str; 2] = ["start_ms", "duration_ms"];
+/// Members of a call that differ from run to run, or that only a file of a trace has.
+const UNCOMPARED: [&str; 3] = ["start_ms", "duration_ms", "number"];
 
 /// Whether two values are equal as JSON.
 pub(super) fn same(a: &Data, b: &Data) -> bool {
@@ -86,7 +86,7 @@ pub(super) fn outcomes(expected: &Data, found: &Data) -> Vec<String> {
 /// A call as it is compared: without its times, and without its number where the case gives none.
 pub(super) fn call(mut call: Data, without_number: bool) -> Data {
     if let Data::Record(fields) = &mut call {
-        fields.retain(|(name, _)| !TIMES.contains(&name.as_str()) && !(without_number && name == "seq"));
+        fields.retain(|(name, _)| !UNCOMPARED.contains(&name.as_str()) && !(without_number && name == "seq"));
     }
     call
 }
