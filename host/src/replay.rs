@@ -165,7 +165,7 @@ impl Recording {
                 (call_text(&recorded.tool, &recorded.arguments), call_text(tool, arguments));
             return Err(self.differs(recorded, &expected, &found));
         }
-        if recorded.arguments.fits(arguments) && arguments.fits(&recorded.arguments) {
+        if recorded.arguments.same(arguments) {
             return Ok(());
         }
         let (expected, found) = differing(&recorded.arguments, arguments);
@@ -205,9 +205,7 @@ fn call_text(tool: &str, arguments: &Data) -> String {
 fn differing(expected: &Data, found: &Data) -> (String, String) {
     let only = |side: &Data, other: &Data| match side {
         Data::Record(fields) => {
-            let differs = |name: &str, value: &Data| {
-                other.get(name).is_none_or(|other| !(value.fits(other) && other.fits(value)))
-            };
+            let differs = |name: &str, value: &Data| other.get(name).is_none_or(|other| !value.same(other));
             let fields = fields.iter().filter(|(name, value)| differs(name, value)).cloned();
             Data::Record(fields.collect())
         }
