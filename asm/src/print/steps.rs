@@ -458,7 +458,7 @@ impl<'a> Printer<'_, 'a> {
         (self.in_list, self.loop_start, self.literal) = (in_list, loop_start, literal);
         self.names.close(scope);
         let body = match self.words.notation {
-            Notation::Workflow => self.named(steps),
+            Notation::Workflow => self.named(steps, true),
             _ => self.list(steps),
         };
         entries.push((self.words.word(Key::Body).into(), body));

@@ -18,6 +18,12 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reads the block under `key` into the open one.
     pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
+        self.scope.open_block();
+        self.steps_or_value(node, tail, key);
+        self.scope.close_block();
+    }
+
+    fn steps_or_value(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         let yaml = self.dialect.is_yaml();
         match &node.kind {
             Kind::List(items) => {
