@@ -86,7 +86,10 @@ impl Facts {
                 let used =
                     binds.is_some_and(|slot| ahead.matched.contains(&slot) || ahead.read.contains(&slot));
                 let id = call.id.0 as usize;
-                self.undoes[id] = undoing && fails && !used;
+                // A call with a ROLLBACK right behind it is none (4.7.3).
+                let kept = block.statements.get(place + 1);
+                let kept = kept.is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
+                self.undoes[id] = undoing && fails && !used && !kept;
                 if let Some(slot) = binds.filter(|slot| ahead.matched.contains(slot)) {
                     self.checked[id] = true;
                     self.calls.entry(slot).or_default().insert(call.id.0);
@@ -201,6 +204,11 @@ fn gives(block: &Block<'_>) -> bool {
             StmtKind::Control(Control::For(node)) => gives(&node.body),
             _ => false,
         }
+}
+
+/// Whether some path through a block reaches its end.
+pub(super) fn completes(block: &Block<'_>) -> bool {
+    block.statements.iter().all(goes_on)
 }
 
 /// Whether some path through a statement reaches its end.
