@@ -7,8 +7,8 @@ use super::{number, pure, render};
 use crate::data::Data;
 use crate::generated_tools::World;
 use ilo_asm::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Apply, Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use ilo_asm::span::Span;
 use ilo_spec::error::Code;
@@ -291,6 +291,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
         self.facts[frame.number].undoes[call.id.0 as usize]
     }
 
+    /// Whether the failure of an expression that LET binds is for a MATCH (4.2.2).
+    fn is_checked(&self, frame: &Frame<'f>, expr: &Expr<'f>) -> bool {
+        expr.attempt().is_some_and(|id| self.facts[frame.number].checked[id.0 as usize])
+    }
+
     fn bind(&mut self, frame: &mut Frame<'f>, slot: Slot, value: &Bound<'f>) -> Result<(), Exit> {
         let value = match value {
             Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
@@ -299,13 +304,22 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 frame.cells[slot.0 as usize] = Cell::Unset;
                 return Ok(());
             }
-            Bound::Expr(Expr { kind: ExprKind::Call(call), .. })
-                if self.facts[frame.number].checked[call.id.0 as usize] =>
-            {
-                let arguments = self.arguments(frame, call)?;
-                let result = match self.carry_out(call, &arguments) {
+            Bound::Expr(expr) if self.is_checked(frame, expr) => {
+                // A failure in an operand is not the failure of the call or function itself (4.2.2).
+                let result = match expr.kind {
+                    ExprKind::Call(call) => {
+                        let arguments = self.arguments(frame, call)?;
+                        self.carry_out(call, &arguments)
+                    }
+                    ExprKind::Apply(apply) => {
+                        let operands = self.operands(frame, &apply)?;
+                        self.apply(frame, &apply, &operands, expr.span)
+                    }
+                    _ => Err(broken("only a call or a function can fail")),
+                };
+                let result = match result {
                     Ok(value) => Ok(value),
-                    Err(Exit::Failure(failure, _)) => Err((failure, call.span)),
+                    Err(Exit::Failure(failure, _)) => Err((failure, expr.span)),
                     Err(exit) => return Err(exit),
                 };
                 frame.cells[slot.0 as usize] = Cell::Checked(result);
@@ -447,6 +461,31 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
     }
 
+    fn operands(&mut self, frame: &mut Frame<'f>, apply: &Apply<'f>) -> Result<Vec<Value>, Exit> {
+        apply.operands.iter().map(|operand| self.expr(frame, operand)).collect()
+    }
+
+    /// The value of a pure function, or its failure (12.3).
+    fn apply(
+        &mut self,
+        frame: &Frame<'f>,
+        apply: &Apply<'f>,
+        operands: &[Value],
+        at: Span,
+    ) -> Result<Value, Exit> {
+        match pure::apply(apply.function, operands) {
+            Ok(value) => {
+                let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
+                let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
+                made(value)
+            }
+            Err(pure::Stop::Failure(message)) => Err(Exit::Failure(Value::text(&message), at)),
+            Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, at)),
+            Err(pure::Stop::Limit) => Err(LIMIT),
+        }
+    }
+
     fn expr(&mut self, frame: &mut Frame<'f>, expr: &Expr<'f>) -> Result<Value, Exit> {
         self.step()?;
         match &expr.kind {
@@ -511,23 +550,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 made(Value::record(merged))
             }
-            ExprKind::Apply(function, operands) => {
-                let operands = operands.iter().map(|operand| self.expr(frame, operand)).collect::<Result<
-                    Vec<_>,
-                    Exit,
-                >>(
-                )?;
-                match pure::apply(*function, &operands) {
-                    Ok(value) => {
-                        let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
-                        let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-                        self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
-                        made(value)
-                    }
-                    Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, expr.span)),
-                    Err(pure::Stop::Limit) => Err(LIMIT),
-                    Err(pure::Stop::Unknown) => Err(broken("a function that the oracle does not have")),
-                }
+            ExprKind::Apply(apply) => {
+                let operands = self.operands(frame, apply)?;
+                self.apply(frame, apply, &operands, expr.span)
             }
             ExprKind::Template(parts) => {
                 let mut all = String::new();
