@@ -11,9 +11,10 @@ use crate::ast::{
     StmtKind,
 };
 use crate::matched::{Matched, matched_call, rollbacks};
+use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{LoopBase, To};
+use ilo_spec::operand::{LoopBase, To, TypeId};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
@@ -58,6 +59,8 @@ enum Behind<'c, 'a> {
 /// A function whose code is being made.
 struct Body<'a, 'c, 'l> {
     values: Values<'c, 'l>,
+    /// The type of the function's value.
+    output: Type,
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
@@ -66,8 +69,9 @@ struct Body<'a, 'c, 'l> {
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
-    let mut body = Body { values, deferred: SmallVec::new() };
-    let nothing = function.output.ok.ty == Type::NIL;
+    let output = function.output.ok.ty;
+    let mut body = Body { values, output, deferred: SmallVec::new() };
+    let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
         body.values.code.emit(Op::ReturnNil {});
@@ -157,15 +161,17 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.emit(Op::ReturnText { text });
                 return Ok(End::Never);
             }
-            (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
+            (Then::Return, ExprKind::Binary(Binary::Add, a, b))
+                if !is_number(b) && !self.is_checked(value.span) =>
+            {
                 let a = self.values.expr(a, Want::Any)?.read();
                 let b = self.values.expr(b, Want::Any)?.read();
                 self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
                 return Ok(End::Never);
             }
             (Then::Return, _) => {
-                let src = self.values.expr(value, Want::Any)?.read();
-                self.values.code.emit(Op::Return { src });
+                let src = self.values.expr(value, Want::Any)?;
+                self.return_(src, value.span);
                 return Ok(End::Never);
             }
             (Then::Yield(base), ExprKind::Record(fields)) if matches!(fields.len(), 2..=4) => {
@@ -181,6 +187,22 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
         }
         Ok(End::Reached)
+    }
+
+    /// Whether the value at a place is looked at when it is returned.
+    fn is_checked(&self, place: Span) -> bool {
+        let key = |span: &Span| (span.start, span.end);
+        self.values.facts.returns.binary_search_by_key(&key(&place), key).is_ok()
+    }
+
+    fn return_(&mut self, src: Reg, place: Span) {
+        let src = src.read();
+        if self.is_checked(place) {
+            let ty = TypeId(self.output.packed());
+            self.values.code.emit_at(Op::ReturnAs { src, ty }, place.start);
+        } else {
+            self.values.code.emit(Op::Return { src });
+        }
     }
 
     fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
@@ -434,7 +456,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
         match then {
             Then::Return => {
-                self.values.code.emit(Op::Return { src: dst.read() });
+                self.return_(dst, node.span);
                 Ok(End::Never)
             }
             Then::Yield(outer) => {
