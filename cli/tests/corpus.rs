@@ -219,7 +219,8 @@ fn run(
 /// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place
 /// where the program still knows it.
 fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failure> {
-    for key in ["status", "value", "error", "code", "compensation_failures"] {
+    for key in ["status", "value", "error", "code", "compensation_failures", "rolled_back", "not_rolled_back"]
+    {
         if expected.get(key) != found.get(key) {
             return Err(format!("expected {key} {:?}", expected.get(key)));
         }
