@@ -53,8 +53,8 @@ impl<'a> StepReader<'_, 'a> {
         });
     }
 
-    /// The fix that gives the part that can fail a step of its own with the handler; none where the handler goes
-    /// on with a value, which may be meant for the whole expression.
+    /// The fix that gives the part that can fail a step of its own with the handler; none where the handler
+    /// goes on with a value, which may be meant for the whole expression.
     fn split_off(&self, step: &Step<'_, 'a>, handler: &Entry<'a>, part: &Expr<'a>) -> Option<Fix> {
         let whole = step.keyed.span;
         if !self.leaves(step, handler) || !is_repeatable(whole) {
