@@ -86,13 +86,16 @@ pub struct Row {
 
 macro_rules! words {
     ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
-     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*) => {
+     pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*
+     later: $($later_number:literal $later:ident $later_mnemonic:literal $later_place:ident
+              [$($later_shape:ident)*] $later_meaning:literal;)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Word {
             $(#[doc = $meaning] $name = $number,)*
             $(#[doc = concat!("The pure function ", $pure_mnemonic, ".")] $pure = $pure_number,)*
+            $(#[doc = $later_meaning] $later = $later_number,)*
         }
 
         /// The rows in the order of their numbers.
@@ -112,7 +115,15 @@ macro_rules! words {
             origin: Origin::Added,
             meaning: Pure::$pure.row().meaning,
             pure: Some(Pure::$pure),
-        }),*];
+        },)* $(Row {
+            word: Word::$later,
+            mnemonic: $later_mnemonic,
+            operands: &[$(Shape::$later_shape),*],
+            place: Place::$later_place,
+            origin: Origin::Added,
+            meaning: $later_meaning,
+            pure: None,
+        },)*];
 
         impl Word {
             /// The instruction with this mnemonic. The lexer calls it for every word of a source.
@@ -125,7 +136,11 @@ macro_rules! words {
 
             /// The mnemonic.
             pub const fn mnemonic(self) -> &'static str {
-                match self { $(Word::$name => $mnemonic,)* $(Word::$pure => $pure_mnemonic,)* }
+                match self {
+                    $(Word::$name => $mnemonic,)*
+                    $(Word::$pure => $pure_mnemonic,)*
+                    $(Word::$later => $later_mnemonic,)*
+                }
             }
 
             /// The row of the table.
@@ -155,7 +170,8 @@ words! {
     6 Match "MATCH" Control Seed [Slot Arms] "handles a call's result";
     7 Err "ERR" Part Seed [Slot Block] "the arm of MATCH for failure, bound to a slot";
     8 Ok "OK" Part Seed [Slot Block] "the arm of MATCH for success, bound to a slot";
-    9 For "FOR" Control Seed [Slot Expr Block] "runs its block for each item and collects what it yields";
+    9 For "FOR" Control Seed [Slot Expr Block Otherwise]
+        "runs its block for each item and collects what it yields";
     10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases]
         "the value of the case that equals the first operand";
     11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
@@ -188,7 +204,7 @@ words! {
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
     35 Has "HAS" Expression Added [Expr FieldOrName]
         "whether a record has a field, a list an item, or a text a part";
-    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
+    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, what runs when no BREAK ended a FOR, or a default in MATCH_MAP";
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
@@ -212,6 +228,9 @@ pure:
     54 Fixed "FIXED" [Expr Expr];
     55 Json "JSON" [Expr];
     56 Iso "ISO" [Expr];
+
+later:
+    57 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a

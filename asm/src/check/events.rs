@@ -3,6 +3,7 @@
 //! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
 //! have values ([`super::values`]) and collects the calls.
 
+use super::messages;
 use super::reasons::{NoValue, Path};
 use super::values::{self, Gives};
 use crate::ast::{
@@ -36,6 +37,10 @@ pub(super) enum Event {
     Loop(LoopId, Span),
     /// A pass ends.
     Repeat(LoopId, Span),
+    /// A BREAK ends the loop; the place is the BREAK's.
+    Break(LoopId, Span),
+    /// Behind a loop with a BREAK, and its ELSE: the paths meet. The place is the loop's.
+    Done(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
 }
@@ -97,7 +102,7 @@ impl<'a> Events<'a> {
         self.undone.clear();
         self.rollbacks.clear();
         self.found = Diagnostics::default();
-        let mut walk = Walk { function, events: self, err_arms: 0 };
+        let mut walk = Walk { function, events: self, err_arms: 0, loops: SmallVec::new(), dead: false };
         let gives = walk.block(&function.body, Owner::Other, function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
@@ -110,6 +115,10 @@ struct Walk<'e, 'a> {
     events: &'e mut Events<'a>,
     /// ERR arms that the walk is in.
     err_arms: u32,
+    /// The loops that the walk is in the bodies of, and whether a path reaches a BREAK of theirs.
+    loops: SmallVec<[(LoopId, bool); 4]>,
+    /// No path reaches the statement.
+    dead: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -123,6 +132,7 @@ impl<'a> Walk<'_, 'a> {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
+        let dead = self.dead;
         for statement in block.statements {
             if fails && owner != Owner::Other {
                 self.rollback(statement, owner);
@@ -130,8 +140,10 @@ impl<'a> Walk<'_, 'a> {
             let last = self.statement(statement);
             if gives.completes() {
                 gives = last;
+                self.dead |= !gives.completes();
             }
         }
+        self.dead = dead;
         gives
     }
 
@@ -174,8 +186,22 @@ impl<'a> Walk<'_, 'a> {
                 self.events.undone.push(call.id);
                 Gives::nothing(NoValue::Statement(statement.span))
             }
+            StmtKind::Break => self.leave_loop(statement.span),
             StmtKind::Control(control) => self.control(control),
         }
+    }
+
+    /// BREAK ends the innermost loop around.
+    fn leave_loop(&mut self, span: Span) -> Gives {
+        let dead = self.dead;
+        match self.loops.last_mut() {
+            Some((id, reached)) => {
+                *reached |= !dead;
+                self.events.list.push(Event::Break(*id, span));
+            }
+            None => self.events.found.push(messages::loops::break_nowhere(self.function, span)),
+        }
+        Gives::NEVER
     }
 
     fn exit(&mut self, ending: Ending, span: Span) -> Gives {
@@ -261,12 +287,33 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
+        self.loops.push((node.id, false));
         let pass = self.block(&node.body, Owner::Other, node.span);
+        let broken = self.loops.pop().is_some_and(|(_, broken)| broken);
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;
         }
-        if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) }
+        let collected =
+            if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) };
+        let gives = match &node.otherwise {
+            Some(block) => {
+                let end = self.block(block, Owner::Other, node.span);
+                let unbroken = if end.completes() {
+                    Gives::nothing(NoValue::LoopElse(node.span))
+                } else {
+                    Gives::NEVER
+                };
+                if broken { collected.or(unbroken) } else { unbroken }
+            }
+            None => collected,
+        };
+        if node.breaks {
+            self.events.list.push(Event::Done(node.id, node.span));
+            let found = messages::loops::no_else(self.function, node);
+            self.report(found);
+        }
+        gives
     }
 
     fn expression(&mut self, expression: &Expr<'a>) {

@@ -231,6 +231,7 @@ impl<'t, 'a> Walk<'t, 'a> {
             StmtKind::Undo(call) => {
                 self.call(call);
             }
+            StmtKind::Break => {}
         }
         Seen::Nothing
     }
@@ -271,7 +272,11 @@ impl<'t, 'a> Walk<'t, 'a> {
     fn passes(&mut self, node: &For<'a>) -> Seen<'t> {
         let list = self.expression(&node.list);
         self.bind(node.item, list.item());
-        self.block(&node.body).list()
+        let collected = self.block(&node.body).list();
+        node.otherwise.iter().for_each(|block| {
+            self.block(block);
+        });
+        collected
     }
 
     fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {

@@ -205,6 +205,7 @@ impl<'a> Types<'_, 'a> {
                 self.call(call);
                 None
             }
+            StmtKind::Break => None,
             StmtKind::Control(control) => self.control(control, to),
         }
     }
@@ -278,7 +279,7 @@ impl<'a> Types<'_, 'a> {
             // arm that ends the function it does not.
             let only = !arm.body.binds(arm.bind);
             self.failures.extend(only.then_some((arm.bind, result.err, arm.bind_span)));
-            if !only || arm.body.completes() {
+            if !(only && arm.body.leaves_function()) {
                 self.bind(arm.bind, result.err, arm.bind_span);
             }
             seen = self.block(&arm.body, to);
@@ -300,6 +301,9 @@ impl<'a> Types<'_, 'a> {
         self.operand(Word::For, 0, &node.list, list, None);
         self.bind(node.item, list.map(rules::item), node.item_span);
         let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
+        if let Some(block) = &node.otherwise {
+            self.block(block, Goes::Nowhere);
+        }
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }

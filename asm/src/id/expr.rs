@@ -103,6 +103,7 @@ impl<'a> Parser<'_, 'a> {
             | Word::For
             | Word::Else
             | Word::Undo
+            | Word::Break
             | Word::Fail => Err(self.no_operand(word)),
         }
     }

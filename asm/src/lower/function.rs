@@ -60,13 +60,23 @@ struct Body<'a, 'c, 'l> {
     values: Values<'c, 'l>,
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+    /// The loops around that a BREAK may end.
+    loops: SmallVec<[Breaks; 4]>,
+}
+
+/// What a BREAK of a loop does.
+struct Breaks {
+    /// The register for what the loop has collected, and the loop's state, if it collects.
+    collected: Option<(Reg, LoopBase)>,
+    /// Behind the loop and its ELSE.
+    after: Label,
 }
 
 /// Makes the code of a function.
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
-    let mut body = Body { values, deferred: SmallVec::new() };
+    let mut body = Body { values, deferred: SmallVec::new(), loops: SmallVec::new() };
     let nothing = function.output.ok.ty == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -125,9 +135,22 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
+            StmtKind::Break => return Ok(self.break_(statement.span.start)),
             StmtKind::Control(control) => return self.control(control, then),
         }
         Ok(End::Reached)
+    }
+
+    /// Ends the innermost loop around. Its code stays in that loop's body.
+    fn break_(&mut self, at: u32) -> End {
+        if let Some(Breaks { collected, after }) = self.loops.last_mut() {
+            let op = match *collected {
+                Some((dst, base)) => Op::Break { dst: dst.write(), base, to: To(0) },
+                None => Op::Jump { to: To(0) },
+            };
+            self.values.code.jump(op, at, after);
+        }
+        End::Never
     }
 
     /// Evaluates an expression for what it is wanted for.
@@ -263,7 +286,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.bind(otherwise);
                 self.block(block, then)
             }
-            Some(block) if !block.completes() => {
+            Some(block) if block.leaves_function() => {
                 self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
@@ -304,7 +327,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         // its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
-            Some(err) if !returned && err.body.completes() => (failure, Some(err)),
+            Some(err) if !returned && !err.body.leaves_function() => (failure, Some(err)),
             Some(err) if alias => {
                 self.values.aliases.push((err.bind, result));
                 self.defer(failure, None, result, Behind::Block(&err.body, then));
@@ -394,27 +417,68 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
         self.values.code.emit_at(op, node.span.start);
         let item = self.values.registers.bound(node.item).unwrap_or_else(|| self.values.code.take(1));
+        // A register that the loop uses is free behind it, so what a BREAK puts there is safe in the body.
+        let dst = match then {
+            Then::Put(register) => register,
+            _ if node.breaks => self.values.code.take(usize::from(collects)),
+            _ => Reg(0),
+        };
+        let collected = collects.then_some((dst, base));
+        self.loops.push(Breaks { collected, after: Label::default() });
         self.values.code.enter_loop();
         self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
         self.values.code.close_loop(start, base, item.write());
+        let after = self.loops.pop().map_or_else(Label::default, |breaks| breaks.after);
+        if let Some(block) = &node.otherwise {
+            return self.otherwise(block, (after, dst), collects.then_some(then), node.span.start);
+        }
         if !collects {
+            self.values.code.bind(after);
             return Ok(End::Reached);
         }
-        let dst = match then {
-            Then::Put(register) => register,
-            _ => self.values.code.take(1),
-        };
+        let dst = if matches!(then, Then::Put(_)) || node.breaks { dst } else { self.values.code.take(1) };
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
+        self.values.code.bind(after);
+        Ok(self.collected(dst, then, node.span.start))
+    }
+
+    /// The ELSE of a loop, and what is behind it: what a BREAK has collected is used as `then` says.
+    fn otherwise(
+        &mut self,
+        block: &'c Block<'a>,
+        (after, dst): (Label, Reg),
+        then: Option<Then>,
+        at: u32,
+    ) -> Lowered<End> {
+        let end = self.block(block, Then::Drop)?;
+        if after.is_empty() {
+            return Ok(end);
+        }
+        let uses = matches!(then, Some(Then::Return | Then::Yield(_)));
+        if end == End::Never || !uses {
+            self.values.code.bind(after);
+            return Ok(then.map_or(End::Reached, |then| self.collected(dst, then, at)));
+        }
+        let mut past = Label::default();
+        self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+        self.values.code.bind(after);
+        self.collected(dst, then.unwrap_or(Then::Drop), at);
+        self.values.code.bind(past);
+        Ok(End::Reached)
+    }
+
+    /// Uses the list that a loop has collected.
+    fn collected(&mut self, dst: Reg, then: Then, at: u32) -> End {
         match then {
             Then::Return => {
                 self.values.code.emit(Op::Return { src: dst.read() });
-                Ok(End::Never)
+                End::Never
             }
             Then::Yield(outer) => {
-                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, node.span.start);
-                Ok(End::Reached)
+                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, at);
+                End::Reached
             }
-            Then::Put(_) | Then::Drop => Ok(End::Reached),
+            Then::Put(_) | Then::Drop => End::Reached,
         }
     }
 }

@@ -199,6 +199,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
                     self.expr(value);
                 }
+                StmtKind::Break => {}
                 StmtKind::Undo(call) => call.arguments.iter().for_each(|argument| self.expr(&argument.value)),
                 StmtKind::Control(control) => self.control(control),
             }
@@ -214,7 +215,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         self.order.push((into, true));
         self.uses[into.0 as usize].taken += 1;
         self.uses[into.0 as usize].matched |= node.err.is_some();
-        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
+        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.leaves_function()) {
             let from = (!matched.alias).then_some(into);
             self.behind.push(Behind { arm, from, aliases: self.aliases.clone() });
         }
@@ -227,7 +228,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 self.block(&ok.body);
             }
         }
-        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.completes()) {
+        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.leaves_function()) {
             self.bind(arm.bind, Some(into));
             self.block(&arm.body);
         }
@@ -257,6 +258,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 self.expr(&node.list);
                 self.bind(node.item, None);
                 self.block(&node.body);
+                node.otherwise.iter().for_each(|block| self.block(block));
             }
         }
     }

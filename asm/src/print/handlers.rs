@@ -139,7 +139,9 @@ impl<'a> Printer<'_, 'a> {
             return (surely && self.follows(success, bound, tail)).then_some(HandlerForm::Plain(taken));
         };
         if !err.body.completes() {
-            let fits = one && (is_read || alone) && self.follows(success, bound, tail);
+            // The code of an arm with a BREAK comes before what follows the MATCH, and behind its OK arm.
+            let lifts = !err.body.breaks() || success.is_empty();
+            let fits = lifts && one && (is_read || alone) && self.follows(success, bound, tail);
             return fits.then_some(HandlerForm::Leaves(taken));
         }
         let passes = matches!(tail, Tail::Loop | Tail::Pass) && !success.is_empty();
@@ -309,6 +311,12 @@ impl<'a> Printer<'_, 'a> {
             };
             Some((kind, value, shared::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
+        if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
+            && let Some(calls) = shared::rollbacks(before, false)
+        {
+            let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+            return compensate.into_iter().chain([self.breaks()]).collect();
+        }
         if let Some((kind, value, calls)) = exit {
             // A failure with a name is read by it, which counts for what else has that name.
             let unnamed = self.failures.last() == Some(&Some(arm.bind));

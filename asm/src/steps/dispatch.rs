@@ -91,7 +91,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
-            key @ (Key::Return | Key::Ok | Key::Err) => {
+            key @ (Key::Return | Key::Ok | Key::Err | Key::Break) => {
                 if let Some(entry) = step.keyed.entry(key) {
                     self.leave(key, entry);
                 }
