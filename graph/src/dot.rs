@@ -89,7 +89,7 @@ fn shape(kind: Kind) -> &'static str {
         Kind::Own => "shape=box, peripheries=2",
         Kind::Undo => "shape=box, penwidth=2, style=\"filled,dashed\"",
         Kind::If | Kind::Match => "shape=hexagon",
-        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next => "style=\"filled,rounded\"",
+        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break => "style=\"filled,rounded\"",
         Kind::For => "shape=cds",
         Kind::Entry | Kind::Value | Kind::Map => "shape=box",
     }
