@@ -271,20 +271,20 @@ impl<'f> Machine<'f, '_, '_, '_> {
             return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
         };
         let mut collected = Vec::new();
-        let mut broken = false;
+        let mut left = false;
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
             match self.block(frame, &node.body) {
                 Ok(value) => collected.extend(value),
                 Err(Exit::Break) => {
-                    broken = true;
+                    left = true;
                     break;
                 }
                 Err(exit) => return Err(exit),
             }
         }
-        if let Some(block) = node.otherwise.as_ref().filter(|_| !broken) {
+        if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
             // What the loop has collected is dropped, and so is the value of the block.
             self.block(frame, block)?;
             return Ok(None);
