@@ -165,14 +165,16 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot: bound, value: Bound::Expr(_), .. } => bound == slot,
             _ => false,
         };
+        // Behind a BREAK in the arm another slot than the call's would still have what it had before.
+        let breaks = err.body.breaks();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
             (None, Some(ok)) if ok.body.statements.is_empty() => {
                 let slot = ok.bind;
-                let same = slot == node.slot || (err.bind != slot && !err.body.uses(slot));
+                let same = slot == node.slot || (err.bind != slot && !breaks && !err.body.uses(slot));
                 (binds(slot) && same).then_some(slot)
             }
-            (Some(slot), Some(ok)) => {
+            (Some(slot), Some(ok)) if !breaks => {
                 let [Stmt { kind: StmtKind::Value(value), .. }] = ok.body.statements else { return None };
                 let StmtKind::Value(instead) = last.kind else { return None };
                 let passes = matches!(value.kind, ExprKind::Ref(of) if of == ok.bind);
