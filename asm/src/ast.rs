@@ -203,9 +203,7 @@ impl<'a> Block<'a> {
     pub fn breaks(&self) -> bool {
         let control = |control: &Control<'_>| match control {
             Control::If(node) => node.then.breaks() || node.otherwise.is_some_and(|block| block.breaks()),
-            Control::Match(node) => {
-                [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.breaks())
-            }
+            Control::Match(node) => [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.breaks()),
             Control::For(node) => node.otherwise.is_some_and(|block| block.breaks()),
         };
         self.statements.iter().any(|statement| match &statement.kind {

@@ -1,5 +1,5 @@
 //! Bytecode as a listing: for each instruction its place in the bytes, its operands with the names and
-//! constants that they stand for, and the source line it came from.
+//! constants that they mean, and the source line it came from.
 
 use ilo_spec::decode::instruction_offsets;
 use ilo_spec::encode::encode;
@@ -83,6 +83,7 @@ impl Listing<'_> {
             Role::Read(r) | Role::Write(r) => format!("r{r}"),
             Role::Loop(r) => format!("loop r{r}"),
             Role::Window(r) => format!("r{r}.."),
+            Role::Entries(n) => format!("{n} rollbacks"),
             Role::Count(n) => format!("{n} registers"),
             Role::Str(id) => format!("{:?}", self.string(StringId(id))),
             Role::Field(id) => format!(".{}", self.field(FieldId(id))),

@@ -109,8 +109,8 @@ fn each_construct_is_its_instructions() {
     }
 }
 
-/// Sources that nest: a notation, what stands before, what opens a level, what is inside, what closes one,
-/// and how many levels there may be.
+/// Sources that nest: a notation, the text before, the text that opens a level, the innermost text,
+/// the text that closes a level, and the greatest number of levels.
 const NESTED: [(Notation, &str, &str, &str, &str, usize); 5] = [
     (Notation::ToolCalling, r#"{"return": "#, r#"{"not": "#, "true", "}", 254),
     (Notation::ToolCalling, r#"{"return": "#, "[", "1", "]", 254),

@@ -16,7 +16,7 @@ use std::path::Path;
 /// The most tokens of a card: what is longer is not read with care.
 const CEILING: usize = 850;
 
-/// Where the table stands.
+/// The place of the table.
 const PAGE: &str = "../examples/README.md";
 
 #[test]
@@ -68,7 +68,7 @@ fn examples_build() {
     }
 }
 
-/// The corpus runs the examples; programs written from the cards alone stand beside them there.
+/// The corpus runs the examples; programs written from the cards alone are beside them.
 #[test]
 fn the_corpus_has_the_examples() {
     for name in ["example", "example-rollback"] {

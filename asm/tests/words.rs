@@ -102,12 +102,12 @@ fn the_constrained_notation_has_braces_alone() {
 
 #[test]
 fn braces_that_hold_no_reference_say_what_to_write() {
-    // The text, what stands in help, and what the fix makes of it.
+    // The text, a part of its help, and the text after the fix.
     let cases = [
         ("a ${b", "close it", "a ${b}"),
         ("${b and ${c}", "close it", "${b} and ${c}"),
-        ("${}", "name what stands here", ""),
-        ("${ }", "name what stands here", ""),
+        ("${}", "write a name here", ""),
+        ("${ }", "write a name here", ""),
         ("${a[0]}", "`${a.0}`", "${a.0}"),
         ("${$a.b}", "`${a.b}`", "${a.b}"),
         ("${$.a}", "`${.a}`", "${.a}"),
@@ -255,7 +255,7 @@ fn words_of_other_languages_are_mended() {
         ("$a[0] > 1", "${a.0} > 1"),
         ("+$a", "$a"),
     ];
-    // What stands for a value is asked of whoever knows the names.
+    // A function that has the names finds the value.
     let known = |reference: &Reference<'_>| match reference.root {
         Root::Name(name) if name.text == "user" => Some("${user.age}".to_owned()),
         Root::Name(name) if name.text == "input" => Some("$.age".to_owned()),

@@ -53,7 +53,7 @@ fn unlimited() -> Limits {
 
 /// Measures until enough time was spent, at least three times; gives the median, and what the last pass made.
 ///
-/// The least would not do: now and then the clock of a thread stands still on a virtual machine.
+/// Not the least: on a virtual machine the clock of a thread sometimes does not advance.
 fn measure<T>(size: usize, mut stage: impl FnMut() -> T) -> (Point, T) {
     let (mut times, mut spent, mut memory) = (Vec::new(), Duration::ZERO, 0.0_f32);
     loop {

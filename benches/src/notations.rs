@@ -10,9 +10,9 @@ pub struct Notation {
     pub item: &'static str,
     /// A program in it.
     example: &'static str,
-    /// What the program's name stands behind, with the name and without.
+    /// The text before the program's name, with the name and without.
     name: (&'static str, &'static str),
-    /// What stands between two programs.
+    /// The separator of two programs.
     between: &'static str,
 }
 

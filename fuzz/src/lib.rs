@@ -4,7 +4,6 @@
 //! program means. They check that different ways through the code agree and that all of them end.
 
 mod answers;
-mod bodies;
 pub mod conversion;
 pub mod corpus;
 pub mod data;
@@ -13,16 +12,19 @@ mod drive;
 pub mod every_byte;
 pub mod generate;
 pub mod generated_tools;
-pub mod oracle;
 #[cfg(feature = "host")]
-mod outside;
+mod host_targets;
+pub mod oracle;
 pub mod seeds;
 pub mod shrink;
 mod snapshots;
+mod source_targets;
 
 pub use answers::answers;
-pub use bodies::{bytecode, constrained, differential, id_text, mcp, mutated, tool_calling, workflow};
 pub use conversion::{conversion, round_trip};
 #[cfg(feature = "host")]
-pub use outside::{json, mcp_answer, mcp_messages, tools_file};
+pub use host_targets::{json, mcp_answer, mcp_messages, tools_file};
 pub use snapshots::{snapshot, snapshots, suspending};
+pub use source_targets::{
+    bytecode, constrained, differential, id_text, mcp, mutated, tool_calling, workflow,
+};

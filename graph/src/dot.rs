@@ -1,6 +1,6 @@
 //! The picture as Graphviz text.
 //!
-//! Texts stand in HTML-like labels, where four characters need an entity and nothing else has a meaning.
+//! Texts are in HTML-like labels, where four characters need an entity and no other has a special meaning.
 
 use super::model::{CALLS, DATA, Edge, EdgeKind, FAILURE, FLOW, Graph, Item, Kind, Node, NodeId, PALETTE};
 use std::fmt::Write;
@@ -106,7 +106,7 @@ fn label(node: &Node) -> String {
     if let Some(binds) = &node.binds {
         let _ = write!(label, " → {}", escape(binds));
     }
-    // A break ends the line before it, and says how that line stands.
+    // A break ends the line before it and sets the alignment of that line.
     for (at, row) in node.rows.iter().enumerate() {
         label.push_str(if at == 0 { "<br/>" } else { "<br align=\"left\"/>" });
         let _ = write!(label, "{}{}{}", escape(&row.name), escape(row.sign), escape(&row.value));

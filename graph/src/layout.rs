@@ -1,8 +1,8 @@
 //! Positions of everything in the SVG.
 //!
 //! Programs are structured, so the layout follows the structure instead of searching for one. A *chain* is
-//! what stands on one vertical axis: the steps of a block and, in a branch, the way that goes straight on.
-//! What goes aside stands in a chain of its own to the right, level with its diamond; the next branch or loop
+//! everything on one vertical axis: the steps of a block and, in a branch, the way that goes straight on.
+//! A side branch is a chain of its own to the right, level with its diamond; the next branch or loop
 //! of the chain waits until that has ended. A loop is a box around the chain of its body. To the left of a
 //! chain run the lanes of its values. Heights do not depend on widths, so three passes do: down, then out,
 //! then across. Each is linear.
@@ -136,7 +136,7 @@ pub(super) fn layout(graph: &Graph) -> Layout {
     work.out
 }
 
-/// What stands on one axis; widths are from the axis.
+/// The drawings on one axis; widths are from the axis.
 #[derive(Debug, Default)]
 struct Chain {
     /// Half of the widest node.
@@ -227,7 +227,7 @@ impl Work {
         }
     }
 
-    /// Puts a chain's part from `y` down; nothing that goes aside stands above `floor`. Gives where both end.
+    /// Puts a chain's part from `y` down; no side branch is above `floor`. Gives where both end.
     fn down(&mut self, items: &[Item], chain: usize, mut y: i64, mut floor: i64) -> (i64, i64) {
         for item in items {
             match item {
@@ -237,8 +237,8 @@ impl Work {
                     let half = self.out.nodes[head.0].h / 2;
                     if let Some(first) = side.as_deref().and_then(|side| side.first()) {
                         let over = self.over_entry(first);
-                        // Where the side begins higher than its diamond, that is what stands below the last
-                        // step.
+                        // Where the side begins higher than its diamond, it is the lowest part after the
+                        // last step.
                         y = y.max(floor + over - half).max(y + over - half);
                         let top = y + half - over;
                         self.out.joins[head.0] = top.min(y) - JOIN;
@@ -458,7 +458,12 @@ fn size(node: &Node) -> Rect {
         h += ROW;
     }
     let around = if node.kind.parts() { 44 } else { 28 };
-    Rect { x: 0, y: 0, w: (w + around).max(if matches!(node.kind, Kind::Next | Kind::Break) { 60 } else { 110 }), h }
+    Rect {
+        x: 0,
+        y: 0,
+        w: (w + around).max(if matches!(node.kind, Kind::Next | Kind::Break) { 60 } else { 110 }),
+        h,
+    }
 }
 
 /// The lines over a node's title.

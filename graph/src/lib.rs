@@ -2,8 +2,8 @@
 //!
 //! The tree becomes a neutral picture once ([`walk`] into [`model`]); each form then only writes it down:
 //! [`svg`] with a layout of its own ([`layout`]), [`dot`] and [`mermaid`] leaving the layout to their tools.
-//! Calls of tools stand out; rollbacks, failures and data flow have a look of their own. Nothing here checks
-//! a program: a faulty tree gives a picture of what it says.
+//! Calls of tools are highlighted; rollbacks, failures and data flow have a look of their own. Nothing
+//! here checks a program: a faulty tree gives a picture of what it says.
 
 mod dot;
 mod expression_nodes;

@@ -167,7 +167,7 @@ impl Svg<'_> {
         }
     }
 
-    /// What happens next; gives the names of the ways, which stand over everything.
+    /// What happens next; gives the names of the ways, which are drawn over everything.
     fn control(&mut self) -> String {
         let graph = self.graph;
         let mut firsts = Firsts::default();

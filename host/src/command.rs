@@ -1,7 +1,7 @@
 //! Tools that are programs: arguments as JSON on standard input, the answer as JSON on standard output.
 //!
 //! A program runs in a process group of its own, in the folder of the tools file, with a closed environment.
-//! Its answer is what stands on standard output when it ends; what it leaves running is ended with it where
+//! Its answer is its standard output when it ends; what it leaves running is ended with it where
 //! it still holds the output. Nothing waits for a pipe past the deadline: pipes are served by threads, and
 //! one whose pipe stays open in a process that left the group is left behind with it.
 

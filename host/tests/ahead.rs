@@ -219,7 +219,7 @@ fn list(items: std::ops::Range<usize>) -> Data {
     read(json.as_bytes(), &Bounds::default()).unwrap()
 }
 
-/// What a run tells: its calls in order, then those that were started for nothing.
+/// The record of a run: its calls in order, then those that were started for nothing.
 #[derive(Default)]
 struct Told {
     calls: Vec<String>,

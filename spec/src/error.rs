@@ -182,6 +182,10 @@ codes! {
     813 FaultTooManyCalls "too-many-calls" Error "the run has no tool calls left";
     814 FaultTooLarge "too-large" Error "a text, list or result larger than its limit";
     815 FaultTimedOut "timed-out" Error "the run exceeded its time limit";
+    816 FaultTooManyRollbacks "too-many-rollbacks" Error "the run has no rollback entries left";
+    817 FaultCancelled "cancelled" Error "the run was cancelled, and what it had done was rolled back";
+    818 FaultInDoubt "in-doubt" Error
+        "a call whose answer never came may have been made, and its tool ends the run then";
 
     901 BadUsage "bad-usage" Error "an option or file that cannot be used as asked";
     902 BadToolsFile "bad-tools-file" Error "a tools file that breaks its form";
@@ -245,7 +249,7 @@ pub enum DecodeErrorKind {
     },
     /// An unknown tag byte.
     Tag {
-        /// What the byte stands for.
+        /// The meaning of the byte.
         what: &'static str,
         /// The byte found.
         found: u8,

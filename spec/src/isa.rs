@@ -9,8 +9,8 @@
 use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
-    Back, CallId, ChoiceId, Count, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId, NumberId,
-    OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
+    Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId,
+    NumberId, OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
 };
 
 /// The data of a table row; the specification's table is printed from it.
@@ -251,6 +251,11 @@ instructions! {
     0x73 Apply "apply" 1 { dst: Out, first: First, count: Count, function: PureId, fail: OnFail }
         "calls a pure function with the window; only one that can fail has a handler";
 
+    0x74 ToolRollback "tool.rollback" 1 { dst: Out, first: First, call: CallId, fail: OnFail, entries: Entries }
+        "calls a tool, behind whose success so many `rollback`s follow; room for their entries is taken first";
+    0x75 Rollback "rollback" 1 { first: First, call: CallId }
+        "keeps the call, with the arguments in the window, as an entry that undoes what was done";
+
     // Ends of a function.
     0x78 Return "return" 1 { src: In } "ends the function with a value";
     0x79 ReturnNil "return.nil" 1 {} "ends the function with nil";
@@ -319,12 +324,41 @@ const _: () = assert!(size_of::<Op>() == 8, "an instruction is 8 bytes");
 const _: () = {
     let mut at = 1;
     while at < TABLE.len() {
-        assert!(TABLE[at - 1].number < TABLE[at].number, "rows stand in the order of their numbers");
+        assert!(TABLE[at - 1].number < TABLE[at].number, "rows are in the order of their numbers");
         at += 1;
     }
 };
 
+/// The operands of a `tool` or `tool.rollback`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The register for the answer or the failure.
+    pub dst: Out,
+    /// The first argument.
+    pub first: First,
+    /// The tool with its argument names.
+    pub call: CallId,
+    /// Where a failure goes.
+    pub fail: OnFail,
+    /// The number of `rollback`s that follow the success.
+    pub entries: Entries,
+}
+
 impl Op {
+    /// The call of a tool that the instruction makes, if it makes one.
+    #[inline]
+    pub const fn tool_call(&self) -> Option<ToolCall> {
+        match *self {
+            Op::Tool { dst, first, call, fail } => {
+                Some(ToolCall { dst, first, call, fail, entries: Entries(0) })
+            }
+            Op::ToolRollback { dst, first, call, fail, entries } => {
+                Some(ToolCall { dst, first, call, fail, entries })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it never continues at the next instruction.
     pub const fn ends(&self) -> bool {
         matches!(

@@ -66,6 +66,8 @@ pub const DEFAULT_TEXT: usize = 8 << 20;
 pub const DEFAULT_ITEMS: usize = 1_000_000;
 /// Tool calls in one run by default.
 pub const DEFAULT_TOOL_CALLS: u64 = 1_000;
+/// ROLLBACK entries in one run by default: as many as tool calls.
+pub const DEFAULT_ROLLBACKS: usize = 1_000;
 /// Concurrent tool calls of a host by default.
 pub const DEFAULT_CALLS_UNDER_WAY: usize = 16;
 /// Bytes of one tool result by default.

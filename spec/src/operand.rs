@@ -47,6 +47,8 @@ pub enum Role {
     OnFail(u16),
     /// The distance of a backward jump, counted from the next instruction.
     Back(u16),
+    /// The number of `rollback`s that follow.
+    Entries(u8),
     /// A number inside the instruction.
     Immediate(i32),
 }
@@ -120,6 +122,8 @@ operands! {
     First(u8) Window by byte byte;
     /// The length of a window.
     Count(u8) Count by byte byte;
+    /// The number of `rollback`s that belong to a call.
+    Entries(u8) Entries by byte byte;
     /// The first of the three registers of a loop's state: list, index, collected values.
     LoopBase(u8) Loop by byte byte;
     /// A string of the string table.

@@ -247,7 +247,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += usize::from(to.0);
                 }
 
-                Op::Tool { dst, first, call, .. } => {
+                Op::Tool { dst, first, call, .. } | Op::ToolRollback { dst, first, call, .. } => {
                     fallible!(heap.budget.take_call());
                     fallible!(heap.budget.burn(1));
                     *pending_call = PendingCall { call, first, dst };
@@ -272,6 +272,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc = at(entry.start);
                     w = enter!();
                 }
+                Op::Rollback { .. } => {}
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
                 Op::Apply { .. } => {

@@ -10,7 +10,7 @@ use ilo_spec::limits;
 use ilo_spec::number::{self, NumberError};
 use ilo_spec::program::Number;
 
-/// Words of the stack that tells records from lists.
+/// Words of the stack that distinguishes records from lists.
 const WORDS: usize = limits::VALUE_DEPTH / 64;
 
 /// Reads a JSON document event by event.

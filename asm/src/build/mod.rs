@@ -1,9 +1,9 @@
 //! The whole way from source to program, in one call.
 
-mod functions;
+pub mod named_tools;
+mod streaming;
 #[cfg(test)]
 mod token_habits;
-pub mod tools;
 
 use crate::ast::File;
 use crate::catalog::Catalog;
@@ -145,7 +145,7 @@ pub fn build(source: &str, options: &Options<'_>) -> (Option<Program>, Diagnosti
     let opened = open(source, &arena, options, &mut diagnostics);
     if let Opened::Functions(functions) = &opened
         && diagnostics.as_slice().is_empty()
-        && let Some(program) = functions::build(functions, options)
+        && let Some(program) = streaming::build(functions, options)
     {
         return (Some(program), diagnostics);
     }

@@ -6,11 +6,11 @@
 //!
 //! After an error the slot counts as what it should have been, so that one mistake is reported once.
 
-use super::bits::{Bits, FEW, WORDS};
-use super::events::{Ending, Event, Events};
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
-use super::reasons::{Path, Unset};
+use super::path_reasons::{Path, Unset};
+use super::slot_events::{Ending, Event, Events};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Slot};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -154,7 +154,9 @@ impl<const W: usize, R: Reasons> State<W, R> {
     fn behind(&mut self, start: &State<W, R>) {
         let kept = core::mem::take(&mut self.kept);
         let from = [&start.unset, &start.plain, &start.checked, &start.kept];
-        for (set, from) in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept].into_iter().zip(from) {
+        for (set, from) in
+            [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept].into_iter().zip(from)
+        {
             let mut from = *from;
             from.keep(&kept);
             set.extend(&from);
@@ -324,7 +326,9 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
 
     /// BREAK: no path goes on here, and one goes on behind the loop.
     fn leave_loop(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
-        if state.live && let Some(broken) = self.broken.get_mut(id) {
+        if state.live
+            && let Some(broken) = self.broken.get_mut(id)
+        {
             match broken {
                 Some((before, event)) => before.meet(state, *event, index),
                 None => *broken = Some((state.clone(), index)),

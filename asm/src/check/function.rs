@@ -1,11 +1,11 @@
 //! Checking of one function: its calls, its slots, its types.
 
-use super::events::{Events, Rollback};
+use super::after_read_errors::{self, ReadError};
 use super::facts::{CallFacts, Facts};
-use super::recovery::{self, ReadError};
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
-use super::{fields, flow, liveness, messages, types};
+use super::slot_events::{Events, Rollback};
+use super::{answer_fields, flow, liveness, messages, types};
 use crate::ast::{Call, File, Function};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -45,7 +45,7 @@ pub(super) fn check<'a>(
         })
     };
     report.diagnostics.append(found);
-    fields::check(function, &facts, &resolved, report);
+    answer_fields::check(function, &facts, &resolved, report);
     // In the order of the file, so that the order of calls makes no difference to that of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)
@@ -62,11 +62,11 @@ pub(super) fn check_names<'a>(
 ) -> Vec<(u32, Span)> {
     let mut calls: Vec<&Call<'a>> = events.calls.iter().flatten().copied().collect();
     calls.sort_by_key(|call| call.span.start);
-    let incomplete = recovery::incomplete(&calls, errors);
+    let incomplete = after_read_errors::incomplete(&calls, errors);
     let mut edges = Vec::new();
     let mut named = Vec::with_capacity(calls.len());
     for (call, incomplete) in calls.into_iter().zip(incomplete) {
-        if recovery::hides(errors, call.tool.span) {
+        if after_read_errors::hides(errors, call.tool.span) {
             continue;
         }
         if let Target::Function(index) = names.resolve(call, !incomplete, report).target {

@@ -4,8 +4,8 @@
 //! effect of a loop on the paths before it is one set, computed once, and the whole is linear however deep
 //! loops nest.
 
-use super::bits::{Bits, FEW, WORDS};
-use super::events::{Event, Events};
+use super::slot_events::{Event, Events};
+use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
 

@@ -21,12 +21,12 @@
 //! | 4 | `function`: one function; `entry`: which function runs |
 //! | 5 | `stream` and this file: whole files, and functions one by one |
 
+mod after_read_errors;
+mod answer_fields;
 mod arguments;
-mod bits;
+mod block_values;
 mod entry;
-mod events;
 mod facts;
-mod fields;
 mod fixes;
 mod flow;
 mod function;
@@ -34,14 +34,14 @@ mod liveness;
 mod messages;
 mod naming;
 mod order;
-mod reasons;
-mod recovery;
+mod path_reasons;
 mod report;
 mod resolve;
 mod similar;
+mod slot_events;
+mod slot_set;
 mod stream;
 mod types;
-mod values;
 
 #[cfg(test)]
 mod tests;
@@ -53,11 +53,11 @@ pub(crate) use stream::Streaming;
 use crate::ast::File;
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;
-use events::Events;
+use after_read_errors::ReadErrors;
 use order::Edges;
-use recovery::ReadErrors;
 use report::Report;
 use resolve::Names;
+use slot_events::Events;
 
 /// Checks a file; `None` in `catalog` leaves tools unknown.
 ///

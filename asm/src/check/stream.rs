@@ -1,11 +1,11 @@
 //! Checking of functions one by one, for a build that streams: given the heads of all functions, and one tree
 //! at a time.
 
-use super::events::Events;
 use super::facts::Facts;
 use super::function;
 use super::report::Report;
 use super::resolve::Names;
+use super::slot_events::Events;
 use crate::ast::{File, Function};
 use crate::catalog::Catalog;
 use crate::diagnostic::Diagnostics;

@@ -6,7 +6,7 @@
 
 pub mod fix;
 pub mod json;
-pub(crate) mod source;
+pub(crate) mod whole_source;
 
 use crate::span::Span;
 use core::fmt;

@@ -3,17 +3,17 @@
 //! Tables alone; reading documents by them is for `crate::steps`.
 
 pub mod detect;
-mod forms;
+pub(crate) mod document_names;
 pub mod infix;
-pub(crate) mod lint;
-pub(crate) mod loose;
+pub(crate) mod lint_context;
+pub(crate) mod loose_reference;
 pub mod operator;
 pub mod other_operator;
 pub mod reference;
-pub(crate) mod survey;
+mod step_forms;
 pub mod template;
 pub(crate) mod terms;
-mod writing;
+mod write_reference;
 
 use crate::notation::Notation;
 use template::Sigil;

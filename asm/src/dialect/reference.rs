@@ -1,7 +1,7 @@
 //! References as texts write them: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
 //!
-//! Syntax alone: what is in scope, and what a name stands for, is for those who read steps. Everything has
-//! its place to the byte, where the text stands in the source as it reads.
+//! Syntax alone: what is in scope, and what a name means, is for those who read steps. Everything has
+//! its place to the byte, if the source has the text unchanged.
 
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
@@ -13,9 +13,9 @@ use ilo_spec::error::Code;
 use smallvec::SmallVec;
 use std::fmt::{self, Write as _};
 
-/// The name that stands for the record of inputs.
+/// The name of the record of inputs.
 pub const INPUT: &str = "input";
-/// The names that stand for the failure in a handler.
+/// The names of the failure in a handler.
 pub(crate) const FAILURES: [&str; 2] = ["err", "error"];
 
 /// A reference.
@@ -48,7 +48,7 @@ pub enum Step<'a> {
     Index(u64, Span),
 }
 
-/// Writes it as it stands between `${` and `}`: `.user-id`, `user.email`, `c["First Name"]`.
+/// Writes the text between `${` and `}`: `.user-id`, `user.email`, `c["First Name"]`.
 impl fmt::Display for Reference<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let any = |f: &mut fmt::Formatter<'_>, name: &str| {
@@ -171,8 +171,8 @@ impl<'n, 'a> Words<'n, 'a> {
         at + self.get(at, self.text.len()).bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Gives a diagnostic the fix that writes `new` in place of some bytes, where these stand in the source
-    /// as they read and the quotes around them let `new` stand as it is.
+    /// Gives a diagnostic the fix that writes `new` in place of some bytes, if the source has
+    /// these bytes unchanged and `new` needs no escape within the quotes.
     pub(crate) fn fix(&self, diagnostic: Diagnostic, from: usize, to: usize, new: &str) -> Diagnostic {
         let fits = match self.node.kind {
             Kind::Text(Text { start: Some(_), style, .. }) => match style {
@@ -233,8 +233,8 @@ impl<'n, 'a> Words<'n, 'a> {
         Some((Reference { root: Root::Name(self.name(at, first)), path, span: self.part(at, end) }, end))
     }
 
-    /// Reads `["any name"]` at a `[`; a JSON string stands in it, or a text in single quotes, in which `''`
-    /// is one.
+    /// Reads `["any name"]` at a `[`; it contains a JSON string, or a text in single quotes, in which `''` is
+    /// one quote.
     fn any_name(&self, at: usize) -> Option<(Name<'a>, usize)> {
         let quote = self.byte(at + 1).filter(|byte| matches!(byte, b'"' | b'\''))?;
         let inside = self.get(at + 2, self.text.len());
@@ -320,7 +320,7 @@ impl<'n, 'a> Words<'n, 'a> {
             Diagnostic::new(Code::BadReference, self.part(at, end), format!("`{shown}` is no reference"))
                 .expected("`${name}`, `${name.field}` or `${.input}`", format!("`{shown}`"));
         if inside.trim().is_empty() {
-            let help = "name what stands here, as in `${user.email}`, or write `$$` for a plain `$`";
+            let help = "write a name here, as in `${user.email}`, or write `$$` for a plain `$`";
             return (unclear(wrong.help(help)), end);
         }
         if let Some((fixed, meant)) = self.fixed(inside, self.part(at, end)) {
@@ -401,7 +401,7 @@ impl<'n, 'a> Words<'n, 'a> {
     }
 }
 
-/// What stands between braces, in the form that it should have: without `$`, brackets of other languages and
+/// The text between braces in its correct form: without `$`, brackets of other languages and
 /// blanks.
 fn fixed(inside: &str) -> Option<String> {
     let plain = inside.trim().trim_start_matches(['{', ' ']).trim_end_matches(['}', ' ']);

@@ -93,7 +93,7 @@ impl LookAlike<'_> {
         self.from == 0 && node.text().is_some_and(|text| text.len() == self.to)
     }
 
-    /// The text that it stands in, as it reads.
+    /// The text that contains it, after escapes.
     pub(crate) fn shown<'n>(&self, node: &Node<'n>) -> &'n str {
         node.text().and_then(|text| text.get(self.from..self.to)).unwrap_or("")
     }
@@ -308,7 +308,7 @@ impl<'a> Reader<'_, '_, 'a> {
         end
     }
 
-    /// `$$`: what stands before it and one `$` are copied.
+    /// `$$`: the text before it and one `$` are copied.
     fn escaped(&mut self, at: usize) {
         let from = if self.text.copied.is_some() { self.text.done } else { self.text.from };
         let arena = self.words.arena;
@@ -317,7 +317,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.text.done = at + 2;
     }
 
-    /// Ends the text that stands before `at`.
+    /// Ends the text before `at`.
     fn end_text(&mut self, at: usize) {
         let text = match self.text.copied.take() {
             Some(mut copied) => {

@@ -65,7 +65,7 @@ pub struct Text<'a> {
     pub text: &'a str,
     /// How it was written.
     pub style: Style,
-    /// Where its first byte stood, when every byte stands in the source as it reads; `None` after escapes or
+    /// The position of its first byte, if the source has every byte unchanged; `None` after escapes or
     /// folding.
     pub start: Option<u32>,
 }
@@ -339,6 +339,6 @@ fn number_meant(text: &str) -> Option<String> {
 pub(crate) fn inside(source: &str, what: &str, diagnostics: &mut Diagnostics) -> (usize, usize) {
     let start = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let Some(found) = crate::source::envelope(source) else { return (start, source.len()) };
-    diagnostics.push(crate::diagnostic::source::enveloped(source, &found, what));
+    diagnostics.push(crate::diagnostic::whole_source::enveloped(source, &found, what));
     (found.before.end as usize, found.after.map_or(source.len(), |after| after.start as usize))
 }

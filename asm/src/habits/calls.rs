@@ -117,7 +117,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     Some(Rewrite::step("this is another language's form of a call", step))
 }
 
-/// A call whose arguments stand beside it.
+/// A call whose arguments are beside it.
 pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     const CALL: [Key; 5] = [Key::Let, Key::Call, Key::Args, Key::Handler, Key::Compensate];
     let call = get(list, &["call"])?;

@@ -117,5 +117,5 @@ pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> O
     let then = if at.dialect.is_yaml() { step } else { Replacement::List(vec![step]) };
     let mut record = vec![("if", Replacement::Kept(condition.value)), ("then", then)];
     record.extend(get(list, &["else"]).and_then(kept));
-    Some(Rewrite::step("what a condition decides about stands under its `then`", record))
+    Some(Rewrite::step("the steps of a condition go under its `then`", record))
 }

@@ -12,7 +12,7 @@ const VARIABLES: [&str; 9] = ["var", "item", "as", "each", "name", "variable", "
 const LISTS: [&str; 8] = ["in", "of", "over", "list", "items", "collection", "from", "array"];
 const BODIES: [&str; 6] = ["do", "yield", "steps", "body", "then", "collect"];
 
-/// A loop whose element and list stand together, or under words of another language.
+/// A loop whose element and list are together, or under words of another language.
 pub(super) fn looped<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let marked =
         get(list, &MARKERS).filter(|entry| entry.value.text().is_some_and(|text| LOOPS.contains(&text)));

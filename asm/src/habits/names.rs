@@ -1,8 +1,8 @@
 //! The names that a program's document declares, for habits that tell a reference from a text.
 
+use crate::dialect::document_names::Survey;
 use crate::dialect::reference::Reference;
-use crate::dialect::survey::Survey;
-use crate::dialect::{Dialect, Key, loose};
+use crate::dialect::{Dialect, Key, loose_reference};
 use crate::document::{Entry, Node, entries};
 use crate::span::Span;
 use bumpalo::Bump;
@@ -48,6 +48,6 @@ impl<'a> Names<'a> {
     pub(super) fn resolve(&self, reference: &Reference<'a>, arena: &'a Bump) -> Option<Reference<'a>> {
         let is_input = |name: &str| self.inputs.contains(name);
         let is_value = |name: &str| self.survey.binds_name(name);
-        loose::resolve(reference, &is_input, &is_value, arena)
+        loose_reference::resolve(reference, &is_input, &is_value, arena)
     }
 }

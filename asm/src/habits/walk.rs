@@ -132,7 +132,7 @@ impl<'a> Walk<'_, 'a> {
         Some(Node { kind: Kind::Record(self.at.arena.alloc_slice_copy(&new?)), span: node.span })
     }
 
-    /// What stands under `then`, `else` and the body of a loop: steps, or a value where one is wanted.
+    /// The content of `then`, `else` and the body of a loop: steps, or a value where one is wanted.
     fn branch(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
         let has_word =
             |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(begins_step));
@@ -392,7 +392,7 @@ impl<'a> Walk<'_, 'a> {
         found
     }
 
-    /// What stands in a record in the place of a value.
+    /// A record in the place of a value.
     fn record(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);

@@ -102,7 +102,10 @@ const ABSENT: &[(&str, &str)] = &[
     ("description", "leave it out: a program has no comments"),
     ("-comment", "leave it out: a program has no comments"),
     ("//", "leave it out: a program has no comments"),
-    ("continue", "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`"),
+    (
+        "continue",
+        "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`",
+    ),
     ("goto", "leave it out: steps run in the order of the file"),
     ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
     ("sort", "there is no such operation: a tool does it, with `call`"),
@@ -128,7 +131,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("needs", "leave it out: steps run in the order of the file"),
 ];
 
-/// The key among these that a word of another language stands for.
+/// The key among these that a word of another language means.
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
     meant.iter().copied().find(|key| keys.contains(key))

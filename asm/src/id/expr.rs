@@ -6,7 +6,7 @@ use super::unknown_operand::Recovered;
 use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use crate::syntax::ids::repeated;
+use crate::syntax::id_table::repeated;
 use crate::syntax::lexer::Kind;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Shape, Word};

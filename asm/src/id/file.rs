@@ -3,16 +3,16 @@
 use super::parser::Parser;
 use super::state::{Context, Layout, Section};
 use crate::ast::{Block, File, Function};
-use crate::diagnostic::source::enveloped;
+use crate::diagnostic::whole_source::enveloped;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::notation::Notation;
 use crate::source::{self, Limits};
 use crate::span::Span;
 use crate::syntax::cursor::Cursor;
-use crate::syntax::habit::Habits;
 use crate::syntax::header::{self, Header};
 use crate::syntax::lexer::{self, Lexed};
 use crate::syntax::registry::Registries;
+use crate::syntax::unknown_token::Habits;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;

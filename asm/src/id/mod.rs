@@ -4,7 +4,7 @@
 //! function and its ids ([`Source::new`]), and the parser makes the tree of one function after another
 //! ([`Source::file`]). It reports everything that is wrong with the text itself. What a program means (slots,
 //! calls, flow, types) is for [`crate::check`]; what a token of another language means, for the habits that
-//! are lent to it ([`crate::syntax::habit`]).
+//! are lent to it ([`crate::syntax::unknown_token`]).
 //!
 //! The parser is one type whose methods are in layers. A file calls and imports only those above it in this
 //! table, which a test holds:
@@ -44,8 +44,8 @@ pub(crate) use file::Source;
 use crate::ast::File;
 use crate::diagnostic::Diagnostics;
 use crate::source::Limits;
-use crate::syntax::habit::Canonical;
 use crate::syntax::lexer;
+use crate::syntax::unknown_token::Canonical;
 use bumpalo::Bump;
 
 /// Reads a source in its canonical form. What could be read is returned even where there are errors; whether

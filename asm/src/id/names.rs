@@ -2,9 +2,9 @@
 //! messages.
 
 use crate::ast::Slot;
-use crate::syntax::habit;
-use crate::syntax::ids::Slots;
+use crate::syntax::id_table::Slots;
 use crate::syntax::registry::{self, Registries};
+use crate::syntax::unknown_token;
 use crate::text::nearest;
 
 /// The most comparisons of names for the messages of one file: enough for a thousand errors with sixty names.
@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
     }
 }
 
-impl habit::Lookup for Names<'_> {
+impl unknown_token::Lookup for Names<'_> {
     fn slot(&mut self, name: &str) -> Option<u32> {
         self.slot_of(name)
     }

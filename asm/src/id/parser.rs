@@ -11,8 +11,8 @@ use super::names::Names;
 use super::state::{Checkpoint, Context, END, Floor, Frame, Layout, Nesting, Scratch, State, Stop};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
-use crate::syntax::habit::{Found, Place, Site};
 use crate::syntax::lexer::{self, Kind, Token};
+use crate::syntax::unknown_token::{Found, Place, Site};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 

@@ -3,10 +3,10 @@
 use super::names::Counts;
 use crate::ast::{Arm, Case, Expr, Field, Stmt};
 use crate::diagnostic;
-use crate::syntax::habit::Habits;
 use crate::syntax::header::Header;
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry::Registries;
+use crate::syntax::unknown_token::Habits;
 use bumpalo::Bump;
 use ilo_spec::node::Word;
 

@@ -9,8 +9,8 @@ use super::state::Stop;
 use crate::ast::{Binary, Bound, Expr, ExprKind, Stmt, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::span::Span;
-use crate::syntax::habit::Place;
 use crate::syntax::lexer::{Kind, Token};
+use crate::syntax::unknown_token::Place;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 

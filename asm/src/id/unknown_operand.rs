@@ -7,9 +7,9 @@ use super::state::Stop;
 use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
-use crate::syntax::habit::{self, Found, Reading};
 use crate::syntax::lexer::{Kind, Token};
 use crate::syntax::registry;
+use crate::syntax::unknown_token::{self, Found, Reading};
 use crate::text::shorten;
 use ilo_spec::error::Code;
 use ilo_spec::node::{Place, Word};
@@ -77,7 +77,7 @@ impl<'a> Parser<'_, 'a> {
             return if is_operand { Ok(Recovered::Resolved) } else { Err(self.no_operand(of)) };
         }
         let text = self.text(&token);
-        let found = self.habit(habit::Place::Operand(of));
+        let found = self.habit(unknown_token::Place::Operand(of));
         if let Some(found) = found.as_ref().filter(|found| found.message.is_some()) {
             let wrong = found.clone().diagnostic(Code::ExpectedOperand, token.span(), "an expression", text);
             let Reading::Slot(slot) = found.reading else { return Err(self.fail(wrong)) };

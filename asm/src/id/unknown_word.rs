@@ -3,8 +3,8 @@
 use super::parser::Parser;
 use super::state::Stop;
 use crate::diagnostic::Diagnostic;
-use crate::syntax::habit::{Constant, Place};
 use crate::syntax::lexer::{Kind, Token};
+use crate::syntax::unknown_token::{Constant, Place};
 use crate::text::{nearest, shorten};
 use ilo_spec::error::Code;
 use ilo_spec::node::{TABLE, Word};

@@ -2,10 +2,10 @@
 
 use super::Printer;
 use super::names::{Names, RESERVED, numbered};
-use super::shared::{self, SharedNames};
+use super::reference_style::Style;
+use super::shared_names::{self, SharedNames};
+use super::slot_usage::Usage;
 use super::steps::{Step, Tail};
-use super::style::Style;
-use super::usage::Usage;
 use crate::ast::{Expr, ExprKind, File, Slot, TypeName};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{Key, UNNAMED, begins_step};
@@ -118,7 +118,7 @@ impl<'a> Printer<'_, 'a> {
             if !bound {
                 continue;
             }
-            if !shared::binds_first(self.function.body.statements, slot) {
+            if !shared_names::binds_first(self.function.body.statements, slot) {
                 let value = Expr { kind: ExprKind::Ref(slot), span: parameter.name.span };
                 let entries = self.bound(&value);
                 let step = self.binding(Some(slot), 0, "", entries);

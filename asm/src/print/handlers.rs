@@ -2,7 +2,7 @@
 //! step with `match` behind the call.
 
 use super::Printer;
-use super::shared;
+use super::shared_names;
 use super::steps::{Step, Tail, last_read, nothing};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::dialect::Key;
@@ -263,14 +263,14 @@ impl<'a> Printer<'_, 'a> {
             let once = !input && self.uses.bindings(slot) == 1 && self.uses.is_read_inside(arm);
             !once && self.uses.named_last(slot).is_some()
         };
-        let unnamed = !named && !arm.body.binds(slot) && !shared::read_in_handler(&arm.body, slot);
+        let unnamed = !named && !arm.body.binds(slot) && !shared_names::read_in_handler(&arm.body, slot);
         let mut entries = Vec::new();
         let known = self.rebound.contains(&slot);
         if !unnamed {
             entries.push(("as".into(), self.named_slot(slot)));
         }
         self.failures.push(unnamed.then_some(slot));
-        let outer = core::mem::replace(&mut self.literal, shared::would_undo(&arm.body, &self.uses));
+        let outer = core::mem::replace(&mut self.literal, shared_names::would_undo(&arm.body, &self.uses));
         entries.extend(inside(self));
         self.literal = outer;
         self.failures.pop();
@@ -311,10 +311,10 @@ impl<'a> Printer<'_, 'a> {
                 StmtKind::Fail(value) => (None, value),
                 _ => return None,
             };
-            Some((kind, value, shared::rollbacks(before, kind == Some(ReturnKind::Err))?))
+            Some((kind, value, shared_names::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
         if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
-            && let Some(calls) = shared::rollbacks(before, false)
+            && let Some(calls) = shared_names::rollbacks(before, false)
         {
             let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
             return compensate.into_iter().chain([self.breaks()]).collect();
@@ -351,7 +351,7 @@ impl<'a> Printer<'_, 'a> {
         let Some((value, before)) = last else {
             return vec![("then".into(), self.nested(&arm.body, tail))];
         };
-        match shared::rollbacks(before, false) {
+        match shared_names::rollbacks(before, false) {
             Some(calls) if !matches!(value.kind, ExprKind::Call(_)) && tail != Tail::Drop => {
                 let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
                 let value = if matches!(value.kind, ExprKind::Literal(Literal::Nil)) {

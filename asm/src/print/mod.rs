@@ -19,11 +19,11 @@ mod handlers;
 mod id;
 mod infix;
 mod names;
-mod shared;
+mod reference_style;
+mod shared_names;
+mod slot_usage;
 mod steps;
-mod style;
 mod text;
-mod usage;
 mod value;
 
 use crate::ast::{File, Function, Slot};
@@ -34,14 +34,14 @@ use hashbrown::HashSet;
 use ilo_spec::error::Code;
 use ilo_spec::limits::DEFAULT_NESTING as NESTING;
 use names::Names;
-use style::Style;
-use usage::Usage;
+use reference_style::Style;
+use slot_usage::Usage;
 
 pub use id::print as id;
 
 /// Prints every function of a file in a notation. What the notation cannot express is reported and left out.
 pub fn print(file: &File<'_>, notation: Notation, diagnostics: &mut Diagnostics) -> String {
-    match style::of(notation) {
+    match reference_style::of(notation) {
         None => id::print(file),
         Some(words) => function::print(file, words, diagnostics),
     }

@@ -1,6 +1,6 @@
 //! Names of slots for notations without slot numbers: one name a slot, unique in its function.
 
-use super::shared::SharedNames;
+use super::shared_names::SharedNames;
 use crate::ast::{Block, Bound, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::text::is_name;
 use hashbrown::HashSet;

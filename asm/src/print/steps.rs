@@ -1,7 +1,7 @@
 //! Statements as steps.
 
 use super::Printer;
-use super::shared;
+use super::shared_names;
 use crate::ast::{
     Binary, Block, Bound, Call, Control, Expr, ExprKind, For, If, Literal, ReturnKind, Slot, Stmt, StmtKind,
     Unary,
@@ -320,7 +320,7 @@ impl<'a> Printer<'_, 'a> {
 
     /// A branch of IF, where a bare call may be a rollback.
     fn branch_of_if(&mut self, block: &Block<'a>, tail: Tail) -> Doc<'a> {
-        let outer = core::mem::replace(&mut self.literal, shared::would_undo(block, &self.uses));
+        let outer = core::mem::replace(&mut self.literal, shared_names::would_undo(block, &self.uses));
         let branch = self.branch(block, tail);
         self.literal = outer;
         branch
@@ -357,7 +357,7 @@ impl<'a> Printer<'_, 'a> {
             _ => return None,
         };
         let fails = matches!(returns, Some((ReturnKind::Err, _)));
-        Some(Exit { calls: shared::rollbacks(before, fails)?, returns })
+        Some(Exit { calls: shared_names::rollbacks(before, fails)?, returns })
     }
 
     /// IF whose branch leaves the function or a loop.

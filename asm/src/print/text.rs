@@ -2,7 +2,7 @@
 //!
 //! [`crate::dialect::reference`] and [`crate::dialect::template`] read them back.
 
-use super::style::Style;
+use super::reference_style::Style;
 use crate::ast::{Binary, Expr, ExprKind, Literal, Slot};
 use crate::notation::Notation;
 use crate::text::is_name;

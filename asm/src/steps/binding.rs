@@ -1,6 +1,6 @@
 //! Names that steps bind, and how a step ends that has a value.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::{StepReader, of_slot};
 use super::step::{Item, Tail};
 use crate::ast::{Bound, Expr, Name, Slot, Stmt, StmtKind};

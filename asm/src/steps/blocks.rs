@@ -68,9 +68,13 @@ impl<'a> StepReader<'_, 'a> {
             format!("{{\"{word}\":{}true}}", self.dialect.blank())
         };
         self.report(
-            Diagnostic::new(Code::BadStep, node.span, format!("`{word}` is a text here, and a step is a record"))
-                .expected(format!("`{form}`"), format!("`{word}`"))
-                .replace(node.span, form),
+            Diagnostic::new(
+                Code::BadStep,
+                node.span,
+                format!("`{word}` is a text here, and a step is a record"),
+            )
+            .expected(format!("`{form}`"), format!("`{word}`"))
+            .replace(node.span, form),
         );
         if let Some(open) = self.loops.last_mut() {
             open.breaks = true;

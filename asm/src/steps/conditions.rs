@@ -113,7 +113,9 @@ impl<'a> StepReader<'_, 'a> {
             self.report(
                 Diagnostic::new(Code::OrphanElse, entry.key.span, message)
                     .expected(format!("`{over}` in the loop itself"), format!("a loop without `{over}`"))
-                    .help(format!("put the steps behind the loop, or end the loop with `{over}` where it is done")),
+                    .help(format!(
+                        "put the steps behind the loop, or end the loop with `{over}` where it is done"
+                    )),
             );
         }
         Some(block)

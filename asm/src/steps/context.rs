@@ -2,8 +2,8 @@
 
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
-use crate::dialect::lint::Lint;
-use crate::dialect::survey::Survey;
+use crate::dialect::document_names::Survey;
+use crate::dialect::lint_context::Lint;
 use bumpalo::Bump;
 
 /// The names of a file's functions, for `mcp://self`.

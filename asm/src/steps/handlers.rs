@@ -1,6 +1,6 @@
 //! What a step does where its call fails: the ERR arm.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};

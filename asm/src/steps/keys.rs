@@ -2,7 +2,7 @@
 //!
 //! Reading the values is left to the callers.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::{Key, Meant};

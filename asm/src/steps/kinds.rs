@@ -1,6 +1,6 @@
 //! Which kind of step a record is, and reports of a record that is none, or several in one.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::dialect::{Form, Key, Meant, RESULT, STEPS};

@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::dialect::lint::{Names, Seen, Surroundings, Warning};
-use crate::dialect::loose;
+use crate::dialect::lint_context::{Names, Seen, Surroundings, Warning};
+use crate::dialect::loose_reference;
 use crate::dialect::reference::Reference;
 use crate::document::{Kind, Node};
 use crate::text::{Near, near};
@@ -17,7 +17,7 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
         let is_input = |name: &str| self.scope.input(name).is_some();
         let is_name = |name: &str| self.named(name).is_some() || self.scope.has_step(name);
-        loose::resolve(reference, &is_input, &is_name, self.arena)
+        loose_reference::resolve(reference, &is_input, &is_name, self.arena)
     }
 
     pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {

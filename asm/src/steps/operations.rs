@@ -4,7 +4,7 @@ use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
-use crate::dialect::lint::{Place, Seen};
+use crate::dialect::lint_context::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::reference::Reference;
 use crate::document::{Entry, Kind, Node, Text};

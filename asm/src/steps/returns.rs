@@ -3,7 +3,7 @@
 //! A return that does not fit the type is reported here, where its words are known; checking does not report
 //! it again.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};

@@ -1,6 +1,6 @@
 //! The header of a program: its inputs, its output type and what it may call.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};

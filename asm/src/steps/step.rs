@@ -1,6 +1,6 @@
 //! A step as its readers pass it on: where it is written, by which keys, and what its value is for.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use crate::ast::Name;
 use crate::dialect::{Form, Key};
 use crate::document::{Entry, Node};

@@ -1,6 +1,6 @@
 //! `switch`: arms with conditions, each tried where those before it do not hold.
 
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Step, Tail};
 use crate::ast::{Block, Control, Expr, If, ReturnKind, StmtKind};
@@ -123,8 +123,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports an action both under `default` and beside it.
     fn default_twice(&mut self, keyed: &Keyed<'_, 'a>, default: &Entry<'a>) {
-        const ACTIONS: [Key; 6] =
-            [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Then, Key::Value];
+        const ACTIONS: [Key; 6] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Then, Key::Value];
         let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
         let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
         let found = shown(&entry.key);

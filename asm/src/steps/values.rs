@@ -2,12 +2,12 @@
 //! calls.
 
 use super::cases::Cases;
-use super::keyed::Keyed;
+use super::entries::Keyed;
 use super::operations::{is_logical, unknown_operator};
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint::{Place, Seen};
+use crate::dialect::lint_context::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::{Dialect, Key, STEPS};

@@ -4,7 +4,7 @@
 //! `; fn is short for function` stays a comment.
 
 use super::cursor::{Cursor, Run};
-use super::ids::repeated;
+use super::id_table::repeated;
 use super::types::TypeReader;
 use crate::ast::{Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -4,7 +4,7 @@
 //! here, once for a run of such characters, and left out. Comments are kept apart from the tokens: they
 //! matter to headers and to the formatter only.
 
-use crate::diagnostic::source::too_large;
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::source::Limits;
 use crate::span::Span;

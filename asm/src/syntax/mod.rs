@@ -1,12 +1,12 @@
 //! What several notations share: the syntax of types, and the tokens, headers and registries of ID text.
 
 pub(crate) mod cursor;
-pub(crate) mod habit;
 pub(crate) mod header;
-pub(crate) mod ids;
+pub(crate) mod id_table;
 pub(crate) mod lexer;
 pub(crate) mod registry;
 pub(crate) mod types;
+pub(crate) mod unknown_token;
 pub(crate) mod write;
 
 pub(crate) use types::{output_of, type_of};

@@ -5,7 +5,7 @@
 //! forgiven. A comment that begins like a registry but holds no entry (`; Tools: none`) stays a comment.
 
 use super::cursor::{Cursor, Run, is_name_char};
-use super::ids::IdMap;
+use super::id_table::IdMap;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 use bumpalo::Bump;

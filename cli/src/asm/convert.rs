@@ -1,7 +1,7 @@
 //! `convert`: any notation, or bytecode, to any notation.
 
 use super::input::Reading;
-use super::{Done, tree};
+use super::{Done, read_tree};
 use ilo_asm::notation::Notation;
 use ilo_asm::print;
 use std::path::PathBuf;
@@ -19,5 +19,5 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    tree::show(&args.file, &args.reading, |file, diagnostics| print::print(file, args.to, diagnostics))
+    read_tree::show(&args.file, &args.reading, |file, diagnostics| print::print(file, args.to, diagnostics))
 }

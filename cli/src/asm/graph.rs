@@ -1,7 +1,7 @@
 //! `graph`: a program as a picture.
 
 use super::input::Reading;
-use super::{Done, tree};
+use super::{Done, read_tree};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -17,5 +17,5 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Done {
-    tree::show(&args.file, &args.reading, |file, _| ilo_graph::graph(file, args.format))
+    read_tree::show(&args.file, &args.reading, |file, _| ilo_graph::graph(file, args.format))
 }

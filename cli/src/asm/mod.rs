@@ -15,7 +15,7 @@ mod graph;
 mod input;
 mod output;
 mod prompt;
-mod tree;
+mod read_tree;
 
 use crate::{completions, man};
 use clap::{CommandFactory as _, Parser, Subcommand};

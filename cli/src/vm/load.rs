@@ -3,7 +3,7 @@
 use super::lock::LockArgs;
 use super::{Refused, output};
 use crate::diagnostic;
-use ilo_asm::build::tools::called;
+use ilo_asm::build::named_tools::called;
 use ilo_asm::build::{Options, build_bytes};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::diagnostic::Diagnostics;

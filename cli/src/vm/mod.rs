@@ -2,9 +2,9 @@
 //! library could.
 
 mod check;
-mod input;
 #[cfg(target_os = "linux")]
-mod keeper;
+mod cleanup_process;
+mod input;
 mod load;
 mod lock;
 mod orphans;
@@ -64,7 +64,7 @@ enum Verb {
     /// End the processes that another process has left running, once it has ended.
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
-    Keep(keeper::Args),
+    Keep(cleanup_process::Args),
 }
 
 impl Verb {
@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
             .map_err(|message| Problem::new(Code::BadUsage, "", message).into())
             .and_then(|page| output::bytes(&page, Exit::Ok)),
         #[cfg(target_os = "linux")]
-        Verb::Keep(args) => Ok(keeper::run(&args)),
+        Verb::Keep(args) => Ok(cleanup_process::run(&args)),
     };
     orphans::end();
     match result {
@@ -154,7 +154,7 @@ fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
     #[cfg(target_os = "linux")]
     if tools.servers().next().is_some() || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)))
     {
-        keeper::start();
+        cleanup_process::start();
     }
     Ok(tools)
 }

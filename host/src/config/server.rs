@@ -112,7 +112,7 @@ impl Reading {
         }
     }
 
-    /// Reports keys of a policy that stand beside it: unnoticed, they would protect nothing.
+    /// Reports keys of a policy outside of it: unnoticed, they would protect nothing.
     fn misplaced(&mut self, fields: &Fields) {
         for (key, _) in fields {
             let known = |keys: &[&str]| keys.contains(&key.as_str());

@@ -1,4 +1,4 @@
-//! Texts of a tools file in which variables of the environment stand.
+//! Texts of a tools file that contain variables of the environment.
 
 use super::Reading;
 use super::text::Step;

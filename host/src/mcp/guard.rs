@@ -20,12 +20,12 @@ const AROUND: usize = 2;
 /// Bytes that are kept of a name or number: no name that is looked for and no integer of 64 bits is longer.
 const KEPT: usize = 64;
 
-/// The codes of the errors that stand for such answers; no other error of a server has them.
+/// The codes of the errors that replace such answers; no other error of a server has them.
 const TOO_LONG: i32 = -31_001;
 const TOO_DEEP: i32 = -31_002;
 const TOO_LARGE_NUMBER: i32 = -31_003;
 
-/// What an error that a call was answered with stands for, where it was made here.
+/// The meaning of an error answer that was made here.
 pub(super) fn failure(error: &ErrorData) -> Option<Failure> {
     match error.code.0 {
         TOO_LONG => {

@@ -103,7 +103,7 @@ async fn open_with(
             Streams::Program(spawn(program, arguments, folder, environment, errors)?)
         }
         Way::Http { url, headers } => Streams::Http(Box::new(http(url, headers)?)),
-        Way::None => return Err("cannot be reached as the tools file stands".to_owned()),
+        Way::None => return Err("cannot be reached with this tools file".to_owned()),
     };
     Ok(watcher.serve_with_lifecycle(streams, lifecycle).await)
 }

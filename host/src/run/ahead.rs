@@ -61,7 +61,7 @@ pub(super) struct Ahead<'s, 'e> {
     until: Instant,
     slots: CallSlots,
     scout: Option<Scout>,
-    /// Whether the scout stands after the last expected call and can continue.
+    /// Whether the scout is after the last expected call and can continue.
     going: bool,
     expected: VecDeque<Expected<'s>>,
     bell: Arc<Bell>,

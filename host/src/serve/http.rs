@@ -121,7 +121,7 @@ async fn whole(request: Request, most: usize) -> Result<Request, Response> {
     }
 }
 
-/// Whether a request bears the token. Every byte is compared, so that how long it takes tells nothing of
+/// Whether a request bears the token. Every byte is compared, so that the time reveals nothing of
 /// where they differ.
 fn bears(headers: &HeaderMap, token: &str) -> bool {
     let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());

@@ -69,7 +69,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
     }
 }
 
-/// Passes on the lines that can be read, and tells of the others.
+/// Passes on the lines that can be read, and reports the others.
 async fn pass(
     mut from: impl AsyncRead + Unpin,
     mut to: DuplexStream,

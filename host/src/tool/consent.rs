@@ -52,7 +52,7 @@ impl Question<'_> {
 }
 
 /// A text in which every character that is obeyed, invisible or turns the direction of others is written as
-/// an escape. Line breaks stay: in JSON they stand between values only.
+/// an escape. Line breaks stay: in JSON they are between values only.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -21,7 +21,7 @@ pub(crate) struct Module {
     /// The module around it; none for the root of a library or a binary.
     pub(crate) parent: Option<usize>,
     pub(crate) children: BTreeMap<String, usize>,
-    /// Names that `use` brings in, public or not, with the paths that they stand for.
+    /// Names that `use` brings in, public or not, with their paths.
     pub(crate) aliases: BTreeMap<String, BTreeSet<Path>>,
     /// The modules that `use …::*` names.
     pub(crate) globs: BTreeSet<Path>,

@@ -323,15 +323,11 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
             Op::Apply { count, function, fail, .. } => self.apply(function, count, fail),
+            Op::ToolRollback { fail, .. } => self.fails_to(fail),
             Op::Invoke { dst, first, function, fail } => {
                 self.invoke(function.0, first.0)?;
                 self.state.add(dst.0);
-                if fail.0 == 0 {
-                    Ok(())
-                } else {
-                    let set = self.state;
-                    self.jump(fail.0.into(), &set)
-                }
+                self.fails_to(fail)
             }
             _ => Ok(()),
         }
@@ -421,11 +417,16 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if found != expected {
             return self.error(Rule::Operands { found, expected });
         }
+        if fail != 0 && !row.fails {
+            return self.error(Rule::Handler { function: row.name });
+        }
+        self.fails_to(OnFail(fail))
+    }
+
+    /// The jump of a failed call, if it has one.
+    fn fails_to(&mut self, OnFail(fail): OnFail) -> Checked {
         if fail == 0 {
             return Ok(());
-        }
-        if !row.fails {
-            return self.error(Rule::Handler { function: row.name });
         }
         let set = self.state;
         self.jump(fail.into(), &set)

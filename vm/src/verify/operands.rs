@@ -156,7 +156,7 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                     None => false,
                 }
             }
-            Role::Pure(_) => {
+            Role::Pure(_) | Role::Entries(_) => {
                 self.structural = true;
                 true
             }

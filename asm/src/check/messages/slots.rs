@@ -3,7 +3,7 @@
 use crate::ast::{Function, Slot};
 use crate::check::fixes;
 use crate::check::naming::{slot_name, slot_place};
-use crate::check::reasons::{Path, Unset};
+use crate::check::path_reasons::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;
@@ -54,7 +54,9 @@ fn clause(reason: Unset, terms: Terms) -> String {
                 "it is not set when a call succeeds",
             )
             .to_owned(),
-        Unset::Branch(Path::Broken, _) => format!("it is not set when a {} ends the {}", word(Word::Break), word(Word::For)),
+        Unset::Branch(Path::Broken, _) => {
+            format!("it is not set when a {} ends the {}", word(Word::Break), word(Word::For))
+        }
         Unset::Branch(Path::Unbroken, _) => {
             format!("it is not set when no {} ends the {}", word(Word::Break), word(Word::For))
         }

@@ -3,7 +3,7 @@
 use crate::ast::{Control, Function};
 use crate::check::fixes;
 use crate::check::naming::output_name;
-use crate::check::reasons::NoValue;
+use crate::check::path_reasons::NoValue;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::span::Span;

@@ -11,12 +11,12 @@
 //! tree is no deeper than that. Words of other languages are reported with what is written here, and
 //! understood where that is clear.
 
-mod arithmetic;
 mod lexer;
 mod recovery;
+mod text_expression;
 
-pub(crate) use arithmetic::is_text;
-pub use arithmetic::{arithmetic, operators};
+pub(crate) use text_expression::is_text;
+pub use text_expression::{arithmetic, operators};
 
 use super::operator::{self, COMPARISON, Form, Makes, Operator};
 use super::reference::{Reference, Words};
@@ -98,7 +98,7 @@ struct Deep<'a> {
     levels: usize,
 }
 
-/// What tells an expression from a text that looks like one.
+/// The difference between an expression and a text that looks like one.
 #[derive(Default)]
 struct Seen {
     /// An operator that computes or compares.
@@ -172,7 +172,7 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
         Some(left)
     }
 
-    /// The operator under the cursor that stands between operands, or the one that is meant by it.
+    /// The binary operator at the cursor, or the one that it means.
     fn between(&self) -> Option<(&'static Operator, u8)> {
         let (Token::Word(text) | Token::Symbol(text)) = self.token else { return None };
         let found = operator::find(text).or_else(|| other_operator::meant(text))?;

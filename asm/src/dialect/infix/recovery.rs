@@ -35,7 +35,7 @@ impl Reader<'_, '_, '_> {
         self.diagnostics.push(wrong);
     }
 
-    /// Reports `$x || 'default'`; whether that is what stands here, behind the operator.
+    /// Reports `$x || 'default'`; returns whether this is it, after the operator.
     pub(crate) fn no_default(&mut self, from: usize, to: usize) -> bool {
         let value =
             matches!(self.token, Token::Template(_) | Token::Literal(Literal::Text(_) | Literal::Number(_)));
@@ -227,7 +227,7 @@ impl Reader<'_, '_, '_> {
         match operator::find(name).or_else(|| other_operator::meant(name)) {
             Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
                 let rest = if *spelling == "len" { "" } else { ", …" };
-                format!("functions stand before their operands: `{spelling}({of}{close}{rest})`")
+                format!("a function is written before its operands: `{spelling}({of}{close}{rest})`")
             }
             _ => match other_operator::in_place_of(name) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),

@@ -1,7 +1,7 @@
 //! JSON: one or more documents, one after another, to values with places.
 //!
 //! One pass with a stack of its own; time and memory are linear in the source. Whatever is no JSON is
-//! reported where it stands, with the fix where there is one, and reading goes on as if it were fixed, so
+//! reported at its place, with a fix if there is one, and reading goes on as if it were fixed, so
 //! that all errors come at once. Programs are unknown here. A line may be as long as the source: a minified
 //! function is one line.
 
@@ -13,7 +13,7 @@ mod tests;
 
 use super::Node;
 use super::builder::Builder;
-use crate::diagnostic::source::too_large;
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::Limits;
 use crate::span::Span;

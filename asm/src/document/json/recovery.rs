@@ -31,7 +31,7 @@ fn insert(title: &str, at: u32, text: &str) -> Fix {
 }
 
 impl Reader<'_, '_> {
-    /// What stands here, for a message.
+    /// The next token, for a message.
     fn found(&self) -> String {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let word = rest.bytes().take_while(|&byte| word_byte(byte)).count();
@@ -48,8 +48,8 @@ impl Reader<'_, '_> {
         Span::new(offset(self.at), offset(self.at + 1))
     }
 
-    /// Reports texts joined by `+`, which JSON does not have, and goes past them; whether that is what stands
-    /// here.
+    /// Reports texts joined by `+`, which JSON does not have, and goes past them. Returns whether it found
+    /// such texts.
     pub(crate) fn joined_texts(&mut self) -> bool {
         let rest = self.source.get(self.at..self.end).unwrap_or("");
         let Some(behind) = rest.strip_prefix('+').map(str::trim_start) else { return false };
@@ -128,7 +128,7 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// What must not stand before a bracket that closes.
+    /// Reports a token that is not allowed before a closing bracket.
     pub(crate) fn before_close(&mut self) {
         if let (Some(comma), Want::Key | Want::Value) = (self.comma, self.want) {
             let place = self.here();
@@ -247,7 +247,7 @@ impl Reader<'_, '_> {
         rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
     }
 
-    /// Whether the brace here begins the next document although this one is open: both stand at the start of
+    /// Whether the brace here begins the next document although this one is open: both are at the start of
     /// a line.
     pub(crate) fn begins_document(&self) -> bool {
         let starts_line = |at: usize| {

@@ -185,7 +185,7 @@ impl<'a> Reader<'a, '_> {
         self.report(code, || crate::document::bad_number(span, text, error));
     }
 
-    /// `true`, `false`, `null`, or whatever else stands there.
+    /// `true`, `false`, `null`, or another word.
     pub(crate) fn word(&mut self) {
         let start = self.at;
         let rest = self.rest(start);

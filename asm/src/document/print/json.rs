@@ -4,10 +4,10 @@ use super::Doc;
 use crate::text::quote;
 use std::fmt::Write;
 
-/// How long a line may get before what stands on it is broken.
+/// The length of a line beyond which its content is broken into several.
 const WIDTH: usize = 100;
 
-/// Writes a document on lines: a list or record stands on one where it fits.
+/// Writes a document on lines: a list or record is on one line if it fits.
 ///
 /// The outermost record is always broken, and so are the lists under `broken`, one item a line.
 pub(crate) fn lines(doc: &Doc<'_>, broken: &str, out: &mut String) {

@@ -1,6 +1,6 @@
 //! Documents as YAML 1.2 in block style.
 //!
-//! Words stand without quotes where every reader of YAML, of 1.1 too, takes them for the same text;
+//! Words are without quotes where every reader of YAML, of 1.1 too, takes them for the same text;
 //! everything else is written as JSON writes it, which is YAML as well.
 
 use super::Doc;

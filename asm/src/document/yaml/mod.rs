@@ -15,7 +15,7 @@ pub(crate) use recovery::quoted;
 
 use super::builder::{Builder, Frame};
 use super::{Kind, Node, Style, Text};
-use crate::diagnostic::source::too_large;
+use crate::diagnostic::whole_source::too_large;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Mark};
 use crate::source::Limits;
 use crate::span::Span;
@@ -263,7 +263,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     }
 
     fn open(&mut self, span: Span, record: bool) -> bool {
-        // What stands in a block begins where the block does; what stands in brackets behind the first.
+        // The content of a block begins where the block does; the content of brackets after the first.
         self.last = self.last.max(span.start);
         if !self.built.open(record, self.last) {
             self.diagnostics.push(crate::document::too_deep(span));
@@ -277,7 +277,7 @@ impl<'a, 'd> Reader<'a, 'd> {
     /// Ends the innermost list or record.
     fn pop(&mut self, end: u32) {
         let Some(&Frame { open, key, .. }) = self.built.frames().last() else { return };
-        // A block's end is where the next token begins; a bracket is the end of what stands in brackets.
+        // A block's end is where the next token begins; a bracket ends the content of brackets.
         let bracket = self.source.as_bytes().get(open as usize);
         let flow = matches!(bracket, Some(b'{' | b'[')) && end > self.last;
         let end = if flow { end } else { self.last.max(open) };

@@ -30,7 +30,7 @@ pub(crate) fn explain(source: &str, document: Range<usize>, at: usize, info: &st
 fn plain(at: usize, info: &str) -> Diagnostic {
     let (message, help) = match info {
         "mapping values are not allowed in this context" => (
-            "a key cannot stand here",
+            "a key is not allowed here",
             "the line above has a value already, or lacks its `:`; what belongs to a key is indented below it",
         ),
         "simple key expected" | "simple key expect ':'" => {
@@ -174,7 +174,7 @@ impl<'s> Line<'s> {
         wrong.map(|wrong| self.diagnostic(at, value, wrong)).into_iter().collect()
     }
 
-    /// Whether what stands at a place of the line is the infix of an `expr` or `if`.
+    /// Whether a place of the line is in the infix text of an `expr` or `if`.
     fn is_infix(&self, at: usize) -> bool {
         let key = self.text.get(self.content()..at).unwrap_or("").trim_end();
         matches!(key, "expr:" | "if:" | "not:")
@@ -313,7 +313,7 @@ fn quotes(value: &str, quote: char, stop: usize, info: &str) -> Option<Wrong> {
     }
 }
 
-/// A reader of a line that stands in brackets, in whole or in part.
+/// A reader of a line that is in brackets, in whole or in part.
 struct Flow<'s> {
     text: &'s str,
     at: usize,

@@ -29,14 +29,14 @@ impl<'a> Reader<'a, '_> {
             ScalarStyle::DoubleQuoted => Style::Double,
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
         };
-        // In quotes of a fix the text stands where the quote would.
+        // If a fix added the quotes, the text begins where the quote would be.
         let inside = u32::from(matches!(style, Style::Single | Style::Double)) + span.start;
-        let stands = |start: u32| {
+        let text_is_at = |start: u32| {
             let range = start as usize..start as usize + text.len();
             let written = self.source.get(range.clone()).filter(|written| *written == text)?;
             (style != Style::Block && range.end <= span.end as usize).then_some((written, start))
         };
-        let found = stands(inside).or_else(|| stands(span.start));
+        let found = text_is_at(inside).or_else(|| text_is_at(span.start));
         let (written, start) = (found.map(|(written, _)| written), found.map(|(_, start)| start));
         let text = written.unwrap_or_else(|| &*self.arena.alloc_str(text));
         let span = match style {
@@ -89,7 +89,7 @@ impl<'a> Reader<'a, '_> {
             }
             Plain::Null | Plain::Text => Kind::Null,
         };
-        // What is left out stands right behind what is there.
+        // A value that is left out is placed right after the text before it.
         let span = if text.is_empty() { Span::at(self.last) } else { span };
         Node { kind, span }
     }

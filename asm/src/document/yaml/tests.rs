@@ -211,7 +211,7 @@ fn depth_is_limited_and_costs_no_stack() {
     });
 }
 
-/// Neither the scanner nor what stands before and behind it does anything twice for each byte.
+/// No stage of reading does work for each byte more than once.
 #[test]
 fn hostile_sources_are_read_in_linear_time() {
     let many = |text: &str| text.repeat(10_000);
@@ -259,7 +259,7 @@ proptest! {
     #[test]
     fn json_is_yaml(value in json_value(), pretty: bool) {
         let source = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
-        // DEL may stand in JSON, not in YAML.
+        // DEL is allowed in JSON, not in YAML.
         prop_assume!(!source.contains('\u{7f}'));
         let (values, found) = documents(&source);
         prop_assert_eq!(found, []);

@@ -40,7 +40,7 @@ impl<'a> Lints<'_, '_, 'a> {
         )
         .expected("a case for each value", format!("`{}`", shorten(text)));
         let inside = self.at.source.get(value.span.range()).filter(|_| is_repeatable(value.span));
-        // A case may also stand in a list of two.
+        // A case may also be a list of two.
         let between = self.at.source.get(key.span.end as usize..value.span.start as usize).unwrap_or("");
         let written =
             between.contains(':') && self.at.source.get(key.span.range()).unwrap_or("").starts_with('"');

@@ -7,7 +7,7 @@ mod texts;
 pub(crate) use records::{is_step, reads_as_more};
 
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint::{Seen, Surroundings, Warning};
+use crate::dialect::lint_context::{Seen, Surroundings, Warning};
 use crate::span::Span;
 
 /// The lints at something that was read.
@@ -16,7 +16,7 @@ struct Lints<'l, 's, 'a> {
     warnings: &'l mut Vec<Warning>,
 }
 
-/// Looks at something that was read; see [`crate::dialect::lint::Lint`].
+/// Looks at something that was read; see [`crate::dialect::lint_context::Lint`].
 pub(crate) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warnings: &mut Vec<Warning>) {
     let mut lints = Lints { at, warnings };
     match *seen {

@@ -4,7 +4,7 @@ use super::Lints;
 use crate::ast::Unary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
-use crate::dialect::lint::Place;
+use crate::dialect::lint_context::Place;
 use crate::dialect::operator::{self, Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reference::{INPUT, Reference, bare};

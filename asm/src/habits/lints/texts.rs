@@ -5,8 +5,8 @@ use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
-use crate::dialect::lint::Place;
-use crate::dialect::loose::is_file;
+use crate::dialect::lint_context::Place;
+use crate::dialect::loose_reference::is_file;
 use crate::dialect::operator::{Makes, Operator};
 use crate::dialect::other_operator;
 use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
@@ -62,7 +62,7 @@ impl<'a> Lints<'_, '_, 'a> {
             return false;
         }
         let plain = self.at.own_form(&found.reference, false);
-        let message = format!("`{text}` is text here, where names stand without `$`");
+        let message = format!("`{text}` is text here: names are written without `$`");
         let warning = Diagnostic::new(Code::TextReference, found.reference.span, message)
             .expected(format!("`{plain}` for the value"), format!("`{text}`"));
         self.warn(warning.replace(found.reference.span, plain));

@@ -1,15 +1,15 @@
 //! The habits of ID text: rows with the meaning of a token of another language, and how it is written here.
 //!
-//! The parser asks where it does not understand a token ([`crate::syntax::habit`]). A row has the place and
-//! the token, how reading goes on, the message, and what is written instead where only one thing can be
-//! meant. Its example is beside it. A row is added without touching the parser, and without any of them the
-//! same programs are read.
+//! The parser asks where it does not understand a token ([`crate::syntax::unknown_token`]). A row has the
+//! place and the token, how reading goes on, the message, and the replacement if only one thing can be meant.
+//! Its example is beside it. A row is added without touching the parser, and removing a row changes no valid
+//! program.
 
 pub(crate) mod references;
 pub(crate) mod rows;
 pub(crate) mod words;
 
-use crate::syntax::habit::{Constant, Found, Habits, Lookup, References, Site};
+use crate::syntax::unknown_token::{Constant, Found, Habits, Lookup, References, Site};
 use crate::text::shorten;
 use ilo_spec::node::{TABLE, Word};
 use rows::{ROWS, Row};

@@ -1,7 +1,7 @@
 //! References of other languages: paths such as `user.name`, and texts such as `"Hi {name}"` that they would
 //! fill in. Here a text is only a text, and CONCAT joins texts and values.
 
-use crate::syntax::habit::{Lookup, References};
+use crate::syntax::unknown_token::{Lookup, References};
 use crate::text::shorten;
 use ilo_spec::limits;
 

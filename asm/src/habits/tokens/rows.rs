@@ -2,8 +2,8 @@
 
 use super::references::{self, Path, bare};
 use super::words;
-use crate::syntax::habit::{Lookup, Place, Reading, Site};
 use crate::syntax::lexer::Kind;
+use crate::syntax::unknown_token::{Lookup, Place, Reading, Site};
 use ilo_spec::node::Word;
 
 /// A [`Place`] as rows name it.

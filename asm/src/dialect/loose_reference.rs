@@ -9,7 +9,7 @@ const ENDINGS: [&str; 20] = [
     "zip", "com", "org", "net", "io", "dev",
 ];
 
-/// The reference that a loosely written one stands for, by what names an input and what names a value.
+/// The reference that a loosely written one means, by the names of inputs and values.
 pub(crate) fn resolve<'a>(
     reference: &Reference<'a>,
     names_input: &dyn Fn(&str) -> bool,

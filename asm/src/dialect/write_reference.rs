@@ -34,7 +34,7 @@ impl Dialect {
             Notation::Mcp => inside || (!input && !reference.path.is_empty()),
             Notation::ToolCalling | Notation::Id => inside,
         };
-        // An item of a list stands in braces on every page.
+        // An item of a list is in braces in every notation.
         let item = reference.path.iter().any(|step| matches!(step, Step::Index(..)));
         self.written(reference, if braces || item { '{' } else { '$' })
     }

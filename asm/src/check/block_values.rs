@@ -4,7 +4,7 @@
 //! may hold or not.
 
 use super::messages;
-use super::reasons::NoValue;
+use super::path_reasons::NoValue;
 use crate::ast::{Control, Expr, ExprKind, Function, ReturnKind};
 use crate::diagnostic::Diagnostic;
 use crate::notation::Notation;

@@ -20,7 +20,7 @@ pub(crate) struct Survey<'a> {
     inputs: HashMap<&'a str, u32>,
 }
 
-/// What stands under these keys are steps, in YAML each under its name.
+/// The values of these keys are steps, in YAML each under its name.
 const STEPS: [&str; 5] = ["steps", "yield", "do", "then", "else"];
 
 impl<'a> Survey<'a> {
@@ -56,7 +56,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Notes what follows each `$`, and what stands in double braces.
+    /// Notes the names after each `$` and in double braces.
     fn text(&mut self, text: &'a str, place: u32) {
         let dollars = text.split('$').skip(1).map(|part| part.strip_prefix('{').unwrap_or(part));
         for part in dollars.chain(text.split("{{").skip(1)) {

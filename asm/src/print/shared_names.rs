@@ -1,7 +1,7 @@
 //! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the
 //! slot that the OK arm of the MATCH behind it binds.
 
-use super::usage::Usage;
+use super::slot_usage::Usage;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};
 use crate::matched::{Matched, matched_call};
 

@@ -1,4 +1,4 @@
-//! Texts that look like infix expressions but are plain texts where they stand, and the operators to write
+//! Texts that look like infix expressions but are plain texts in their place, and the operators to write
 //! instead.
 
 use super::{Infix, InfixKind, Reader};
@@ -14,7 +14,7 @@ use ilo_spec::error::Code;
 use std::fmt::Write as _;
 
 /// The expression that a text reads as, where it computes or compares with references in it: what a text that
-/// is no expression where it stands was probably meant to be. A path such as `$dir/$file` is none.
+/// is no expression in its place was probably meant to be one. A path such as `$dir/$file` is none.
 ///
 /// In the place of a `formula` a condition of other languages is one as well, `!$x && $y`, and so are names
 /// without `$`. With [`Sigil::Braces`] names without `$` are references too; whether they are in scope is

@@ -1,11 +1,11 @@
 //! A function's tree as a list of events: what happens to its slots, in the order of execution.
 //!
 //! One walk makes the list; the analyses of flow are plain loops over it. The same walk computes which blocks
-//! have values ([`super::values`]) and collects the calls.
+//! have values ([`super::block_values`]) and collects the calls.
 
+use super::block_values::{self, Gives};
 use super::messages;
-use super::reasons::{NoValue, Path};
-use super::values::{self, Gives};
+use super::path_reasons::{NoValue, Path};
 use crate::ast::{
     Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
     Slot, Stmt, StmtKind,
@@ -106,7 +106,7 @@ impl<'a> Events<'a> {
         let gives = walk.block(&function.body, Owner::Other, function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
-        walk.report(values::body(function, gives));
+        walk.report(block_values::body(function, gives));
     }
 }
 
@@ -173,7 +173,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Return(kind, value) => {
                 self.expression(value);
                 let in_err = self.err_arms > 0;
-                self.report(values::wrong_return(self.function, *kind, value, in_err, statement.span));
+                self.report(block_values::wrong_return(self.function, *kind, value, in_err, statement.span));
                 let failure = *kind == ReturnKind::Err;
                 self.exit(if failure { Ending::Failure } else { Ending::Value }, statement.span)
             }
@@ -220,7 +220,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Bound::Control(control) => {
                 let gives = self.control(control);
-                self.report(values::bound(self.function, control, gives));
+                self.report(block_values::bound(self.function, control, gives));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
                     return Gives::NEVER;
@@ -299,11 +299,8 @@ impl<'a> Walk<'_, 'a> {
         let gives = match &node.otherwise {
             Some(block) => {
                 let end = self.block(block, Owner::Other, node.span);
-                let unbroken = if end.completes() {
-                    Gives::nothing(NoValue::LoopElse(node.span))
-                } else {
-                    Gives::NEVER
-                };
+                let unbroken =
+                    if end.completes() { Gives::nothing(NoValue::LoopElse(node.span)) } else { Gives::NEVER };
                 if broken { collected.or(unbroken) } else { unbroken }
             }
             None => collected,
