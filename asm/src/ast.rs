@@ -188,7 +188,9 @@ impl<'a> Block<'a> {
             | StmtKind::Value(value)
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => value.reads(slot),
-            StmtKind::Undo(call) => call.arguments.iter().any(|argument| argument.value.reads(slot)),
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
+                call.arguments.iter().any(|argument| argument.value.reads(slot))
+            }
             StmtKind::Break => false,
             StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
         })
@@ -221,7 +223,7 @@ impl<'a> Block<'a> {
                 | StmtKind::Value(value)
                 | StmtKind::Return(_, value)
                 | StmtKind::Fail(value) => value.each_call(each),
-                StmtKind::Undo(call) => {
+                StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                     each(call);
                     call.arguments.iter().for_each(|argument| argument.value.each_call(each));
                 }
@@ -283,6 +285,8 @@ pub enum StmtKind<'a> {
     Undo(&'a Call<'a>),
     /// BREAK, of the innermost loop around it.
     Break,
+    /// ROLLBACK: the call is registered, not made.
+    Rollback(&'a Call<'a>),
     /// IF, MATCH or FOR.
     Control(Control<'a>),
 }
@@ -385,6 +389,13 @@ pub struct Match<'a> {
     pub ok: Option<Arm<'a>>,
     /// The word MATCH.
     pub span: Span,
+}
+
+impl Match<'_> {
+    /// Whether some path goes on behind it once the call has failed.
+    pub fn handles(&self) -> bool {
+        self.err.as_ref().is_some_and(|err| err.body.completes())
+    }
 }
 
 /// An arm of MATCH.
@@ -612,7 +623,8 @@ impl<'a> Expr<'a> {
         found
     }
 
-    fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
+    /// Passes each call in it to `each`, a call before those in its arguments.
+    pub fn each_call(&self, each: &mut impl FnMut(&'a Call<'a>)) {
         if let ExprKind::Call(call) = self.kind {
             each(call);
         }

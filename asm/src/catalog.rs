@@ -43,6 +43,8 @@ pub struct Tool {
     pub fields: Fields,
     /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
     pub signature: String,
+    /// Whether every call of it must have a ROLLBACK right behind it.
+    pub requires_rollback: bool,
 }
 
 /// An argument of a tool.
@@ -78,6 +80,7 @@ impl Tool {
             output: given.map_or(Inferred::ANY, schema_type),
             fields: given.map(Fields::of).unwrap_or_default(),
             signature: shape::signature(name, input, given),
+            requires_rollback: false,
         }
     }
 
@@ -192,6 +195,8 @@ impl Catalog {
             input: Option<Map<String, Value>>,
             #[serde(rename = "outputSchema")]
             output: Option<Map<String, Value>>,
+            /// What `ilo-vm tools --json` adds of the tools file.
+            policy: Option<Value>,
         }
         let whole: Value =
             serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
@@ -207,10 +212,13 @@ impl Catalog {
         };
         let mut catalog = Catalog::default();
         for (index, value) in list.into_iter().enumerate() {
-            let Listed { name, description, input, output } = serde_json::from_value(value)
+            let Listed { name, description, input, output, policy } = serde_json::from_value(value)
                 .map_err(|error| CatalogError::Tool { index, problem: error.to_string() })?;
             let (input, output) = (input.map(Value::Object), output.map(Value::Object));
-            if !catalog.insert(Tool::new(&name, description, input.as_ref(), output.as_ref())) {
+            let mut tool = Tool::new(&name, description, input.as_ref(), output.as_ref());
+            tool.requires_rollback =
+                policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
+            if !catalog.insert(tool) {
                 return Err(CatalogError::Duplicate { index, name });
             }
         }

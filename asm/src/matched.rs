@@ -1,5 +1,5 @@
-//! A call and the MATCH that directly follows it. Lowering makes code for both together, and printing may
-//! write them as one step.
+//! A call and what directly follows it: its MATCH, and the ROLLBACKs that are one step with it. Lowering makes
+//! code for them together, and printing may write them as one step.
 
 use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
 
@@ -65,6 +65,39 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         }
         _ => None,
     }
+}
+
+/// The ROLLBACKs at the start of some statements.
+pub(crate) fn rollbacks<'c, 'a>(statements: &'c [Stmt<'a>]) -> &'c [Stmt<'a>] {
+    let is_rollback = |statement: &&Stmt<'a>| matches!(statement.kind, StmtKind::Rollback(_));
+    let count = statements.iter().take_while(is_rollback).count();
+    statements.get(..count).unwrap_or_default()
+}
+
+/// Whether a ROLLBACK comes first in some statements; `after` tells what follows them where there are none.
+pub(crate) fn begins_with_rollback(statements: &[Stmt<'_>], after: bool) -> bool {
+    statements.first().map_or(after, |first| matches!(first.kind, StmtKind::Rollback(_)))
+}
+
+/// The call of a statement with a ROLLBACK right behind it: as the next statement, or as the first one that
+/// runs once its MATCH has taken a success. `after` tells whether a ROLLBACK follows the whole block.
+pub(crate) fn covered_call<'a>(
+    statement: &Stmt<'a>,
+    behind: &[Stmt<'a>],
+    after: bool,
+) -> Option<&'a Call<'a>> {
+    let (StmtKind::Value(value) | StmtKind::Let { value: Bound::Expr(value), .. }) = statement.kind else {
+        return None;
+    };
+    let ExprKind::Call(call) = value.kind else { return None };
+    let covered = match matched_call(statement, behind.first()) {
+        None => begins_with_rollback(behind, after),
+        Some(Matched { node, .. }) => {
+            let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
+            begins_with_rollback(node.ok.as_ref().map_or(&[], |ok| ok.body.statements), after)
+        }
+    };
+    covered.then_some(call)
 }
 
 fn binds(statement: &Stmt<'_>, slot: Slot) -> bool {

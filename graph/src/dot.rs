@@ -88,6 +88,7 @@ fn shape(kind: Kind) -> &'static str {
         Kind::Tool => "shape=box, penwidth=2",
         Kind::Own => "shape=box, peripheries=2",
         Kind::Undo => "shape=box, penwidth=2, style=\"filled,dashed\"",
+        Kind::Later => "shape=box, style=\"filled,dotted\"",
         Kind::If | Kind::Match => "shape=hexagon",
         Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break => "style=\"filled,rounded\"",
         Kind::For => "shape=cds",
@@ -97,10 +98,10 @@ fn shape(kind: Kind) -> &'static str {
 
 fn label(node: &Node) -> String {
     let mut label = String::new();
-    if node.kind == Kind::Undo {
-        label.push_str("<i>rollback</i><br/>");
+    if let Some(note) = node.kind.note() {
+        let _ = write!(label, "<i>{note}</i><br/>");
     }
-    let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo);
+    let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo | Kind::Later);
     let (open, close) = if strong { ("<b>", "</b>") } else { ("", "") };
     let _ = write!(label, "{open}{}{close}", escape(&node.title));
     if let Some(binds) = &node.binds {

@@ -70,6 +70,12 @@ impl<'g, 'a> Steps<'g, 'a> {
         self.graph.nodes[node.0].fails = false;
     }
 
+    /// Makes a call one that is registered: it is not made here.
+    pub(super) fn later(&mut self, node: NodeId) {
+        self.graph.nodes[node.0].kind = Kind::Later;
+        self.graph.nodes[node.0].fails = false;
+    }
+
     pub(super) fn entry(&mut self, function: &Function<'a>) -> NodeId {
         let output = function.output;
         let ty = |ty: &TypeName<'_>| "list ".repeat(usize::from(ty.ty.lists)) + ty.name;

@@ -468,5 +468,10 @@ fn size(node: &Node) -> Rect {
 
 /// The lines over a node's title.
 pub(super) fn notes(node: &Node) -> impl Iterator<Item = &str> {
-    (node.kind == Kind::Undo).then_some("↶ rollback").into_iter().chain(node.guard.as_deref())
+    let kind = match node.kind {
+        Kind::Undo => Some("↶ rollback"),
+        Kind::Later => Some("↶ rollback on failure"),
+        _ => None,
+    };
+    kind.into_iter().chain(node.guard.as_deref())
 }

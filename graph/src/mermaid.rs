@@ -82,7 +82,7 @@ fn node(graph: &Graph, id: NodeId, indent: &str, out: &mut String) {
     let Some(node) = graph.nodes.get(id.0) else { return };
     let (open, close) = match node.kind {
         Kind::Entry => ("[/", "/]"),
-        Kind::Own | Kind::Undo => ("[[", "]]"),
+        Kind::Own | Kind::Undo | Kind::Later => ("[[", "]]"),
         Kind::If | Kind::Match => ("{{", "}}"),
         Kind::For => (">", "]"),
         Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break => ("([", "])"),
@@ -93,8 +93,8 @@ fn node(graph: &Graph, id: NodeId, indent: &str, out: &mut String) {
 
 fn label(node: &Node) -> String {
     let mut label = String::new();
-    if node.kind == Kind::Undo {
-        label.push_str("rollback<br/>");
+    if let Some(note) = node.kind.note() {
+        let _ = write!(label, "{note}<br/>");
     }
     label.push_str(&escape(&node.title));
     if let Some(binds) = &node.binds {

@@ -54,6 +54,8 @@ pub(super) enum Kind {
     Own,
     /// A call whose failure is only recorded: it takes something back.
     Undo,
+    /// A call that is registered: it takes something back if a failure or fault follows.
+    Later,
     /// A value that is computed.
     Value,
     /// `MATCH_MAP`.
@@ -145,6 +147,20 @@ impl Kind {
         PALETTE.iter().find(|paint| paint.kind == self).map_or("", |paint| paint.class)
     }
 
+    /// What stands over its title, if anything.
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            Kind::Undo => Some("rollback"),
+            Kind::Later => Some("rollback on failure"),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a call, made here or registered.
+    pub(super) fn is_call(self) -> bool {
+        matches!(self, Kind::Tool | Kind::Own | Kind::Undo | Kind::Later)
+    }
+
     /// Drawn as a diamond: the ways part here.
     pub(super) fn parts(self) -> bool {
         matches!(self, Kind::If | Kind::Match)
@@ -178,6 +194,7 @@ pub(super) const PALETTE: [Paint; 14] = [
     paint(Kind::Tool, "tool", ["#d7e8ff", "#1f63c4", "#0b2a5b"], ["#12335f", "#62a0ff", "#e3efff"]),
     paint(Kind::Own, "own", ["#eadfff", "#7a3fd1", "#35136b"], ["#38216a", "#b48cff", "#f0e8ff"]),
     paint(Kind::Undo, "undo", ["#ffe6c7", "#c46a00", "#5a3000"], ["#52330a", "#ffab40", "#fff0db"]),
+    paint(Kind::Later, "later", ["#fff5e8", "#c46a00", "#5a3000"], ["#33230f", "#ffab40", "#fff0db"]),
     paint(Kind::Value, "value", ["#ffffff", "#9aa5b3", "#28313d"], ["#1b2027", "#66717f", "#d9e0e9"]),
     paint(Kind::Map, "map", ["#fff8d6", "#a88a00", "#453900"], ["#3d3610", "#d9bd3c", "#fff6cf"]),
     paint(Kind::If, "if", ["#fff8d6", "#a88a00", "#453900"], ["#3d3610", "#d9bd3c", "#fff6cf"]),

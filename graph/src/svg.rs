@@ -62,7 +62,7 @@ impl Svg<'_> {
              .ilo .calls{stroke-width:1;stroke-dasharray:2 4}.ilo marker path{stroke:none}\n\
              .ilo .label{font-size:11px;stroke-width:4px;paint-order:stroke;stroke-linejoin:round;stroke-dasharray:none}\
              .ilo .frame{stroke-width:1;stroke-opacity:.35}.ilo .loop{fill-opacity:.25;stroke-dasharray:6 4}\n\
-             .ilo .tool .shape,.ilo .undo .shape{stroke-width:2}.ilo .undo .shape{stroke-dasharray:7 3}\n\
+             .ilo .tool .shape,.ilo .undo .shape{stroke-width:2}.ilo .undo .shape{stroke-dasharray:7 3}.ilo .later .shape{stroke-dasharray:2 3}\n\
              .ilo g:hover>path.data{stroke-width:2}\n",
         );
         self.out.push_str(&plain(0, "#f6f7f9", "#ffffff", "#1c2430"));
@@ -290,7 +290,7 @@ impl Svg<'_> {
             );
             y += ROW;
         }
-        let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo);
+        let strong = matches!(node.kind, Kind::Entry | Kind::Tool | Kind::Own | Kind::Undo | Kind::Later);
         let _ = write!(
             self.out,
             "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\"><tspan{}>{}</tspan>",
@@ -375,7 +375,7 @@ fn tap(rect: &Rect, number: i64, count: i64, level: bool) -> i64 {
 
 fn about(node: &Node) -> String {
     let mut about = node.about.clone();
-    for row in node.rows.iter().filter(|_| !matches!(node.kind, Kind::Tool | Kind::Own | Kind::Undo)) {
+    for row in node.rows.iter().filter(|_| !node.kind.is_call()) {
         let _ = write!(about, "\n{}{}{}", row.name, row.sign, row.value);
     }
     about

@@ -112,7 +112,9 @@ impl<'g, 'a> Walk<'g, 'a> {
                 _ => continue,
             };
             let made = self.steps.graph.nodes.len();
-            if rolls_back && ends_in_err && made > before && matches!(call, ExprKind::Call(_)) {
+            let registers =
+                block.statements.get(at + 1).is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
+            if rolls_back && ends_in_err && !registers && made > before && matches!(call, ExprKind::Call(_)) {
                 self.candidates.push(NodeId(made - 1));
             }
         }
@@ -137,6 +139,10 @@ impl<'g, 'a> Walk<'g, 'a> {
             StmtKind::Undo(call) => {
                 let node = self.steps.call(call, None);
                 self.steps.undo(node);
+            }
+            StmtKind::Rollback(call) => {
+                let node = self.steps.call(call, None);
+                self.steps.later(node);
             }
             StmtKind::Control(control) => self.control(&control, tail),
         }

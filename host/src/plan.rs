@@ -6,6 +6,7 @@
 
 mod bound;
 mod known_values;
+mod required;
 mod undo;
 
 use crate::problem::Problem;
@@ -16,7 +17,8 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, FunctionId, StringId, ToolId};
 use ilo_spec::program::{Function, Program};
 use known_values::{Facts, facts, jumps, loop_at, op, unnamed};
-use std::collections::{BTreeMap, HashMap};
+pub use required::without_rollback;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// Steps that planning may take: a second's work, a thousand times a large program's.
@@ -42,11 +44,27 @@ pub struct Planned {
     pub policy: Policy,
     /// Whether every call of it is a rollback.
     pub is_rollback: bool,
-    /// The tools whose calls as rollbacks can still run once a call of it that is none itself has succeeded.
+    /// The tools that are registered in one step with calls of it: a failure or fault anywhere behind such a
+    /// call makes them.
+    pub entries: Vec<String>,
+    /// Where the calls of it are that are no rollbacks and have no such entry.
+    pub by_hand: Vec<Place>,
+    /// The tools whose calls as rollbacks can still run once a call of it without an entry has succeeded.
     /// What they undo is not known.
     pub rollbacks: Vec<String>,
-    /// Whether there is a call of it, itself no rollback, that no rollback can follow.
+    /// Whether there is a call of it, itself no rollback, that nothing rolls back on any path.
     pub some_without: bool,
+    /// Where those calls are.
+    pub without: Vec<Place>,
+}
+
+/// Where a call is: its line and column in the source, as far as the bytecode has them, or its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line and column, from 1.
+    pub source: Option<(u32, u32)>,
+    /// The instruction.
+    pub instruction: u32,
 }
 
 /// Work that is left.
@@ -66,7 +84,8 @@ impl Budget {
 pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &Tools) -> Result<Plan, Problem> {
     let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
-    let mut planner = Planner { program, budget: Budget(STEPS), costs: HashMap::new() };
+    let mut planner =
+        Planner { program, budget: Budget(STEPS), costs: HashMap::new(), of_calls: HashSet::new() };
     planner.plan(function.0.into(), tools).ok_or_else(large)
 }
 
@@ -87,6 +106,8 @@ struct Planner<'p> {
     budget: Budget,
     /// Of the functions that were looked at.
     costs: HashMap<usize, Rc<Cost>>,
+    /// Where something is registered in one step with a call.
+    of_calls: HashSet<u32>,
 }
 
 impl<'p> Planner<'p> {
@@ -118,13 +139,22 @@ impl<'p> Planner<'p> {
             let name = self.name(*tool)?;
             let sites = sites.get(tool).cloned().unwrap_or_default();
             let rollbacks: Option<Vec<String>> = sites.after.iter().map(|&tool| self.name(tool)).collect();
+            let entries: Option<Vec<String>> = sites.entries.iter().map(|&tool| self.name(tool)).collect();
+            let place = |pc: &u32| Place {
+                source: program.position(*pc).map(|at| (at.line, at.column)),
+                instruction: *pc,
+            };
+            self.budget.spend(sites.by_hand.len().saturating_mul(16))?;
             calls.push(Planned {
                 most: bound.shown(&parameters),
                 policy: tools.get(&name).map(|tool| tool.policy.clone()).unwrap_or_default(),
                 tool: name,
                 is_rollback: !sites.forward,
+                entries: entries?,
+                by_hand: sites.by_hand.iter().map(place).collect(),
                 rollbacks: rollbacks?,
-                some_without: sites.bare,
+                some_without: !sites.bare.is_empty(),
+                without: sites.bare.iter().map(place).collect(),
             });
         }
         Some(Plan { function: self.text(entry.name).to_owned(), calls })
@@ -193,7 +223,8 @@ impl<'p> Planner<'p> {
             self.join(&mut cost, &other, Join::Either)?;
         }
         match op {
-            Op::Tool { call, .. } => {
+            // What is registered may be called once.
+            Op::Tool { call, .. } | Op::ToolRollback { call, .. } | Op::Rollback { call, .. } => {
                 let own = Rc::new(Cost::from([(self.tool(call)?, Bound::once())]));
                 self.join(&mut cost, &own, Join::Both)?;
             }

@@ -14,6 +14,7 @@ use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::interrupt::Interrupt;
+use crate::plan;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
 use crate::tools::process_mark::Mark;
@@ -116,6 +117,7 @@ pub fn problems(program: &Program, function: FunctionId, input: &Data, tools: &T
     let parameters: Vec<_> = program.parameters(function).collect();
     let mut problems = input::problems(&parameters, input);
     problems.extend(tools.problems(program.tools()));
+    problems.extend(plan::without_rollback(program, tools));
     problems
 }
 

@@ -131,6 +131,8 @@ codes! {
     309 LaterReference "later-reference" Error "a reference to a step that runs later";
     310 ReservedName "reserved-name" Error "a name that the notation reserves";
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
+    312 RollbackFunction "rollback-function" Error "a ROLLBACK that names a function of the file and not a tool";
+    313 RollbackArgument "rollback-argument" Error "a call in an argument of a ROLLBACK";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error
@@ -147,6 +149,10 @@ codes! {
         "a call in a branch of IF that is treated as a rollback; write UNDO";
     410 UnusedValue "unused-value" Warning "a value that is computed but never used";
     411 NoElse "no-else" Warning "a FOR over RANGE with a BREAK and without an ELSE";
+    412 DoubleRollback "double-rollback" Warning
+        "an UNDO of a tool that a ROLLBACK before it has registered; both run";
+    413 RollbackRequired "rollback-required" Error
+        "a call without a ROLLBACK right behind it, of a tool that requires one";
 
     501 TypeMismatch "type-mismatch" Error "a value of one type where another is required";
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";

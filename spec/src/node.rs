@@ -88,7 +88,7 @@ macro_rules! words {
     ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
      pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*
      later: $($later_number:literal $later:ident $later_mnemonic:literal $later_place:ident
-              [$($later_shape:ident)*] $later_meaning:literal;)*) => {
+          [$($later_shape:ident)*] $later_meaning:literal;)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -231,6 +231,8 @@ pure:
 
 later:
     57 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
+    58 Rollback "ROLLBACK" Statement [Call]
+        "registers a rollback of what has been done, which runs if the function or the run ends without success";
 }
 
 /// The letters of a word packed after a leading one bit; `None` if it is too long or not ASCII, and so not a

@@ -228,7 +228,7 @@ impl<'t, 'a> Walk<'t, 'a> {
             StmtKind::Return(_, value) | StmtKind::Fail(value) => {
                 self.expression(value);
             }
-            StmtKind::Undo(call) => {
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                 self.call(call);
             }
             StmtKind::Break => {}

@@ -262,6 +262,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                 Event::BindCall(slot, span, call) => self.bind(&mut state, slot, span, Some(call)),
                 Event::Match(slot, span) => self.match_result(&mut state, slot, span, index),
                 Event::Exit(ending, span) => self.exit(&mut state, ending, span),
+                Event::Register(_) | Event::Undo(_) => {}
                 Event::Fork => open.push(Open::new(state.clone())),
                 Event::Branch(..) => Self::branch(&mut state, open.last_mut(), index),
                 Event::Join => Self::join(&mut state, open.pop()),

@@ -5,7 +5,7 @@ use super::facts::{CallFacts, Facts};
 use super::report::Report;
 use super::resolve::{Names, Resolved, Target};
 use super::slot_events::{Events, Rollback};
-use super::{answer_fields, flow, liveness, messages, types};
+use super::{answer_fields, flow, liveness, messages, rollbacks, types};
 use crate::ast::{Call, File, Function};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
@@ -26,7 +26,7 @@ pub(super) fn check<'a>(
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
-        let found = call.map(|call| names.resolve(call, true, report)).unwrap_or_default();
+        let found = call.map(|call| resolve(function, events, names, call, true, report)).unwrap_or_default();
         if let Target::Function(index) = found.target {
             facts.function = Some(index);
             edges.extend(call.map(|call| (index, call.tool.span)));
@@ -35,6 +35,7 @@ pub(super) fn check<'a>(
     }
     names.allowed(function, &events.calls, report);
     follow_slots(function, events, &mut facts, report);
+    rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let found = types::check(file, function, &facts, &resolved, &[]);
     let found = if function.suspects.is_empty() || !found.has_errors() {
@@ -69,7 +70,8 @@ pub(super) fn check_names<'a>(
         if after_read_errors::hides(errors, call.tool.span) {
             continue;
         }
-        if let Target::Function(index) = names.resolve(call, !incomplete, report).target {
+        let found = resolve(function, events, names, call, !incomplete, report);
+        if let Target::Function(index) = found.target {
             edges.push((index, call.tool.span));
         }
         named.push(Some(call));
@@ -77,6 +79,23 @@ pub(super) fn check_names<'a>(
     names.allowed(function, &named, report);
     edges.sort_by_key(|&(callee, _)| callee);
     edges
+}
+
+/// Finds what a call goes to. What ROLLBACK registers goes to tools alone.
+fn resolve<'f, 'a>(
+    function: &Function<'a>,
+    events: &Events<'a>,
+    names: &Names<'f, 'a>,
+    call: &Call<'a>,
+    whole: bool,
+    report: &mut Report<'_>,
+) -> Resolved<'f> {
+    let registered = events.registered.get(call.id.0 as usize).copied().unwrap_or_default();
+    if registered && names.is_function(call.tool.text) {
+        report.push(messages::slots::rollback_function(function, call.tool));
+        return Resolved::default();
+    }
+    names.resolve(call, whole, report)
 }
 
 /// How many suspects of a function are examined one by one.

@@ -115,7 +115,7 @@ impl<const W: usize> Backward<'_, W> {
         let mut open: SmallVec<[Open<W>; 8]> = SmallVec::new();
         for &event in self.events.iter().rev() {
             match event {
-                Event::Statement(_) => {}
+                Event::Statement(_) | Event::Register(_) | Event::Undo(_) => {}
                 Event::Read(slot, _) => ahead.used.insert(slot),
                 Event::Match(slot, _) => {
                     ahead.used.insert(slot);

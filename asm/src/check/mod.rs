@@ -17,7 +17,7 @@
 //! | 0 | `bits`, `facts`, `report`, `reasons`, `naming`, `recovery`, `fixes` (after `naming`) |
 //! | 1 | `messages`: the wording of all diagnostics |
 //! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `values`, `events` (after `values`) |
-//! | 3 | `liveness`, `flow` (after `liveness`), `types`, `fields` |
+//! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `types`, `fields` |
 //! | 4 | `function`: one function; `entry`: which function runs |
 //! | 5 | `stream` and this file: whole files, and functions one by one |
 
@@ -37,6 +37,7 @@ mod order;
 mod path_reasons;
 mod report;
 mod resolve;
+mod rollbacks;
 mod similar;
 mod slot_events;
 mod slot_set;

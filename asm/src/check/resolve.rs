@@ -77,6 +77,11 @@ impl<'f, 'a> Names<'f, 'a> {
         self.file.functions.get(index as usize)
     }
 
+    /// Whether a call of that name goes to a function of the file.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.by_name.contains_key(own_function(name).unwrap_or(name))
+    }
+
     /// Finds what a call goes to and checks its arguments' names. Missing arguments are reported only where
     /// the tree of the call is `whole`.
     pub(super) fn resolve(&self, call: &Call<'a>, whole: bool, report: &mut Report<'_>) -> Resolved<'f> {

@@ -11,6 +11,7 @@ use crate::ast::{
     Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::matched::{begins_with_rollback, covered_call};
 use crate::span::Span;
 use smallvec::SmallVec;
 
@@ -43,6 +44,10 @@ pub(super) enum Event {
     Done(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
+    /// A call is registered by ROLLBACK.
+    Register(CallId),
+    /// A call is made that UNDO marks, or that may be a compensation.
+    Undo(CallId),
 }
 
 /// How a function ends.
@@ -86,6 +91,10 @@ pub(super) struct Events<'a> {
     pub(super) yields: SmallVec<[bool; 8]>,
     /// The calls that UNDO marks.
     pub(super) undone: Vec<CallId>,
+    /// By [`CallId`]: whether ROLLBACK registers it.
+    pub(super) registered: Vec<bool>,
+    /// By [`CallId`]: whether a ROLLBACK is right behind it.
+    pub(super) covered: Vec<bool>,
     pub(super) rollbacks: Vec<Rollback>,
     /// Diagnostics about values of blocks and about returns.
     pub(super) found: Diagnostics,
@@ -100,13 +109,23 @@ impl<'a> Events<'a> {
         self.yields.clear();
         self.yields.resize(function.loops as usize, false);
         self.undone.clear();
+        for calls in [&mut self.registered, &mut self.covered] {
+            calls.clear();
+            calls.resize(function.calls as usize, false);
+        }
         self.rollbacks.clear();
         self.found = Diagnostics::default();
         let mut walk = Walk { function, events: self, err_arms: 0, loops: SmallVec::new(), dead: false };
-        let gives = walk.block(&function.body, Owner::Other, function.span);
+        let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
         walk.report(block_values::body(function, gives));
+    }
+}
+
+fn mark(calls: &mut [bool], call: CallId) {
+    if let Some(place) = calls.get_mut(call.0 as usize) {
+        *place = true;
     }
 }
 
@@ -128,16 +147,21 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn block(&mut self, block: &Block<'a>, owner: Owner, header: Span) -> Gives {
+    /// Walks a block; `after` tells whether a ROLLBACK is what follows it.
+    fn block(&mut self, block: &Block<'a>, (owner, after): (Owner, bool), header: Span) -> Gives {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
         let dead = self.dead;
-        for statement in block.statements {
-            if fails && owner != Owner::Other {
-                self.rollback(statement, owner);
+        let mut rest = block.statements;
+        while let Some((statement, behind)) = rest.split_first() {
+            rest = behind;
+            match covered_call(statement, behind, after) {
+                Some(call) => mark(&mut self.events.covered, call.id),
+                None if fails && owner != Owner::Other => self.rollback(statement, owner),
+                None => {}
             }
-            let last = self.statement(statement);
+            let last = self.statement(statement, begins_with_rollback(behind, after));
             if gives.completes() {
                 gives = last;
                 self.dead |= !gives.completes();
@@ -153,6 +177,7 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Let { value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => (call, true),
             _ => return,
         };
+        self.events.list.push(Event::Undo(call.id));
         self.events.rollbacks.push(Rollback {
             call: call.id,
             bound,
@@ -162,10 +187,10 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>) -> Gives {
+    fn statement(&mut self, statement: &Stmt<'a>, after: bool) -> Gives {
         self.events.list.push(Event::Statement(statement.span));
         match &statement.kind {
-            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span),
+            StmtKind::Let { slot, value, .. } => self.bind(*slot, value, statement.span, after),
             StmtKind::Value(value) => {
                 self.expression(value);
                 Gives::VALUE
@@ -184,10 +209,18 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Undo(call) => {
                 self.call(call);
                 self.events.undone.push(call.id);
+                self.events.list.push(Event::Undo(call.id));
+                Gives::nothing(NoValue::Statement(statement.span))
+            }
+            StmtKind::Rollback(call) => {
+                self.call(call);
+                call.arguments.iter().for_each(|argument| self.no_call(&argument.value));
+                mark(&mut self.events.registered, call.id);
+                self.events.list.push(Event::Register(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
             StmtKind::Break => self.leave_loop(statement.span),
-            StmtKind::Control(control) => self.control(control),
+            StmtKind::Control(control) => self.control(control, after),
         }
     }
 
@@ -204,12 +237,22 @@ impl<'a> Walk<'_, 'a> {
         Gives::NEVER
     }
 
+    /// Reports the first call in an argument of a ROLLBACK.
+    fn no_call(&mut self, argument: &Expr<'a>) {
+        let mut first = None;
+        argument.each_call(&mut |call| {
+            first.get_or_insert(call);
+        });
+        let function = self.function;
+        self.report(first.map(|call| messages::slots::rollback_argument(function, call)));
+    }
+
     fn exit(&mut self, ending: Ending, span: Span) -> Gives {
         self.events.list.push(Event::Exit(ending, span));
         Gives::NEVER
     }
 
-    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span) -> Gives {
+    fn bind(&mut self, slot: Slot, value: &Bound<'a>, span: Span, after: bool) -> Gives {
         match value {
             Bound::Expr(value) => {
                 self.expression(value);
@@ -219,7 +262,7 @@ impl<'a> Walk<'_, 'a> {
                 });
             }
             Bound::Control(control) => {
-                let gives = self.control(control);
+                let gives = self.control(control, after);
                 self.report(block_values::bound(self.function, control, gives));
                 self.events.list.push(Event::Bind(slot, span));
                 if !gives.completes() {
@@ -230,10 +273,10 @@ impl<'a> Walk<'_, 'a> {
         Gives::nothing(NoValue::Statement(span))
     }
 
-    fn control(&mut self, control: &Control<'a>) -> Gives {
+    fn control(&mut self, control: &Control<'a>, after: bool) -> Gives {
         match control {
             Control::If(node) => self.branch(node),
-            Control::Match(node) => self.arms(node),
+            Control::Match(node) => self.arms(node, after && !node.handles()),
             Control::For(node) => self.passes(node),
         }
     }
@@ -242,10 +285,10 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.condition);
         self.events.list.push(Event::Fork);
         self.events.list.push(Event::Branch(Path::Then, node.span));
-        let then = self.block(&node.then, Owner::If, node.span);
+        let then = self.block(&node.then, (Owner::If, false), node.span);
         let otherwise = if let Some(block) = &node.otherwise {
             self.events.list.push(Event::Branch(Path::Else, node.span));
-            self.block(block, Owner::If, node.span)
+            self.block(block, (Owner::If, false), node.span)
         } else {
             self.events.list.push(Event::Branch(Path::NotTaken, node.span));
             Gives::nothing(NoValue::NotTaken(node.span))
@@ -254,12 +297,12 @@ impl<'a> Walk<'_, 'a> {
         then.or(otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>) -> Gives {
+    fn arms(&mut self, node: &Match<'a>, after: bool) -> Gives {
         self.events.list.push(Event::Match(node.slot, node.slot_span));
         self.events.list.push(Event::Fork);
         let err = if let Some(arm) = &node.err {
             self.err_arms += 1;
-            let gives = self.arm(arm, Path::Err, Owner::Err);
+            let gives = self.arm(arm, Path::Err, (Owner::Err, false));
             self.err_arms -= 1;
             gives
         } else {
@@ -267,7 +310,7 @@ impl<'a> Walk<'_, 'a> {
             self.exit(Ending::Failure, node.span)
         };
         let ok = if let Some(arm) = &node.ok {
-            self.arm(arm, Path::Ok, Owner::Other)
+            self.arm(arm, Path::Ok, (Owner::Other, after))
         } else {
             self.events.list.push(Event::Branch(Path::Ok, node.span));
             self.events.list.push(Event::Bind(node.slot, node.slot_span));
@@ -277,7 +320,7 @@ impl<'a> Walk<'_, 'a> {
         err.or(ok)
     }
 
-    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: Owner) -> Gives {
+    fn arm(&mut self, arm: &Arm<'a>, path: Path, owner: (Owner, bool)) -> Gives {
         self.events.list.push(Event::Branch(path, arm.span));
         self.events.list.push(Event::Bind(arm.bind, arm.bind_span));
         self.block(&arm.body, owner, arm.span)
@@ -288,7 +331,7 @@ impl<'a> Walk<'_, 'a> {
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
         self.loops.push((node.id, false));
-        let pass = self.block(&node.body, Owner::Other, node.span);
+        let pass = self.block(&node.body, (Owner::Other, false), node.span);
         let broken = self.loops.pop().is_some_and(|(_, broken)| broken);
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
@@ -298,7 +341,7 @@ impl<'a> Walk<'_, 'a> {
             if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) };
         let gives = match &node.otherwise {
             Some(block) => {
-                let end = self.block(block, Owner::Other, node.span);
+                let end = self.block(block, (Owner::Other, false), node.span);
                 let unbroken =
                     if end.completes() { Gives::nothing(NoValue::LoopElse(node.span)) } else { Gives::NEVER };
                 if broken { collected.or(unbroken) } else { unbroken }

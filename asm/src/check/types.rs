@@ -201,7 +201,7 @@ impl<'a> Types<'_, 'a> {
                 self.leave(ReturnKind::Err, value);
                 None
             }
-            StmtKind::Undo(call) => {
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                 self.call(call);
                 None
             }

@@ -30,6 +30,7 @@ pub(crate) enum Key {
     Args,
     Handler,
     Compensate,
+    Rollback,
     If,
     Then,
     Else,
@@ -93,6 +94,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Args, ["args", "args", "args", "with"]),
     Words(Key::Handler, ["on-error", "err", "catch", "err"]),
     Words(Key::Compensate, ["compensate"; 4]),
+    Words(Key::Rollback, ["rollback"; 4]),
     Words(Key::If, ["if"; 4]),
     Words(Key::Then, ["then", "then", "then", "then"]),
     Words(Key::Else, ["else"; 4]),
@@ -147,9 +149,9 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes
 /// behind them.
-pub(crate) const STEPS: [Form; 19] = [
+pub(crate) const STEPS: [Form; 20] = [
     form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else]),
-    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Handler, Key::Compensate]),
+    form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
     form(
         Key::If,
         &[],
@@ -171,6 +173,7 @@ pub(crate) const STEPS: [Form; 19] = [
     form(Key::Err, &[], &[]),
     form(Key::Fail, &[], &[]),
     form(Key::Compensate, &[], &[]),
+    form(Key::Rollback, &[], &[]),
 ];
 
 /// A step with `match` that has no cases: it takes apart what a call before has given.

@@ -67,6 +67,7 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::Ret => Key::Return,
         Word::Merge => Key::Merge,
         Word::Undo => Key::Compensate,
+        Word::Rollback => Key::Rollback,
         Word::MatchMap => Key::Match,
         Word::Match | Word::Err => Key::Handler,
         _ => {

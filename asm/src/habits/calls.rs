@@ -119,7 +119,7 @@ pub(super) fn called<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
 
 /// A call whose arguments are beside it.
 pub(super) fn loose_arguments<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    const CALL: [Key; 5] = [Key::Let, Key::Call, Key::Args, Key::Handler, Key::Compensate];
+    const CALL: [Key; 6] = [Key::Let, Key::Call, Key::Args, Key::Rollback, Key::Handler, Key::Compensate];
     let call = get(list, &["call"])?;
     call.value.text()?;
     let has = |key: &Key| {

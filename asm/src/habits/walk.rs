@@ -251,7 +251,8 @@ impl<'a> Walk<'_, 'a> {
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
     /// a step.
     fn is_value(&self, list: Entries<'a>, tail: Tail, named: bool) -> bool {
-        const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
+        const PARTS: [Key; 6] =
+            [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
         let part = |entry: &Entry<'a>| {
             let meaning = entry.name().and_then(|name| self.at.dialect.meaning(name, &PARTS));
             meaning.is_some_and(|(_, meant)| meant == Meant::Own)
@@ -301,7 +302,7 @@ impl<'a> Walk<'_, 'a> {
                 let new = self.listed_cases(node);
                 self.cases(&new.unwrap_or(*node)).or(new)
             }
-            Key::Compensate => self.rollbacks(node),
+            Key::Compensate | Key::Rollback => self.rollbacks(node),
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
             Key::Handler => self.handler(node, tail),
             Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),

@@ -104,6 +104,7 @@ impl<'a> Parser<'_, 'a> {
             | Word::Else
             | Word::Undo
             | Word::Break
+            | Word::Rollback
             | Word::Fail => Err(self.no_operand(word)),
         }
     }

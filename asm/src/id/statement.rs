@@ -5,7 +5,9 @@ use super::numbers::digits;
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
 use super::trailing::{is_value, value};
-use crate::ast::{Arm, Block, Bound, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind};
+use crate::ast::{
+    Arm, Block, Bound, Call, Control, ExprKind, For, If, LoopId, Match, ReturnKind, Stmt, StmtKind,
+};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::lexer::{self, Kind};
@@ -127,13 +129,8 @@ impl<'a> Parser<'_, 'a> {
                 self.bump();
                 StmtKind::Fail(self.expr(word, nesting)?)
             }
-            Word::Undo => {
-                self.bump();
-                if self.state.current.word != Some(Word::Call) {
-                    return Err(self.no_call());
-                }
-                StmtKind::Undo(self.call_operand(nesting)?)
-            }
+            Word::Undo => StmtKind::Undo(self.marked_call(word, nesting)?),
+            Word::Rollback => StmtKind::Rollback(self.marked_call(word, nesting)?),
             Word::Break => {
                 self.bump();
                 self.state.breaks += 1;
@@ -144,6 +141,15 @@ impl<'a> Parser<'_, 'a> {
             _ => StmtKind::Value(self.expr(Word::Let, nesting)?),
         };
         Ok(Stmt { kind, span: Span::new(token.start, self.state.last_end) })
+    }
+
+    /// The CALL behind UNDO or ROLLBACK.
+    fn marked_call(&mut self, word: Word, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
+        self.bump();
+        if self.state.current.word != Some(Word::Call) {
+            return Err(self.no_call(word));
+        }
+        self.call_operand(nesting)
     }
 
     fn returning(&mut self, word: Word, kind: ReturnKind, nesting: Nesting) -> Result<StmtKind<'a>, Stop> {

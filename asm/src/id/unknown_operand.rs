@@ -60,9 +60,10 @@ impl<'a> Parser<'_, 'a> {
 
     /// Refuses a token in the place of UNDO's call.
     #[cold]
-    pub(crate) fn no_call(&mut self) -> Stop {
-        let wrong = self.refuse(Code::ExpectedOperand, "`UNDO` takes a call".to_owned(), "`CALL`");
-        let wrong = wrong.help("write `UNDO CALL <tool> <count> …`");
+    pub(crate) fn no_call(&mut self, of: Word) -> Stop {
+        let of = of.mnemonic();
+        let wrong = self.refuse(Code::ExpectedOperand, format!("`{of}` takes a call"), "`CALL`");
+        let wrong = wrong.help(format!("write `{of} CALL <tool> <count> …`"));
         let tool = self.state.current.kind == Kind::Integer;
         let wrong = if tool { wrong.replace(Span::at(self.state.current.start), "CALL ") } else { wrong };
         self.stop(wrong)

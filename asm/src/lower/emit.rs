@@ -6,7 +6,7 @@
 
 use ilo_spec::isa::{NumberByte, Op, Small};
 use ilo_spec::limits;
-use ilo_spec::operand::{Back, In, LoopBase, NumberId, OnFail, Out, To};
+use ilo_spec::operand::{Back, Entries, In, LoopBase, NumberId, OnFail, Out, To};
 use ilo_spec::program::{Map, Number};
 use smallvec::SmallVec;
 
@@ -75,6 +75,8 @@ pub(super) struct Code {
     most: u16,
     /// The last instruction that some label was bound to, so that no pair across it is fused.
     bound: usize,
+    /// The call of a tool behind which nothing was done but to move its answer.
+    sent: Option<usize>,
     /// A jump was wider than the format allows.
     pub(super) too_long: bool,
 }
@@ -86,6 +88,7 @@ impl Code {
         self.positions.clear();
         self.maps.clear();
         (self.top, self.most, self.bound, self.too_long) = (slots, slots, 0, false);
+        self.sent = None;
     }
 
     /// The number of the next instruction.
@@ -155,6 +158,37 @@ impl Code {
             }
             _ => None,
         }
+    }
+
+    /// Says that the last instruction calls a tool.
+    pub(super) fn sent(&mut self) {
+        self.sent = self.here().checked_sub(1);
+    }
+
+    /// Says that something else than the registering of a rollback follows.
+    pub(super) fn settle(&mut self) {
+        self.sent = None;
+    }
+
+    /// Makes the next `rollback` one step with the call right before it, where there is one and only its
+    /// success leads here.
+    pub(super) fn joins_call(&mut self) {
+        let Some(at) = self.sent.take() else { return };
+        let follows = self.bound <= at;
+        let behind = self.ops.get(at + 1..).unwrap_or_default();
+        let moved = behind.iter().all(|op| matches!(op, Op::Move { .. }));
+        let Some(op) = self.ops.get_mut(at) else { return };
+        match *op {
+            Op::Tool { dst, first, call, fail } if follows && moved => {
+                *op = Op::ToolRollback { dst, first, call, fail, entries: Entries(1) };
+            }
+            Op::ToolRollback { ref mut entries, .. } => match entries.0.checked_add(1) {
+                Some(more) => entries.0 = more,
+                None => return,
+            },
+            _ => return,
+        }
+        self.sent = Some(at);
     }
 
     /// Adds a choice, the cases of whose map are numbers.

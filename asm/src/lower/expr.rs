@@ -561,6 +561,18 @@ impl<'a, 'l> Values<'_, 'l> {
             Some(label) => self.code.jump(op, at, label),
             None => self.code.emit_at(op, at),
         }
+        self.code.sent();
+        self.code.give_back(mark);
+        Ok(())
+    }
+
+    /// Registers a call of a tool, whose arguments are evaluated now.
+    pub(super) fn register(&mut self, call: &Call<'a>) -> Lowered<()> {
+        self.code.joins_call();
+        let mark = self.code.mark();
+        let (first, shape) = self.arguments(call)?;
+        let number = self.tables().call(call.tool.text, shape)?;
+        self.code.emit_at(Op::Rollback { first, call: number }, call.span.start);
         self.code.give_back(mark);
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::ast::{
     Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, If, Literal, Match, Slot, Stmt,
     StmtKind,
 };
-use crate::matched::{Matched, matched_call};
+use crate::matched::{Matched, matched_call, rollbacks};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{LoopBase, To};
@@ -37,7 +37,7 @@ enum End {
     Never,
 }
 
-/// A block whose code is placed after the function.
+/// A block whose code is placed after the function, or at the end of the loop that its BREAK ends.
 struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
@@ -61,15 +61,17 @@ struct Body<'a, 'c, 'l> {
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
     /// The loops around that a BREAK may end.
-    loops: SmallVec<[Breaks; 4]>,
+    loops: SmallVec<[Breaks<'c, 'a>; 4]>,
 }
 
 /// What a BREAK of a loop does.
-struct Breaks {
+struct Breaks<'c, 'a> {
     /// The register for what the loop has collected, and the loop's state, if it collects.
     collected: Option<(Reg, LoopBase)>,
     /// Behind the loop and its ELSE.
     after: Label,
+    /// Blocks with a BREAK that never fall through; their code is placed at the end of the body.
+    deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
 
 /// Makes the code of a function.
@@ -104,7 +106,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                     };
                     (self.call_and_match(&matched, then)?, 2)
                 }
-                None => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
+                None => match self.registering_call(statement, after)? {
+                    0 => (self.statement(statement, if after.is_empty() { then } else { Then::Drop })?, 1),
+                    taken => (End::Reached, taken),
+                },
             };
             self.values.code.give_back(mark);
             if end == End::Never {
@@ -121,6 +126,9 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn statement(&mut self, statement: &'c Stmt<'a>, then: Then) -> Lowered<End> {
+        if !matches!(statement.kind, StmtKind::Rollback(_)) {
+            self.values.code.settle();
+        }
         match statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => self.bind(slot, &value)?,
             StmtKind::Let { slot, value: Bound::Control(control), .. } => {
@@ -136,6 +144,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
             StmtKind::Break => return Ok(self.break_(statement.span.start)),
+            StmtKind::Rollback(call) => self.values.register(call)?,
             StmtKind::Control(control) => return self.control(control, then),
         }
         Ok(End::Reached)
@@ -143,7 +152,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     /// Ends the innermost loop around. Its code stays in that loop's body.
     fn break_(&mut self, at: u32) -> End {
-        if let Some(Breaks { collected, after }) = self.loops.last_mut() {
+        if let Some(Breaks { collected, after, .. }) = self.loops.last_mut() {
             let op = match *collected {
                 Some((dst, base)) => Op::Break { dst: dst.write(), base, to: To(0) },
                 None => Op::Jump { to: To(0) },
@@ -206,7 +215,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 return self.undo(call);
             }
             if facts.checked {
-                return self.checked_call(slot, call);
+                return self.checked_call(slot, call, &[]);
             }
             if facts.unread {
                 self.values.expr(value, Want::Any)?;
@@ -224,12 +233,28 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
+    /// A call whose MATCH is elsewhere, with ROLLBACKs right behind it: they are one step with the call, and so
+    /// run only where it succeeds. Gives how many statements that are; none where it is nothing of the kind.
+    fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
+        let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
+        let ExprKind::Call(call) = value.kind else { return Ok(0) };
+        let (behind, facts) = (rollbacks(after), self.values.facts_of(call));
+        if behind.is_empty() || facts.undo || !facts.checked {
+            return Ok(0);
+        }
+        self.checked_call(slot, call, behind)?;
+        Ok(1 + behind.len())
+    }
+
     /// A call whose MATCH is elsewhere: a register remembers whether it failed.
-    fn checked_call(&mut self, slot: Slot, call: &Call<'a>) -> Lowered<()> {
+    fn checked_call(&mut self, slot: Slot, call: &Call<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
         self.values.code.emit(Op::True { dst: failed.write() });
         self.values.call(call, self.values.slot(slot), Some(&mut after))?;
+        for statement in behind {
+            self.statement(statement, Then::Drop)?;
+        }
         self.values.code.emit(Op::False { dst: failed.write() });
         self.values.code.bind(after);
         Ok(())
@@ -257,7 +282,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
 
     fn control(&mut self, control: Control<'a>, then: Then) -> Lowered<End> {
         match control {
-            Control::If(node) => self.if_(node, then),
+            Control::If(node) => {
+                let end = self.if_(node, then);
+                self.values.code.settle();
+                end
+            }
             Control::Match(node) => {
                 let mut failure = Label::default();
                 let failed = self.values.registers.failed(node.slot);
@@ -286,7 +315,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.bind(otherwise);
                 self.block(block, then)
             }
-            Some(block) if block.leaves_function() => {
+            Some(block) if !block.completes() => {
                 self.defer(otherwise, None, Reg(0), Behind::Block(block, then));
                 Ok(End::Reached)
             }
@@ -327,7 +356,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         // its arm, as RET does.
         let returned = matches!(then, Then::Return);
         let (failure, err) = match &node.err {
-            Some(err) if !returned && !err.body.leaves_function() => (failure, Some(err)),
+            Some(err) if !returned && err.body.completes() => (failure, Some(err)),
             Some(err) if alias => {
                 self.values.aliases.push((err.bind, result));
                 self.defer(failure, None, result, Behind::Block(&err.body, then));
@@ -385,7 +414,12 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 *then = Then::Drop;
             }
             let aliases = self.values.aliases.clone();
-            self.deferred.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
+            let breaks = matches!(behind, Behind::Block(block, _) if block.breaks());
+            let list = match self.loops.last_mut().filter(|_| breaks) {
+                Some(around) => &mut around.deferred,
+                None => &mut self.deferred,
+            };
+            list.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
         }
     }
 
@@ -424,9 +458,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             _ => Reg(0),
         };
         let collected = collects.then_some((dst, base));
-        self.loops.push(Breaks { collected, after: Label::default() });
+        self.loops.push(Breaks { collected, after: Label::default(), deferred: SmallVec::new() });
         self.values.code.enter_loop();
-        self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
+        let end = self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
+        self.end_of_pass(end, node.span.start)?;
         self.values.code.close_loop(start, base, item.write());
         let after = self.loops.pop().map_or_else(Label::default, |breaks| breaks.after);
         if let Some(block) = &node.otherwise {
@@ -440,6 +475,27 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
         self.values.code.bind(after);
         Ok(self.collected(dst, then, node.span.start))
+    }
+
+    /// Places the blocks that a loop's body has deferred; a pass that comes to its end goes past them.
+    fn end_of_pass(&mut self, end: End, at: u32) -> Lowered<()> {
+        let mark = self.values.code.mark();
+        let aliases = self.values.aliases.clone();
+        let (mut past, mut next) = (Label::default(), 0);
+        while let Some(deferred) =
+            self.loops.last_mut().and_then(|around| around.deferred.get_mut(next)).and_then(Option::take)
+        {
+            self.values.code.settle();
+            if next == 0 && end == End::Reached {
+                self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+            }
+            self.deferred(deferred)?;
+            next += 1;
+        }
+        self.values.code.bind(past);
+        self.values.code.give_back(mark);
+        self.values.aliases = aliases;
+        Ok(())
     }
 
     /// The ELSE of a loop, and what is behind it: what a BREAK has collected is used as `then` says.

@@ -200,7 +200,9 @@ impl<'c, 'a> Scan<'c, 'a> {
                     self.expr(value);
                 }
                 StmtKind::Break => {}
-                StmtKind::Undo(call) => call.arguments.iter().for_each(|argument| self.expr(&argument.value)),
+                StmtKind::Undo(call) | StmtKind::Rollback(call) => {
+                    call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+                }
                 StmtKind::Control(control) => self.control(control),
             }
         }
@@ -215,7 +217,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         self.order.push((into, true));
         self.uses[into.0 as usize].taken += 1;
         self.uses[into.0 as usize].matched |= node.err.is_some();
-        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.leaves_function()) {
+        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.completes()) {
             let from = (!matched.alias).then_some(into);
             self.behind.push(Behind { arm, from, aliases: self.aliases.clone() });
         }
@@ -228,7 +230,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 self.block(&ok.body);
             }
         }
-        if let Some(arm) = node.err.as_ref().filter(|arm| !arm.body.leaves_function()) {
+        if let Some(arm) = node.err.as_ref().filter(|arm| arm.body.completes()) {
             self.bind(arm.bind, Some(into));
             self.block(&arm.body);
         }

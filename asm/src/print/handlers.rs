@@ -7,7 +7,7 @@ use super::steps::{Step, Tail, last_read, nothing};
 use crate::ast::{Arm, Block, Bound, Expr, ExprKind, Literal, Match, ReturnKind, Slot, Stmt, StmtKind};
 use crate::dialect::Key;
 use crate::document::print::{Doc, Entry};
-use crate::matched::Matched;
+use crate::matched::{Matched, rollbacks};
 use crate::span::Span;
 use ilo_spec::types::Type;
 
@@ -39,6 +39,13 @@ impl<'a> Printer<'_, 'a> {
         let Some(form) = self.handler_form(matched, here) else { return false };
         let node = matched.node;
         let mut entries = self.call(matched.call);
+        let success = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
+        // At the end of a block the call would give its value.
+        let registered = rollbacks(success);
+        let alone = registered.len() == success.len() && here != Tail::Drop;
+        let goes_on = matches!(form, HandlerForm::Gives(_) | HandlerForm::GoesOn);
+        let registered = if alone && !goes_on { &[] } else { registered };
+        let place = entries.len();
         // What the step itself reads, its handler with it, is no read behind it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
@@ -63,6 +70,11 @@ impl<'a> Printer<'_, 'a> {
             }));
         }
         let mut step = self.binding(slot, end, "send", entries);
+        // The name of the step is in scope there.
+        if !registered.is_empty() {
+            let entry = self.rollback(registered);
+            step.entries.insert(place, entry);
+        }
         match form {
             // The handler gives the slot its value, whether something reads it or not.
             HandlerForm::Gives(slot) => {
@@ -78,13 +90,13 @@ impl<'a> Printer<'_, 'a> {
             }
             _ => out.push(step),
         }
-        if let Some(ok) = &node.ok {
+        if let Some(success) = success.get(registered.len()..).filter(|_| node.ok.is_some()) {
             let behind = node.err.as_ref().map_or(0, |err| self.uses.end(err));
             let outer = self.printed_until;
             self.printed_until = outer.max(behind);
             match matched.bound {
-                Some(bound) => self.bind_last(&ok.body, bound, here, out),
-                None => self.steps(ok.body.statements, here, out),
+                Some(bound) => self.bind_last(&Block { statements: success }, bound, here, out),
+                None => self.steps(success, here, out),
             }
             self.printed_until = outer;
         }
@@ -139,9 +151,7 @@ impl<'a> Printer<'_, 'a> {
             return (surely && self.follows(success, bound, tail)).then_some(HandlerForm::Plain(taken));
         };
         if !err.body.completes() {
-            // The code of an arm with a BREAK comes before what follows the MATCH, and behind its OK arm.
-            let lifts = !err.body.breaks() || success.is_empty();
-            let fits = lifts && one && (is_read || alone) && self.follows(success, bound, tail);
+            let fits = one && (is_read || alone) && self.follows(success, bound, tail);
             return fits.then_some(HandlerForm::Leaves(taken));
         }
         let passes = matches!(tail, Tail::Loop | Tail::Pass) && !success.is_empty();
@@ -154,7 +164,8 @@ impl<'a> Printer<'_, 'a> {
         }
         let silent =
             tail == Tail::Drop || (tail == Tail::Function && self.function.output.ok.ty == Type::NIL);
-        (bound.is_none() && success.is_empty() && alone && !is_read && silent).then_some(HandlerForm::GoesOn)
+        let nothing = is_registered_alone(node);
+        (bound.is_none() && nothing && alone && !is_read && silent).then_some(HandlerForm::GoesOn)
     }
 
     /// The slot in which both arms leave a value, where the call may leave it there itself.
@@ -169,6 +180,9 @@ impl<'a> Printer<'_, 'a> {
         let breaks = err.body.breaks();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
+            (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(node) => {
+                binds(node.slot).then_some(node.slot)
+            }
             (None, Some(ok)) if ok.body.statements.is_empty() => {
                 let slot = ok.bind;
                 let same = slot == node.slot || (err.bind != slot && !breaks && !err.body.uses(slot));
@@ -393,4 +407,12 @@ impl<'a> Printer<'_, 'a> {
         }
         self.steps(&statements, tail, out);
     }
+}
+
+/// Whether a success does nothing but register rollbacks, in the slot of the call.
+fn is_registered_alone(node: &Match<'_>) -> bool {
+    node.ok.as_ref().is_none_or(|ok| {
+        let statements = ok.body.statements;
+        statements.is_empty() || (ok.bind == node.slot && rollbacks(statements).len() == statements.len())
+    })
 }

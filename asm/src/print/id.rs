@@ -146,6 +146,10 @@ impl<'a> Printer<'a> {
                 self.line(Word::Undo);
                 self.call(call, Behind::Word);
             }
+            StmtKind::Rollback(call) => {
+                self.line(Word::Rollback);
+                self.call(call, Behind::Word);
+            }
             StmtKind::Control(control) => {
                 self.out.push_str(&"  ".repeat(self.depth));
                 return self.control(&control);

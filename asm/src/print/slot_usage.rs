@@ -110,7 +110,7 @@ impl Usage {
             | StmtKind::Value(value)
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => self.expr(value),
-            StmtKind::Undo(call) => self.call(call),
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => self.call(call),
             StmtKind::Break => {}
             StmtKind::Let { value: Bound::Control(control), .. } => {
                 self.control(control);

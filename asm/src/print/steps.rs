@@ -9,7 +9,7 @@ use crate::ast::{
 use crate::dialect::operator::Makes;
 use crate::dialect::{Key, is_word};
 use crate::document::print::{Doc, Entry};
-use crate::matched::matched_call;
+use crate::matched::{matched_call, rollbacks};
 use crate::notation::Notation;
 use crate::span::Span;
 use ilo_spec::types::Type;
@@ -97,10 +97,28 @@ impl<'a> Printer<'_, 'a> {
                 at += taken;
                 continue;
             }
+            let registered = rollbacks(statements.get(at..).unwrap_or_default());
+            if !registered.is_empty() {
+                let entry = self.rollback(registered);
+                out.push(Step::of(None, "undo-later", vec![entry]));
+                at += registered.len();
+                continue;
+            }
+            // At the end of a block a call gives its value, with or without what it registers.
+            let beside = rollbacks(rest);
+            let beside = if beside.len() < rest.len() || tail == Tail::Drop { beside } else { &[] };
             let tail = if rest.is_empty() { tail } else { Tail::Drop };
             let silent = self.must_not_give(statement, tail);
             self.statement(statement, tail, out);
             at += 1;
+            if let Some(step) = out.last_mut().filter(|_| is_call(statement) && !beside.is_empty()) {
+                let mut entries = core::mem::take(&mut step.entries);
+                entries.push(self.rollback(beside));
+                if let Some(step) = out.last_mut() {
+                    step.entries = entries;
+                }
+                at += beside.len();
+            }
             if !silent {
                 continue;
             }
@@ -161,6 +179,10 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Undo(call) => {
                 let entries = vec![self.compensate(&[*call])];
                 out.push(Step::of(None, "undo", entries));
+            }
+            StmtKind::Rollback(_) => {
+                let entry = self.rollback(core::slice::from_ref(statement));
+                out.push(Step::of(None, "undo-later", vec![entry]));
             }
             StmtKind::Control(control) => self.control(control, None, tail, statement.span, out),
         }
@@ -261,6 +283,21 @@ impl<'a> Printer<'_, 'a> {
     pub(super) fn compensate(&mut self, calls: &[&Call<'a>]) -> Entry<'a> {
         let calls = calls.iter().map(|call| Doc::Record(self.call(call))).collect();
         ("compensate".into(), Doc::List(calls))
+    }
+
+    /// `rollback` with its calls, in the order in which they run: the last one that is registered runs first.
+    pub(super) fn rollback(&mut self, registered: &[Stmt<'a>]) -> Entry<'a> {
+        let mut calls: Vec<Doc<'a>> = Vec::with_capacity(registered.len());
+        for statement in registered.iter().rev() {
+            if let StmtKind::Rollback(call) = statement.kind {
+                calls.push(Doc::Record(self.call(call)));
+            }
+        }
+        let calls = match calls.pop() {
+            Some(only) if calls.is_empty() => only,
+            last => Doc::List(calls.into_iter().chain(last).collect()),
+        };
+        ("rollback".into(), calls)
     }
 
     fn control(
@@ -446,6 +483,14 @@ impl<'a> Printer<'_, 'a> {
         entries.extend(otherwise.map(|steps| (self.words.word(Key::Else).into(), steps)));
         entries
     }
+}
+
+/// Whether a statement is a call or binds one.
+fn is_call(statement: &Stmt<'_>) -> bool {
+    let (StmtKind::Value(value) | StmtKind::Let { value: Bound::Expr(value), .. }) = statement.kind else {
+        return false;
+    };
+    matches!(value.kind, ExprKind::Call(_))
 }
 
 /// A step that does nothing and gives nothing.

@@ -158,11 +158,12 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Else, &[], Gives::Nothing),
     rule(Word::Undo, &[], Gives::Nothing),
     rule(Word::Fail, &[], Gives::Nothing),
+    rule(Word::Rollback, &[], Gives::Nothing),
 ];
 
 /// The rule of a word that is no pure function.
 fn rule_of(word: Word) -> Option<&'static Rule> {
-    TABLE.get(word as usize)
+    TABLE.binary_search_by_key(&word, |rule| rule.word).ok().and_then(|at| TABLE.get(at))
 }
 
 /// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of

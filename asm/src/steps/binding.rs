@@ -17,12 +17,21 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Name<'a>> {
         match keyed.get(Key::Let) {
             Some(node) => self.binder(node),
-            None => self.step_name(item),
+            // What is under `rollback` runs behind the call.
+            None => {
+                let rollback = keyed.entry(Key::Rollback).filter(|_| keyed.has(Key::Call));
+                self.name_of(item, rollback.map_or(item.node.span.end, |entry| entry.key.span.start))
+            }
         }
     }
 
     /// The name that a step is written under in YAML, where something behind it refers to it.
     pub(crate) fn step_name(&mut self, item: &Item<'_, 'a>) -> Option<Name<'a>> {
+        self.name_of(item, item.node.span.end)
+    }
+
+    /// As [`StepReader::step_name`], where something from a place on refers to it.
+    fn name_of(&mut self, item: &Item<'_, 'a>, behind: u32) -> Option<Name<'a>> {
         let name = item.name?;
         let text = match name.kind {
             Kind::Text(text) => text.text,
@@ -31,7 +40,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let bound = self.binder(name)?;
         // The next pass of a loop may read further up what this one binds.
-        let from = self.loops.first().map_or(item.node.span.end, |open| open.start);
+        let from = self.loops.first().map_or(behind, |open| open.start);
         if self.survey.used_after(text, from) {
             return Some(bound);
         }

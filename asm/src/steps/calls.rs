@@ -1,8 +1,8 @@
 //! Calls as steps, and `match` on the result of a call.
 //!
 //! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is
-//! left out, so that the value stays in the slot of the call. Where the handler skips the rest of a pass, the
-//! steps that follow become the OK arm.
+//! left out, so that the value stays in the slot of the call, or holds what `rollback` registers. Where the
+//! handler skips the rest of a pass, the steps that follow become the OK arm.
 
 use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};
@@ -24,15 +24,19 @@ impl<'a> StepReader<'_, 'a> {
     pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         let call = self.call(&step.keyed);
         let value = Expr { kind: ExprKind::Call(call), span: call.span };
+        let rollback = step.get(Key::Rollback);
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
-            self.finish_value(value, step.target, tail, step.head());
+            if rollback.is_none() || (step.target.is_none() && !tail.wanted()) {
+                self.finish_value(value, step.target, tail, step.head());
+                self.rollbacks(rollback);
+                return After::Follows;
+            }
+            let bind = self.bind_call(step, value);
+            self.rollbacks(rollback);
+            self.value_of_call(bind, step, tail);
             return After::Follows;
         }
-        let bind = match step.target {
-            Some(name) => (self.bind(name), name.span),
-            None => (self.hidden(None), call.span),
-        };
-        self.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value: Bound::Expr(value) }, step.head());
+        let bind = self.bind_call(step, value);
         let needed = step.target.is_some() || tail.wanted();
         let own = own_function(call.tool.text).unwrap_or(call.tool.text);
         let by = HandledBy {
@@ -44,20 +48,37 @@ impl<'a> StepReader<'_, 'a> {
         if skips {
             let last = rest.items.is_empty() && tail.wanted();
             return self.skipping(bind, err, step, rest, |this| {
+                this.rollbacks(rollback);
                 if last {
                     this.push_slot(bind, step.head());
                 }
                 bind
             });
         }
-        self.push_match(
-            Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok: None, span: call.span },
-            step,
-        );
+        let ok = rollback.map(|node| {
+            let body = self.block(|this| this.rollbacks(Some(node)));
+            Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Rollback) }
+        });
+        self.push_match(Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: call.span }, step);
+        self.value_of_call(bind, step, tail);
+        After::Follows
+    }
+
+    /// Binds a call to the name of its step, or to a slot of its own.
+    fn bind_call(&mut self, step: &Step<'_, 'a>, value: Expr<'a>) -> Bind {
+        let bind = match step.target {
+            Some(name) => (self.bind(name), name.span),
+            None => (self.hidden(None), value.span),
+        };
+        self.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value: Bound::Expr(value) }, step.head());
+        bind
+    }
+
+    /// Ends a step with a bound call with the call's value, where that is wanted.
+    fn value_of_call(&mut self, bind: Bind, step: &Step<'_, 'a>, tail: Tail) {
         if tail.wanted() && (step.target.is_none() || matches!(tail, Tail::Value | Tail::Yield)) {
             self.push_slot(bind, step.head());
         }
-        After::Follows
     }
 
     /// `match` on the result of a call: steps for its value, and a handler for its failure.

@@ -103,6 +103,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::Yield => self.yield_step(step, tail),
             Key::Skip => self.skip_step(step),
             Key::Compensate => self.compensations(step.get(Key::Compensate)),
+            Key::Rollback => self.rollbacks(step.get(Key::Rollback)),
             Key::Fail => self.fail_step(step),
             key => {
                 let value = self.construct_of(key, &step.keyed);

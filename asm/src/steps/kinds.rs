@@ -86,7 +86,8 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether a record without a step's word is a value: where one is wanted and none of its keys belongs to
     /// a step.
     fn is_value(&self, item: &Item<'_, 'a>, tail: Tail) -> bool {
-        const PARTS: [Key; 5] = [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::In];
+        const PARTS: [Key; 6] =
+            [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
         let list = entries(item.node);
         let part = |entry: &Entry<'a>| {
             entry.name().is_some_and(|name| {

@@ -1,4 +1,4 @@
-//! `compensate`: rollback calls.
+//! `compensate` and `rollback`: calls that take back what was done, now or where something fails later.
 
 use super::reader::StepReader;
 use super::step::Item;
@@ -11,11 +11,27 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
-    /// Rollback calls, in their order.
+    /// Calls that take back what was done, made here in their order.
     pub(crate) fn compensations(&mut self, node: Option<&Node<'a>>) {
         let Some(node) = node else { return };
+        for item in self.calls(node, Key::Compensate) {
+            self.marked_call(item.node, Key::Compensate);
+        }
+    }
+
+    /// Calls that are registered here, from the last to the first: the entry that is registered last runs
+    /// first, so that they run in the order written.
+    pub(crate) fn rollbacks(&mut self, node: Option<&Node<'a>>) {
+        let Some(node) = node else { return };
+        for item in self.calls(node, Key::Rollback).into_iter().rev() {
+            self.marked_call(item.node, Key::Rollback);
+        }
+    }
+
+    /// The calls under `compensate` or `rollback`.
+    fn calls<'d>(&mut self, node: &'d Node<'a>, key: Key) -> Vec<Item<'d, 'a>> {
         let call = self.dialect.word(Key::Call);
-        let items = match &node.kind {
+        match &node.kind {
             Kind::List(nodes) => Item::listed(nodes),
             Kind::Record(list)
                 if self.dialect.is_yaml() && !list.iter().any(|entry| entry.name() == Some(call)) =>
@@ -23,41 +39,46 @@ impl<'a> StepReader<'_, 'a> {
                 Item::named(list)
             }
             Kind::Record(_) => vec![Item { name: None, node }],
-            _ => return self.no_compensations(node),
-        };
-        for item in items {
-            self.compensation(item.node);
+            _ => {
+                self.no_calls(node, key);
+                Vec::new()
+            }
         }
     }
 
-    fn compensation(&mut self, node: &Node<'a>) {
+    fn marked_call(&mut self, node: &Node<'a>, key: Key) {
         if entries(node).is_empty() {
             return self.bad_shape(node, "a rollback", "a record with `call`");
         }
         let keyed = self.keyed(node, &[Key::Call, Key::Args], "a rollback call");
         if !keyed.has(Key::Call) {
-            return self.missing(first_of(node), Key::Call, "a rollback", "`compensate` takes calls alone");
+            let help = format!("`{}` takes calls alone", self.dialect.word(key));
+            return self.missing(first_of(node), Key::Call, "a rollback", &help);
         }
         let call = self.call(&keyed);
-        self.push(StmtKind::Undo(call), Span::new(node.span.start, call.span.end));
+        let span = Span::new(node.span.start, call.span.end);
+        self.push(if key == Key::Rollback { StmtKind::Rollback(call) } else { StmtKind::Undo(call) }, span);
     }
 
-    /// Reports rollbacks that are no list.
-    fn no_compensations(&mut self, node: &Node<'a>) {
+    /// Reports rollbacks that are neither a record nor a list.
+    fn no_calls(&mut self, node: &Node<'a>, key: Key) {
         let (call, args) = (self.dialect.word(Key::Call), self.dialect.word(Key::Args));
-        let form = if self.dialect.is_yaml() {
-            format!("`- {call}: tool`, with `{args}:`")
-        } else {
-            format!("`[{{\"{call}\": \"tool\", …}}]`")
+        let (word, one) = (self.dialect.word(key), key == Key::Rollback);
+        let form = match (self.dialect.is_yaml(), one) {
+            (true, true) => format!("`{call}: tool` below it, with `{args}:`"),
+            (true, false) => format!("`- {call}: tool`, with `{args}:`"),
+            (false, true) => format!("`{{\"{call}\": \"tool\", …}}`"),
+            (false, false) => format!("`[{{\"{call}\": \"tool\", …}}]`"),
         };
-        let wrong = Diagnostic::new(Code::BadShape, node.span, "`compensate` is a list of calls")
+        let what = if one { "a call, or a list of calls" } else { "a list of calls" };
+        let wrong = Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
             .expected(form.clone(), node.kind_name());
         let tool = node.text().filter(|_| !self.dialect.is_yaml());
         let tool = tool.and(self.source.get(node.span.range()));
         self.report(match tool {
             Some(tool) => {
-                let blank = self.dialect.blank();
-                wrong.replace(node.span, format!("[{{\"{call}\":{blank}{tool}}}]"))
+                let record = format!("{{\"{call}\":{}{tool}}}", self.dialect.blank());
+                wrong.replace(node.span, if one { record } else { format!("[{record}]") })
             }
             None => wrong.help(format!("write {form}")),
         });

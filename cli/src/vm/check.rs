@@ -5,6 +5,7 @@ use super::{Exit, Refused, load, output, tools_of};
 use crate::diagnostic;
 use ilo_asm::diagnostic::json;
 use ilo_host::data::Data;
+use ilo_host::plan::without_rollback;
 use ilo_host::problem::Problem;
 use ilo_host::tools::Tools;
 use std::collections::BTreeSet;
@@ -81,7 +82,11 @@ fn check(
     };
     if load::is_bytecode(bytes) {
         return match load::load_bytecode(bytes, &place, &args.limits) {
-            Ok(program) => show(&missing(program.tools().collect()), args.json),
+            Ok(program) => {
+                let mut problems = missing(program.tools().collect());
+                problems.extend(tools.map(|tools| without_rollback(&program, tools)).unwrap_or_default());
+                show(&problems, args.json)
+            }
             Err(problem) => show(&[problem], args.json),
         };
     }

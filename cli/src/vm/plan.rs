@@ -5,15 +5,18 @@ use super::tools::policy;
 use super::{Exit, Refused, load, output, tools_of};
 use ilo_host::data::Data;
 use ilo_host::entry;
-use ilo_host::plan::{Planned, plan};
+use ilo_host::plan::{Place, Planned, plan, without_rollback};
 use ilo_host::tools::{Policy, Tools};
+use ilo_spec::program::Number;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-`calls` counts those of the dearest path, a loop's once for each item; retries are beyond it. `rollback after it` names the
-tools whose calls as rollbacks can still run once such a call has succeeded, whatever they undo; with `or none` some calls
-of it in the program have none after them. A rollback itself `is one`, and what is read only `needs none`.
+`calls` counts those of the dearest path, a loop's once for each item, and every rollback that is registered; retries are
+beyond it. `rollback after it` says what takes such a call back: `by entry` names the tools that ROLLBACK registers in one
+step with it, which run after every failure, fault and limit; `by hand` names the tools whose calls as rollbacks can still
+run on some path once it has succeeded, whatever they undo; `none` is followed by the calls that nothing rolls back. A
+rollback itself `is one`, and what is read only `needs none`.
 
 Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
@@ -40,7 +43,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         load::load_file(&args.file, &args.limits, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     if args.tools.is_some() {
-        let problems = tools.problems(program.tools());
+        let mut problems = tools.problems(program.tools());
+        problems.extend(without_rollback(&program, &tools));
         if !problems.is_empty() {
             return Err(problems.into());
         }
@@ -67,12 +71,44 @@ fn rollback(call: &Planned) -> String {
     match call {
         Planned { is_rollback: true, .. } => "is one".to_owned(),
         Planned { policy: Policy { read_only: true, .. }, .. } => "needs none".to_owned(),
-        Planned { rollbacks, .. } if rollbacks.is_empty() => "none".to_owned(),
-        Planned { rollbacks, some_without, .. } => {
-            let or_none = if *some_without { " or none" } else { "" };
-            format!("{}{or_none}", rollbacks.join(", "))
+        Planned { entries, by_hand, rollbacks, without, .. } => {
+            let mut ways = Vec::new();
+            if !entries.is_empty() {
+                ways.push(format!("by entry: {}", entries.join(", ")));
+            }
+            if without.len() < by_hand.len() {
+                ways.push(format!("by hand on some paths: {}", rollbacks.join(", ")));
+            }
+            if !without.is_empty() {
+                ways.push(format!("none: {}", places(without)));
+            }
+            ways.join("; ")
         }
     }
+}
+
+/// Where calls are, the first few of them.
+fn places(places: &[Place]) -> String {
+    const SHOWN: usize = 4;
+    let shown = places.iter().take(SHOWN).map(|place| match place.source {
+        Some((line, _)) => format!("line {line}"),
+        None => format!("instruction {}", place.instruction),
+    });
+    let mut shown: Vec<String> = shown.collect();
+    shown.extend((places.len() > SHOWN).then(|| format!("{} more", places.len() - SHOWN)));
+    shown.join(", ")
+}
+
+/// Calls as data: by line and column, or by instruction where there are no positions.
+fn places_data(places: &[Place]) -> Data {
+    let number = |number: u32| Data::Number(Number::Int(number.into()));
+    let place = |place: &Place| match place.source {
+        Some((line, column)) => {
+            Data::Record(vec![("line".to_owned(), number(line)), ("column".to_owned(), number(column))])
+        }
+        None => Data::Record(vec![("instruction".to_owned(), number(place.instruction))]),
+    };
+    Data::List(places.iter().map(place).collect())
 }
 
 fn source(call: &Planned, tools: &Tools) -> String {
@@ -103,6 +139,9 @@ fn entry_of(call: &Planned, tools: &Tools) -> Data {
             Data::List(call.rollbacks.iter().map(|tool| Data::from(tool.as_str())).collect()),
         ),
         field("some_without", Data::Bool(call.some_without)),
+        field("entries", Data::List(call.entries.iter().map(|tool| Data::from(tool.as_str())).collect())),
+        field("by_hand", places_data(&call.by_hand)),
+        field("without", places_data(&call.without)),
         field("source", Data::from(source(call, tools))),
     ])
 }

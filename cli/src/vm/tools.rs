@@ -71,6 +71,7 @@ pub(super) fn policy(policy: &Policy) -> Data {
         flag("confirm", policy.confirm),
         count("timeout_ms", timeout),
         policy.bytes.then(|| ("binary".to_owned(), Data::from("base64"))),
+        policy.requires_rollback.then(|| ("rollback".to_owned(), Data::from("required"))),
     ];
     Data::Record(fields.into_iter().flatten().collect())
 }

@@ -190,6 +190,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Ok(None)
             }
             StmtKind::Break => Err(Exit::Break),
+            StmtKind::Rollback(call) => {
+                self.arguments(frame, call)?;
+                Ok(None)
+            }
             StmtKind::Control(control) => self.control(frame, control),
         }
     }

@@ -116,7 +116,7 @@ impl Facts {
                 ahead = Ahead::default();
                 ahead.reads(expr);
             }
-            StmtKind::Undo(call) => ahead.arguments(call),
+            StmtKind::Undo(call) | StmtKind::Rollback(call) => ahead.arguments(call),
             StmtKind::Break => ahead = self.ends.last().cloned().unwrap_or_default(),
             StmtKind::Control(control) => return self.control(control, ahead),
         }
@@ -220,7 +220,10 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
     let through = |block: &Block<'_>| block.statements.iter().all(goes_on);
     match &statement.kind {
         StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
-        StmtKind::Value(_) | StmtKind::Undo(_) | StmtKind::Let { value: Bound::Expr(_), .. } => true,
+        StmtKind::Value(_)
+        | StmtKind::Undo(_)
+        | StmtKind::Rollback(_)
+        | StmtKind::Let { value: Bound::Expr(_), .. } => true,
         StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
             Control::If(node) => through(&node.then) || node.otherwise.as_ref().is_none_or(through),
             Control::Match(node) => {

@@ -9,7 +9,8 @@ use crate::tool::policy::{RETRIES, Rules};
 use std::time::Duration;
 
 /// The keys that say how a tool may be called.
-pub(super) const RULES: &[&str] = &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary"];
+pub(super) const RULES: &[&str] =
+    &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "rollback"];
 
 impl Reading {
     /// Reads these keys from a record.
@@ -23,6 +24,7 @@ impl Reading {
                 .field(fields, "timeout_ms", |this, data| this.count(data, 1))
                 .map(Duration::from_millis),
             bytes: self.field(fields, "binary", Reading::binary),
+            requires_rollback: self.field(fields, "rollback", Reading::rollback),
         }
     }
 
@@ -39,6 +41,10 @@ impl Reading {
             let message = "asking is for tools that change something, and this one is `read_only`";
             self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));
         }
+        if own.requires_rollback == Some(true) && whole.read_only == Some(true) {
+            let message = "a rollback is for tools that change something, and this one is `read_only`";
+            self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
+        }
         own
     }
 
@@ -49,6 +55,19 @@ impl Reading {
             self.wrong(format!("expected at most {RETRIES}, found {}", shortened(&data.to_json(), 40)));
         }
         count
+    }
+
+    /// Whether calls must have a rollback.
+    fn rollback(&mut self, data: &Data) -> Option<bool> {
+        match data {
+            Data::Text(text) if text == "required" => Some(true),
+            Data::Text(text) if text == "optional" => Some(false),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected \"required\" or \"optional\", found {found}"));
+                None
+            }
+        }
     }
 
     /// Whether the bytes of images and the like are wanted.

@@ -175,7 +175,11 @@ impl Reading {
 
     /// What a policy says and takes back.
     fn contradictions(&mut self, policy: &ServerPolicy) {
-        let Rules { read_only, idempotent, retries, confirm, .. } = policy.all;
+        let Rules { read_only, idempotent, retries, confirm, requires_rollback, .. } = policy.all;
+        if requires_rollback == Some(true) && read_only == Some(true) {
+            let message = "a rollback is for tools that change something, and here all are `read_only`";
+            self.inside(Step::Key("rollback".to_owned()), |this| this.wrong(message));
+        }
         if confirm == Some(true) && read_only == Some(true) {
             let message = "asking is for tools that change something, and here all are `read_only`";
             self.inside(Step::Key("confirm".to_owned()), |this| this.wrong(message));

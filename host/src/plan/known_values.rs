@@ -219,7 +219,7 @@ fn step(program: &Program, op: Op, state: &mut State) {
                 _ => (dst, Known::Nothing),
             })
         }
-        Op::Tool { dst, call, .. } => {
+        Op::Tool { dst, call, .. } | Op::ToolRollback { dst, call, .. } => {
             let tool = program.calls.get(usize::from(call.0)).map(|call| call.tool);
             let name =
                 tool.and_then(|tool| program.tools.get(usize::from(tool.0)).copied()).map_or("?", text);

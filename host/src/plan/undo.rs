@@ -7,7 +7,7 @@
 use super::known_values::{jumps, op};
 use super::{Cost, Planner};
 use ilo_spec::isa::Op;
-use ilo_spec::operand::ToolId;
+use ilo_spec::operand::{Entries, ToolId};
 use ilo_spec::program::{Function, Program};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -20,9 +20,13 @@ type Tools = Rc<BTreeSet<ToolId>>;
 pub(super) struct Sites {
     /// Whether there is a call that is no rollback.
     pub(super) forward: bool,
-    /// Whether none can follow one of those.
-    pub(super) bare: bool,
-    /// The rollbacks that can follow them.
+    /// What is registered in one step with such calls.
+    pub(super) entries: BTreeSet<ToolId>,
+    /// Those with which nothing is.
+    pub(super) by_hand: BTreeSet<u32>,
+    /// Those of them that no rollback can follow.
+    pub(super) bare: BTreeSet<u32>,
+    /// The rollbacks that can follow the others.
     pub(super) after: BTreeSet<ToolId>,
 }
 
@@ -38,6 +42,7 @@ impl Planner<'_> {
     pub(super) fn find_rollbacks(&mut self, functions: &[usize]) -> Option<BTreeMap<ToolId, Sites>> {
         let mut within: HashMap<usize, Vec<Tools>> = HashMap::new();
         for &index in functions {
+            self.note_sections(self.program.functions.get(index)?)?;
             let found = self.rollbacks_from(self.program.functions.get(index)?, &within)?;
             within.insert(index, found);
         }
@@ -61,8 +66,15 @@ impl Planner<'_> {
                         self.budget.spend((follows.len() + after.len()).saturating_mul(4))?;
                         let sites = sites.entry(self.tool(call)?).or_default();
                         sites.forward = true;
-                        sites.bare |= bare;
+                        sites.by_hand.insert(pc);
+                        sites.bare.extend(bare.then_some(pc));
                         sites.after.extend(follows.iter().chain(after.iter()));
+                    }
+                    Op::ToolRollback { call, entries, .. } => {
+                        let entries = self.section(pc, entries)?;
+                        let sites = sites.entry(self.tool(call)?).or_default();
+                        sites.forward = true;
+                        sites.entries.extend(entries);
                     }
                     Op::Invoke { function: callee, .. } => {
                         // It may fail after some of its calls have succeeded.
@@ -84,6 +96,32 @@ impl Planner<'_> {
             }
         }
         Some(sites)
+    }
+
+    /// The tools that are registered in one step with a call.
+    fn section(&mut self, pc: u32, Entries(count): Entries) -> Option<Vec<ToolId>> {
+        let mut tools = Vec::with_capacity(count.into());
+        let mut next = pc + 1;
+        while tools.len() < count.into() {
+            self.budget.spend(0)?;
+            if let Op::Rollback { call, .. } = op(self.program, next)? {
+                tools.push(self.tool(call)?);
+                self.of_calls.insert(next);
+            }
+            next += 1;
+        }
+        Some(tools)
+    }
+
+    /// Notes what a function registers in one step with a call: it takes back that call and none before it.
+    fn note_sections(&mut self, function: &Function) -> Option<()> {
+        for pc in function.start..function.end {
+            self.budget.spend(0)?;
+            if let Op::ToolRollback { entries, .. } = op(self.program, pc)? {
+                self.section(pc, entries)?;
+            }
+        }
+        Some(())
     }
 
     /// For each instruction of a function, the rollbacks that can run from there on until the function ends.
@@ -133,6 +171,9 @@ impl Planner<'_> {
         let undoes = is_rollback(self.program, pc, op);
         Some(match op {
             Op::Tool { call, .. } if undoes => Rc::new(BTreeSet::from([self.tool(call)?])),
+            Op::Rollback { call, .. } if !self.of_calls.contains(&pc) => {
+                Rc::new(BTreeSet::from([self.tool(call)?]))
+            }
             Op::Invoke { function, .. } if undoes => {
                 // All that it calls is called to undo.
                 let cost: &Cost = self.costs.get(&usize::from(function.0))?;
@@ -172,7 +213,7 @@ fn from(found: &[Tools], function: &Function, pc: u32) -> Tools {
 }
 
 /// Whether a call is a rollback: its failure is noted.
-fn is_rollback(program: &Program, pc: u32, call: Op) -> bool {
+pub(super) fn is_rollback(program: &Program, pc: u32, call: Op) -> bool {
     let (Op::Tool { fail, .. } | Op::Invoke { fail, .. }) = call else { return false };
     fail.0 > 0 && matches!(op(program, pc + 1 + u32::from(fail.0)), Some(Op::Note { .. }))
 }

@@ -152,7 +152,10 @@ impl Tool {
             schema.as_ref().and_then(|schema| serde_json::from_str(&schema.to_json()).ok())
         };
         let (input, output) = (json(&self.input_schema), json(&self.output_schema));
-        catalog::Tool::new(&self.name, self.description.clone(), input.as_ref(), output.as_ref())
+        let described = self.description.clone();
+        let requires_rollback = self.policy.requires_rollback;
+        let tool = catalog::Tool::new(&self.name, described, input.as_ref(), output.as_ref());
+        catalog::Tool { requires_rollback, ..tool }
     }
 
     pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {

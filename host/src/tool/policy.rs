@@ -34,6 +34,8 @@ pub struct Policy {
     pub timeout: Option<Duration>,
     /// Whether the bytes of images and the like come with an answer, as base64, or only their type and size.
     pub bytes: bool,
+    /// Whether every call of it must register its rollback in the same step.
+    pub requires_rollback: bool,
 }
 
 impl fmt::Display for Policy {
@@ -57,6 +59,9 @@ impl fmt::Display for Policy {
         if self.bytes {
             f.write_str(", with bytes")?;
         }
+        if self.requires_rollback {
+            f.write_str(", requires a rollback")?;
+        }
         Ok(())
     }
 }
@@ -70,6 +75,7 @@ pub(crate) struct Rules {
     pub(crate) confirm: Option<bool>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) bytes: Option<bool>,
+    pub(crate) requires_rollback: Option<bool>,
 }
 
 impl Rules {
@@ -85,6 +91,9 @@ impl Rules {
             confirm: self.confirm.or(around.confirm.filter(|_| read_only != Some(true))),
             timeout: self.timeout.or(around.timeout),
             bytes: self.bytes.or(around.bytes),
+            requires_rollback: self
+                .requires_rollback
+                .or(around.requires_rollback.filter(|_| read_only != Some(true))),
         }
     }
 
@@ -97,6 +106,7 @@ impl Rules {
             confirm: self.confirm.unwrap_or(false),
             timeout: self.timeout,
             bytes: self.bytes.unwrap_or(false),
+            requires_rollback: self.requires_rollback.unwrap_or(false),
         }
     }
 }

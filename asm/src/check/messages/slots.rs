@@ -1,6 +1,6 @@
 //! Slots along paths: unset, unchecked, lost; statements that no path reaches; calls that count as rollbacks.
 
-use crate::ast::{Function, Slot};
+use crate::ast::{Call, Function, Name, Slot};
 use crate::check::fixes;
 use crate::check::naming::{slot_name, slot_place};
 use crate::check::path_reasons::{Path, Unset};
@@ -255,4 +255,61 @@ pub(in crate::check) fn implicit_undo(function: &Function<'_>, span: Span, befor
             "write it into `compensate` beside the return, or read its value if its failure should count",
         ));
     if terms.is_id() { diagnostic.fix(fixes::undo(before)) } else { diagnostic }
+}
+
+/// A ROLLBACK that names a function of the file.
+pub(in crate::check) fn rollback_function(function: &Function<'_>, name: Name<'_>) -> Diagnostic {
+    let word = Terms::of(function.notation).word(Word::Rollback);
+    let message = format!("{word} names the function `{}`, but it takes a tool", name.text);
+    Diagnostic::new(Code::RollbackFunction, name.span, message)
+        .expected("a tool", format!("a function of the file, `{}`", name.text))
+        .help("register the tools that the function calls, each with its arguments")
+}
+
+/// A call in an argument of a ROLLBACK.
+pub(in crate::check) fn rollback_argument(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let word = terms.word(Word::Rollback);
+    let message = format!("an argument of {word} calls `{}`", call.tool.text);
+    Diagnostic::new(Code::RollbackArgument, call.span, message)
+        .expected("a value that no call gives", format!("a call of `{}`", call.tool.text))
+        .help(terms.choose(
+            "make the call before, with `LET <slot> CALL …`, and write `REF <slot>` here",
+            "make the call in a step of its own before, and refer to its name here",
+        ))
+}
+
+/// A rollback by hand of what an entry rolls back too; `entry` is the name in the ROLLBACK before it.
+pub(in crate::check) fn double_rollback(
+    function: &Function<'_>,
+    name: Name<'_>,
+    entry: Name<'_>,
+) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (undo, rollback) = (terms.word(Word::Undo), terms.word(Word::Rollback));
+    let message =
+        format!("this calls `{}`, and so does {rollback} if a failure or fault follows: both run", name.text);
+    Diagnostic::new(Code::DoubleRollback, name.span, message)
+        .expected(format!("{undo} or {rollback}"), "both")
+        .related(entry.span, "registered here")
+        .help(format!(
+            "leave {undo} out: what {rollback} registers runs by itself where the function or the run ends without success"
+        ))
+}
+
+/// A call without a ROLLBACK of a tool that requires one.
+pub(in crate::check) fn rollback_required(function: &Function<'_>, call: &Call<'_>) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let tool = call.tool.text;
+    let message = format!("the tool `{tool}` requires a rollback, and this call registers none");
+    Diagnostic::new(Code::RollbackRequired, call.tool.span, message)
+        .expected(
+            terms.choose("a ROLLBACK right behind the call", "`rollback` beside `call`"),
+            "a call without it",
+        )
+        .help(terms.choose(
+            "write `ROLLBACK CALL <tool> <count> …` with the tool that takes it back as the next statement, or first in the \
+             OK arm of the call's MATCH",
+            "write `rollback` beside `call`, with the `call` that takes it back",
+        ))
 }

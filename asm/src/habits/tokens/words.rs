@@ -18,7 +18,7 @@ const fn alias(word: &'static str, means: Word, example: &'static str) -> Alias 
 
 /// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are
 /// understood too.
-pub(crate) const INSTRUCTIONS: [Alias; 23] = [
+pub(crate) const INSTRUCTIONS: [Alias; 22] = [
     alias("RETURN", Word::Ret, "RETURN REF 1"),
     alias("RETURNOK", Word::RetOk, "RETURN_OK REF 1"),
     alias("RETURNERR", Word::RetErr, "return_err REF 0"),
@@ -41,7 +41,6 @@ pub(crate) const INSTRUCTIONS: [Alias; 23] = [
     alias("LITERAL", Word::Lit, "RET LITERAL 1 5"),
     alias("PUSH", Word::Append, "LET 2 PUSH LIST 0 REF 1\nRET REF 1"),
     alias("INDEX", Word::At, "RET INDEX LIST 1 REF 1 LIT 1 0"),
-    alias("ROLLBACK", Word::Undo, "ROLLBACK CALL 0 0\nRET REF 1"),
 ];
 
 /// Words for constants, and the constant that each means. Other cases of the constants are understood too.

@@ -1,0 +1,42 @@
+//! Calls without an entry that rolls them back, of tools that require one.
+
+use super::undo::is_rollback;
+use crate::problem::Problem;
+use crate::tools::Tools;
+use ilo_spec::error::Code;
+use ilo_spec::isa::Op;
+use ilo_spec::operand::StringId;
+use std::collections::BTreeSet;
+
+/// Calls that register no rollback, though the tools file marks their tools as `"rollback": "required"`. Each
+/// tool is reported once, with the first of its calls.
+pub fn without_rollback(program: &ilo_vm::Program, tools: &Tools) -> Vec<Problem> {
+    let requires = |name: &str| tools.get(name).is_some_and(|tool| tool.policy.requires_rollback);
+    if !program.tools().any(requires) {
+        return Vec::new();
+    }
+    let program = program.spec();
+    let text = |id: StringId| program.strings.get(id).unwrap_or("?");
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    for (pc, &op) in (0_u32..).zip(&program.code) {
+        let Op::Tool { call, .. } = op else { continue };
+        let tool = program.calls.get(usize::from(call.0)).map(|call| call.tool);
+        let Some(name) = tool.and_then(|tool| program.tools.get(usize::from(tool.0)).copied()).map(text)
+        else {
+            continue;
+        };
+        if is_rollback(program, pc, op) || !requires(name) || !seen.insert(name) {
+            continue;
+        }
+        let place = match program.position(pc) {
+            Some(at) => format!("line {}, column {}", at.line, at.column),
+            None => format!("instruction {pc}"),
+        };
+        let message = format!(
+            "the tools file requires a rollback for `{name}`, and the call at {place} registers none: write \
+             ROLLBACK right behind it, or `rollback` beside `call`"
+        );
+        found.push(Problem::new(Code::RollbackRequired, format!("tool `{name}`"), message));
+    }
+    found
+}
