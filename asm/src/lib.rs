@@ -9,6 +9,7 @@
 
 pub mod ast;
 pub mod build;
+pub mod case;
 pub mod catalog;
 pub mod check;
 pub mod diagnostic;

@@ -7,8 +7,8 @@
 #[path = "../../asm/tests/corpus/case.rs"]
 mod case;
 
-use case::{Case, Source};
 use ilo_asm::build::{Options, build};
+use ilo_asm::case::{Case, Source};
 use ilo_asm::catalog::Catalog;
 use ilo_asm::notation::Notation;
 use ilo_host::data::read::{Bounds, read};
@@ -28,18 +28,14 @@ type Failure = String;
 
 #[test]
 fn every_case_holds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus");
-    let only = std::env::var("CASE").unwrap_or_default();
-    let cases = case::all(&folder);
-    assert!(cases.len() > 500, "the corpus was found");
     let mut failures = Vec::new();
     let mut held = 0;
-    for case in cases.iter().filter(|case| case.path.to_string_lossy().contains(&only)) {
+    for case in case::selected() {
         for source in case.sources() {
-            match check(case, &source) {
+            match check(&case, &source) {
                 Ok(()) => held += 1,
                 Err(failure) => {
-                    let about = case.headers.get("about").map_or("", String::as_str);
+                    let about = case.header("about").unwrap_or_default();
                     failures.push(format!(
                         "{} ({}): {about}\n{failure}\n",
                         case.path.display(),
@@ -52,11 +48,21 @@ fn every_case_holds() {
     assert!(failures.is_empty(), "{held} held, {} did not\n\n{}", failures.len(), failures.join("\n"));
 }
 
+/// The name of the file that a source is written to.
+fn file(source: &Source<'_>) -> String {
+    let ending = match source.notation {
+        Notation::Id => "ilo",
+        Notation::Workflow => "yaml",
+        _ => "json",
+    };
+    format!("case.{ending}")
+}
+
 /// A run that is refused as it starts: exit code 2, the code on standard error, no outcome.
 fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(source.file()), source.text).unwrap();
-    let output = start(case, &source.file(), folder.path());
+    fs::write(folder.path().join(file(source)), source.text).unwrap();
+    let output = start(case, &file(source), folder.path());
     let stderr = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(2) && output.stdout.is_empty() && stderr.contains(code) {
         return Ok(());
@@ -66,9 +72,8 @@ fn refused(case: &Case, source: &Source<'_>, code: &str) -> Result<(), Failure> 
 
 fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let part = |title| case.section_for(title, source.notation);
-    let notation: Notation = source.notation.parse()?;
     let catalog = case.section("catalog").map(|text| Catalog::from_json(text).unwrap());
-    let options = Options { from: Some(notation), catalog: catalog.as_ref(), ..Options::default() };
+    let options = Options { from: Some(source.notation), catalog: catalog.as_ref(), ..Options::default() };
     let (program, _) = build(source.text, &options);
     if let Some(code) = case.refused_at_the_start(source.notation).filter(|_| program.is_some()) {
         return refused(case, source, code);
@@ -77,8 +82,8 @@ fn check(case: &Case, source: &Source<'_>) -> Result<(), Failure> {
     let outcome: Value =
         serde_json::from_str(outcome).map_err(|e| format!("  its outcome is no JSON: {e}"))?;
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(source.file()), source.text).unwrap();
-    run(case, source, &source.file(), &outcome, folder.path())?;
+    fs::write(folder.path().join(file(source)), source.text).unwrap();
+    run(case, source, &file(source), &outcome, folder.path())?;
     side_by_side(case, &program)?;
     program.debug = None;
     fs::write(folder.path().join("case.ilob"), encode(&program)).unwrap();

@@ -472,7 +472,7 @@ fn an_interrupted_run_ends_what_it_started() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout), (Some(130), Vec::new()), "{errors}");
         assert_eq!(errors, "interrupted during the call of tool `t`; whether it took effect is not known\n");
-        let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted"}"#;
+        let line = r#"{"seq":0,"tool":"t","args":{"id":1},"failed":"interrupted","ended":"interrupted"}"#;
         assert_eq!(timeless(&case.read("trace")), format!("{line}\n"));
         let pid = case.read("pid");
         // It would run for ten minutes; the test runner's limit is what fails here.

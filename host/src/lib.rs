@@ -70,6 +70,7 @@ mod mcp;
 mod mock;
 pub mod plan;
 pub mod problem;
+pub mod replay;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;

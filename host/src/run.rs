@@ -98,6 +98,11 @@ impl Observer for () {}
 pub struct Finished(Run);
 
 impl Finished {
+    /// A run that was driven by other means.
+    pub(crate) fn of(run: Run) -> Finished {
+        Finished(run)
+    }
+
     /// How it ended; nothing where it was interrupted.
     pub fn outcome(&mut self) -> Option<Outcome<'_>> {
         match self.0.step() {
@@ -157,7 +162,7 @@ fn end_of(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(YEAR)
 }
 
-fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Problem> {
+pub(crate) fn start(run: &mut Run, function: FunctionId, input: &Data) -> Result<(), Problem> {
     let arena = Bump::new();
     let fields = match input.to_datum(&arena) {
         Datum::Record(fields) => fields,
@@ -242,7 +247,7 @@ impl Options {
 }
 
 /// The arguments of a call as JSON.
-fn json_of(call: &Call<'_>) -> String {
+pub(crate) fn json_of(call: &Call<'_>) -> String {
     let mut json = String::new();
     // Writing to a string does not fail.
     let _ = call.write_json(&mut json);
@@ -250,7 +255,7 @@ fn json_of(call: &Call<'_>) -> String {
 }
 
 /// Arguments that the machine wrote, which are within the run's limits.
-fn data_of(json: &str) -> Data {
+pub(crate) fn data_of(json: &str) -> Data {
     let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
     read(json.as_bytes(), &bounds).unwrap_or(Data::Record(Vec::new()))
 }

@@ -3,9 +3,15 @@
 use crate::data::write::quote;
 use crate::run::{Ended, Observer};
 use crate::tools::Failure;
+use ilo_spec::error::Code;
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
+
+/// The member of a call that ended its run: the code of the fault, or [`INTERRUPTED`].
+pub(crate) const ENDED: &str = "ended";
+/// What a call of a run that was interrupted has there.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// Writes the trace.
 #[derive(Debug)]
@@ -58,9 +64,15 @@ pub fn line(call: &Ended<'_>) -> String {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
-        Err(Failure::Interrupted) => ("failed", quote("interrupted")),
+        Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
     };
+    let ended = match call.result {
+        Err(Failure::TimedOut) => format!(",\"{ENDED}\":{}", quote(Code::FaultTimedOut.as_str())),
+        Err(Failure::Interrupted) => format!(",\"{ENDED}\":{}", quote(INTERRUPTED)),
+        Err(Failure::Limit(code, _)) => format!(",\"{ENDED}\":{}", quote(code.as_str())),
+        Ok(_) | Err(Failure::Failed(_)) => String::new(),
+    };
     let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
-    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}}}")
+    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}{ended}}}")
 }

@@ -133,6 +133,7 @@ codes! {
     311 UnnamedSelf "unnamed-self" Warning "a call of the file's only other function, which has no name";
     312 RollbackFunction "rollback-function" Error "a ROLLBACK that names a function of the file and not a tool";
     313 RollbackArgument "rollback-argument" Error "a call in an argument of a ROLLBACK";
+    314 Shadowed "shadowed" Warning "a step with the name of a step of an outer block, which it does not change";
 
     401 UnsetSlot "unset-slot" Error "a slot read on a path that has not set it";
     402 UncheckedRead "unchecked-read" Error
@@ -158,6 +159,8 @@ codes! {
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
+    507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
+    508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";
@@ -201,6 +204,8 @@ codes! {
     906 InputType "input-type" Error "an input whose type is not the parameter's";
     907 NotExpressible "not-expressible" Error "something that the notation asked for has no words for";
     908 ChangedTool "changed-tool" Error "a tool whose definition is not the one that was locked";
+    909 BadCase "bad-case" Error "a case file that breaks its form";
+    910 TraceDiffers "trace-differs" Error "a program that makes other calls than the trace that it is run with";
 }
 
 impl fmt::Display for Code {

@@ -124,6 +124,20 @@ pub fn write(number: Number, out: &mut impl Write) -> fmt::Result {
     }
 }
 
+/// A double in the form that it has in a text by itself: as an integer if it is whole and below 1e16, where
+/// the written form of a double has a point and no exponent.
+pub fn in_text(double: f64) -> Number {
+    const BELOW: f64 = 1e16;
+    if !(-BELOW < double && double < BELOW) {
+        return Number::Double(double);
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "the range was checked; the fraction is to be cut")]
+    let whole = double as i64;
+    #[allow(clippy::float_cmp, clippy::cast_precision_loss, reason = "whether nothing was cut or rounded")]
+    let is_whole = whole as f64 == double;
+    if is_whole { Number::Int(whole) } else { Number::Double(double) }
+}
+
 /// Writes digits with the point moved `shift` places to the right.
 fn positional(head: &str, tail: &str, shift: usize, out: &mut impl Write) -> fmt::Result {
     out.write_str(head)?;
@@ -181,6 +195,24 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_whole_double_in_a_text_has_no_point() {
+        let cases = [
+            (25.0, "25"),
+            (-0.0, "0"),
+            (-3.0, "-3"),
+            (0.5, "0.5"),
+            (9_999_999_999_999_998.0, "9999999999999998"),
+            (-9_999_999_999_999_998.0, "-9999999999999998"),
+            (1e16, "1e16"),
+            (-1e16, "-1e16"),
+            (1e300, "1e300"),
+        ];
+        for (double, expected) in cases {
+            assert_eq!(in_text(double).to_string(), expected);
         }
     }
 

@@ -31,11 +31,13 @@ pub(crate) trait Sink {
     fn unknown(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Renders as CONCAT does: text without quotes, nil as `nil`, everything else as JSON.
+/// Renders as CONCAT does: text without quotes, nil as `nil`, a whole double below 1e16 without a point,
+/// everything else as JSON.
 pub(crate) fn plain<S: Sink>(sink: &mut S, value: Value) -> Result<(), S::Error> {
     match value.tag {
         Tag::Text => sink.text(value),
         Tag::Nil => sink.raw("nil"),
+        Tag::Double => sink.number(number::in_text(value.payload)),
         _ => json(sink, value),
     }
 }

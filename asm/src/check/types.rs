@@ -10,8 +10,8 @@ use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind,
+    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -19,6 +19,7 @@ use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
 use ilo_spec::node::Word;
+use ilo_spec::number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
 use smallvec::{SmallVec, smallvec};
@@ -344,7 +345,8 @@ impl<'a> Types<'_, 'a> {
             ExprKind::Apply(function, operands) => self.applied(*function, operands),
             ExprKind::Template(parts) => {
                 for part in *parts {
-                    self.expression(part);
+                    let seen = self.expression(part);
+                    self.nil_in_text(part, seen);
                 }
                 Some(Inferred::TEXT)
             }
@@ -380,8 +382,10 @@ impl<'a> Types<'_, 'a> {
     fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
         let subject = self.expression(&map.subject);
         if let Some(subject) = subject {
-            let unmet = |case: &&Case<'a>| !rules::may_be_equal(subject, case.key.ty().into());
-            if let Some(case) = map.cases.iter().find(unmet) {
+            let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
+            // A key of JSON may be two cases, of which one suffices.
+            let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
+            if let Some(case) = keys.find(|cases| !cases.iter().any(met)).and_then(<[_]>::first) {
                 self.found.push(messages::never_met(self.function.notation, subject, case));
             }
         }
@@ -411,12 +415,46 @@ impl<'a> Types<'_, 'a> {
                 return Some(Inferred::ANY);
             }
         }
-        if matches!(operator, Binary::Eq | Binary::Neq) {
-            self.never_equal((left, a), (right, b));
+        match operator {
+            Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
+            Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
+            Binary::Concat => {
+                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen))
+            }
+            _ => {}
         }
         let first = a.filter(|_| self.operand(word, 0, left, a, None));
         self.operand(word, 1, right, b, first);
         rules::gives(word, a, b)
+    }
+
+    /// Warns of a part of a text that is nil in every run.
+    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Seen) {
+        if seen == Some(Inferred::NIL) {
+            let value = self.typed(part, Inferred::NIL);
+            self.found.push(messages::nil_in_text(self.function, value));
+        }
+    }
+
+    /// Warns of two texts that are numbers and are compared as texts.
+    fn text_order(&mut self, left: &Expr<'a>, right: &Expr<'a>) {
+        if self.is_number_text(left) && self.is_number_text(right) {
+            self.found.push(messages::text_order(self.function, left, right));
+        }
+    }
+
+    /// Whether a value is a text that a number renders.
+    fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
+        match value.kind {
+            ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
+            ExprKind::Apply(Pure::Fixed, _) => true,
+            ExprKind::Apply(Pure::Json, [of]) => match of.kind {
+                ExprKind::Literal(Literal::Number(_)) => true,
+                ExprKind::Ref(slot) => self.slot(slot).plain == Some(Inferred::NUMBER),
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// Warns of two values that no run finds equal.

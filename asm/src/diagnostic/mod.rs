@@ -253,9 +253,16 @@ impl Diagnostics {
         }
     }
 
-    /// Sorts them by place, errors before warnings at the same one.
+    /// Sorts them by place, errors before warnings at the same one. One that is there twice is kept once: a
+    /// part of a source may be read as two expressions.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span, !d.is_error(), d.code));
+        let errors = &mut self.errors;
+        self.list.dedup_by(|next, kept| {
+            let same = (next.code, next.span) == (kept.code, kept.span) && next.message == kept.message;
+            *errors -= usize::from(same && next.is_error());
+            same
+        });
     }
 }
 

@@ -165,13 +165,13 @@ pub(crate) const STEPS: [Form; 20] = [
     form(Key::Expr, &[], &[Key::Let]),
     form(Key::Obj, &[], &[Key::Let]),
     form(Key::Yield, &[], &[]),
-    form(Key::Return, &[], &[]),
-    form(Key::Ok, &[], &[]),
+    form(Key::Return, &[], &[Key::Compensate]),
+    form(Key::Ok, &[], &[Key::Compensate]),
     form(Key::Value, &[], &[Key::Let]),
     form(Key::Skip, &[], &[]),
-    form(Key::Break, &[], &[]),
-    form(Key::Err, &[], &[]),
-    form(Key::Fail, &[], &[]),
+    form(Key::Break, &[], &[Key::Compensate]),
+    form(Key::Err, &[], &[Key::Compensate]),
+    form(Key::Fail, &[], &[Key::Compensate]),
     form(Key::Compensate, &[], &[]),
     form(Key::Rollback, &[], &[]),
 ];
@@ -291,7 +291,9 @@ impl Dialect {
             return None;
         }
         let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
-        let other = |&&key: &&Key| spellings(key).contains(&word);
+        // The word for the steps of a loop is also written for those of an `if`.
+        let steps = |key: Key| key == Key::Then && spellings(Key::Body).first() == Some(&word);
+        let other = |&&key: &&Key| spellings(key).contains(&word) || steps(key);
         let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
         found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }

@@ -191,12 +191,19 @@ impl<'a> Walk<'_, 'a> {
         let meaning = |entry: &Entry<'a>| dialect.meaning(entry.name()?, keys);
         let mut free: Vec<Key> = keys.to_vec();
         free.retain(|key| !list.iter().any(|entry| meaning(entry).is_some_and(|(found, _)| found == *key)));
+        let is_own = |entry: &Entry<'a>| meaning(entry).filter(|(_, meant)| *meant == Meant::Own);
+        let own: Vec<Key> = keys
+            .iter()
+            .copied()
+            .filter(|key| list.iter().filter_map(is_own).any(|(own, _)| own == *key))
+            .collect();
         let mut new: Vec<Entry<'a>> = Vec::with_capacity(list.len());
         let mut changed = false;
         for entry in list {
             let name = entry.name().unwrap_or_default();
             let key = match meaning(entry) {
-                Some((key, Meant::Other)) if dialect.has(key) => {
+                // Beside the own word it is the same key twice, which is reported by the reader.
+                Some((key, Meant::Other)) if dialect.has(key) && !own.contains(&key) => {
                     self.other_notation(entry, key);
                     key
                 }

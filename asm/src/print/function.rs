@@ -94,7 +94,8 @@ impl<'a> Printer<'_, 'a> {
                 entries.push((word(Key::Input), Doc::Record(input)));
                 entries.push((word(Key::Output), output));
                 entries.extend(tools.map(|tools| (word(Key::Deps), tools)));
-                let steps = if notation == Notation::Workflow { self.named(steps) } else { self.list(steps) };
+                let steps =
+                    if notation == Notation::Workflow { self.named(steps, false) } else { self.list(steps) };
                 entries.push((word(Key::Steps), steps));
             }
         }
@@ -171,8 +172,9 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// Steps as a record of names. A step that binds a slot has its name where that is free; one that binds
-    /// nothing has a name that no slot has, so that nothing refers to it.
-    pub(super) fn named(&mut self, steps: Vec<Step<'a>>) -> Doc<'a> {
+    /// nothing has a name that no slot has, so that nothing refers to it. In a loop that has ended, a step
+    /// that binds a slot from before the loop says so with `let`: its name alone would be a new one.
+    pub(super) fn named(&mut self, steps: Vec<Step<'a>>, in_loop: bool) -> Doc<'a> {
         let mut taken: HashSet<Cow<'a, str>> = HashSet::new();
         let mut entries: Vec<Entry<'a>> = Vec::with_capacity(steps.len());
         for mut step in steps {
@@ -186,7 +188,8 @@ impl<'a> Printer<'_, 'a> {
                     numbered(wanted, |name| free(name) && !slot(name))
                 }
             };
-            if let Some(own) = own.filter(|own| step.says_so || *own != key) {
+            let outer = in_loop && step.slot.is_some_and(|slot| self.names.is_visible(slot));
+            if let Some(own) = own.filter(|own| step.says_so || outer || *own != key) {
                 step.entries.insert(0, ("let".into(), Doc::Word(own)));
             }
             taken.insert(key.clone());

@@ -476,7 +476,7 @@ impl<'a> Printer<'_, 'a> {
         let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, Tail::Drop));
         self.literal = literal;
         let body = match self.words.notation {
-            Notation::Workflow => self.named(steps),
+            Notation::Workflow => self.named(steps, true),
             _ => self.list(steps),
         };
         entries.push((self.words.word(Key::Body).into(), body));

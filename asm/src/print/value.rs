@@ -13,7 +13,7 @@ use crate::habits::reads_as_more;
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::text::is_name;
-use crate::text::nearly_meets;
+use crate::text::{nearly_meets, rendered_number};
 use ilo_spec::program::Number;
 use ilo_spec::pure::{Omitted, Pure};
 use std::borrow::Cow;
@@ -287,8 +287,11 @@ impl<'a> Printer<'_, 'a> {
     }
 
     pub(super) fn cases(&mut self, map: &MatchMap<'a>) -> Vec<Entry<'a>> {
+        let yaml = self.words.notation == Notation::Workflow;
         let plain = |key: Literal<'a>| match key {
             Literal::Text("default") => None,
+            // A key of a record would meet the number too.
+            Literal::Text(text) if !yaml && rendered_number(text).is_some() => None,
             Literal::Text(text) => Some(Cow::Borrowed(text)),
             _ => None,
         };

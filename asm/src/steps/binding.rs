@@ -2,7 +2,7 @@
 
 use super::entries::Keyed;
 use super::reader::{StepReader, of_slot};
-use super::step::{Item, Tail};
+use super::step::{Item, Tail, Target};
 use crate::ast::{Bound, Expr, Name, Slot, Stmt, StmtKind};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
@@ -14,9 +14,9 @@ use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     /// The name that a step binds.
-    pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Name<'a>> {
+    pub(crate) fn target(&mut self, item: &Item<'_, 'a>, keyed: &Keyed<'_, 'a>) -> Option<Target<'a>> {
         match keyed.get(Key::Let) {
-            Some(node) => self.binder(node),
+            Some(node) => self.binder(node).map(|name| Target { name, own: false }),
             // What is under `rollback` runs behind the call.
             None => {
                 let rollback = keyed.entry(Key::Rollback).filter(|_| keyed.has(Key::Call));
@@ -26,12 +26,12 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// The name that a step is written under in YAML, where something behind it refers to it.
-    pub(crate) fn step_name(&mut self, item: &Item<'_, 'a>) -> Option<Name<'a>> {
+    pub(crate) fn step_name(&mut self, item: &Item<'_, 'a>) -> Option<Target<'a>> {
         self.name_of(item, item.node.span.end)
     }
 
     /// As [`StepReader::step_name`], where something from a place on refers to it.
-    fn name_of(&mut self, item: &Item<'_, 'a>, behind: u32) -> Option<Name<'a>> {
+    fn name_of(&mut self, item: &Item<'_, 'a>, behind: u32) -> Option<Target<'a>> {
         let name = item.name?;
         let text = match name.kind {
             Kind::Text(text) => text.text,
@@ -42,10 +42,27 @@ impl<'a> StepReader<'_, 'a> {
         // The next pass of a loop may read further up what this one binds.
         let from = self.loops.first().map_or(behind, |open| open.start);
         if self.survey.used_after(text, from) {
-            return Some(bound);
+            self.shadows(bound);
+            return Some(Target { name: bound, own: true });
         }
         self.scope.unbound(text);
         None
+    }
+
+    /// Warns of a step that has the name of a step of an outer block.
+    fn shadows(&mut self, name: Name<'a>) {
+        let Some(outer) = self.scope.outer_step(name.text) else { return };
+        let text = name.text;
+        let message = format!("this is a new step: it does not change the step `{text}` outside its block");
+        self.report(
+            Diagnostic::new(Code::Shadowed, name.span, message)
+                .expected(format!("another name, or `let: {text}`"), format!("`{text}`"))
+                .related(outer, "the outer step is here")
+                .help(format!(
+                    "to give the outer `{text}` a new value, write `let: {text}` in this step; otherwise \
+                     give this step another name"
+                )),
+        );
     }
 
     /// A name that is bound; reports where it must not be.
@@ -74,26 +91,46 @@ impl<'a> StepReader<'_, 'a> {
 
     /// The slot of a name that is bound here.
     pub(crate) fn bind(&mut self, name: Name<'a>) -> Slot {
-        // On every path, behind all that reads the input of that name, the two can share a slot.
+        self.scope.bind(name.text, self.shares_input(name))
+    }
+
+    /// The slot of the name that a step binds here, and where that is written.
+    pub(crate) fn bind_target(&mut self, Target { name, own }: Target<'a>) -> (Slot, Span) {
+        let shared = self.shares_input(name);
+        let slot = if own {
+            self.scope.bind_step(name.text, name.span, shared)
+        } else {
+            self.scope.bind(name.text, shared)
+        };
+        (slot, name.span)
+    }
+
+    /// Whether a name that is bound here shares the slot of the input of that name: on every path, behind all
+    /// that reads the input.
+    fn shares_input(&self, name: Name<'a>) -> bool {
         let read = self.survey.input_read(name.text);
         let shared = self.at.blocks == 1 && read.is_none_or(|last| last <= self.at.step_end);
-        self.scope.bind(name.text, shared || self.dialect.is_bare())
+        shared || self.dialect.is_bare()
     }
 
     /// Ends a step with a value: binds it, or leaves it as the value of its block.
-    pub(crate) fn finish(&mut self, value: Bound<'a>, target: Option<Name<'a>>, tail: Tail, span: Span) {
+    pub(crate) fn finish(&mut self, value: Bound<'a>, target: Option<Target<'a>>, tail: Tail, span: Span) {
         let statement = |value| match value {
             Bound::Expr(value) => StmtKind::Value(value),
             Bound::Control(control) => StmtKind::Control(control),
         };
-        let Some(name) = target else { return self.push(statement(value), span) };
+        let Some(target) = target else { return self.push(statement(value), span) };
+        let name = target.name;
         let is_value = matches!(tail, Tail::Value | Tail::Yield);
-        if is_value && self.scope.find(name.text).is_none() {
+        let hides = target.own && self.scope.outer_step(name.text).is_some();
+        if is_value && (hides || self.scope.find(name.text).is_none()) {
             // Nothing can read the name any more.
-            self.scope.pass(name.text, tail == Tail::Yield);
+            if !hides {
+                self.scope.pass(name.text, tail == Tail::Yield);
+            }
             return self.push(statement(value), span);
         }
-        let slot = self.bind(name);
+        let (slot, _) = self.bind_target(target);
         self.push(StmtKind::Let { slot, slot_span: name.span, value }, span);
         if is_value {
             self.push_slot((slot, name.span), span);
@@ -101,7 +138,13 @@ impl<'a> StepReader<'_, 'a> {
     }
 
     /// Ends a step that is an expression.
-    pub(crate) fn finish_value(&mut self, value: Expr<'a>, target: Option<Name<'a>>, tail: Tail, span: Span) {
+    pub(crate) fn finish_value(
+        &mut self,
+        value: Expr<'a>,
+        target: Option<Target<'a>>,
+        tail: Tail,
+        span: Span,
+    ) {
         self.finish(Bound::Expr(value), target, tail, span);
     }
 

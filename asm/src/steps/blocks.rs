@@ -21,6 +21,12 @@ impl<'a> StepReader<'_, 'a> {
         if self.is_text_break(node) {
             return self.text_break(node);
         }
+        self.scope.open_block();
+        self.steps_or_value(node, tail, key);
+        self.scope.close_block();
+    }
+
+    fn steps_or_value(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
         let yaml = self.dialect.is_yaml();
         match &node.kind {
             Kind::List(items) => {

@@ -67,7 +67,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Binds a call to the name of its step, or to a slot of its own.
     fn bind_call(&mut self, step: &Step<'_, 'a>, value: Expr<'a>) -> Bind {
         let bind = match step.target {
-            Some(name) => (self.bind(name), name.span),
+            Some(target) => self.bind_target(target),
             None => (self.hidden(None), value.span),
         };
         self.push(StmtKind::Let { slot: bind.0, slot_span: bind.1, value: Bound::Expr(value) }, step.head());
@@ -95,8 +95,8 @@ impl<'a> StepReader<'_, 'a> {
                 return self.skipping(own, err, step, rest, |this| {
                     let start = this.statements.len();
                     let bind = this.success(own, step, if last { of_arms } else { Tail::Drop });
-                    if let Some(name) = step.target {
-                        let bound = (this.bind(name), name.span);
+                    if let Some(target) = step.target {
+                        let bound = this.bind_target(target);
                         this.bind_last(start, bound);
                     }
                     bind

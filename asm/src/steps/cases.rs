@@ -7,13 +7,17 @@ use crate::dialect::lint_context::Seen;
 use crate::document::entries;
 use crate::document::{Key as CaseKey, Kind, Node};
 use crate::span::Span;
+use crate::text::rendered_number;
 use hashbrown::HashMap;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 
 /// A case whose value is not read yet.
 pub(crate) struct UnreadCase<'d, 'a> {
     /// The constant; `None` for the default.
     pub(crate) key: Option<Literal<'a>>,
+    /// The number that the key of a JSON record meets beside the text that it is.
+    pub(crate) number: Option<Number>,
     pub(crate) key_span: Span,
     pub(crate) value: &'d Node<'a>,
 }
@@ -29,7 +33,7 @@ pub(crate) struct Cases<'d, 'a> {
 impl<'d, 'a> Cases<'d, 'a> {
     /// Adds the default; gives where there is one already.
     pub(crate) fn add_default(&mut self, key: &Node<'a>, value: &'d Node<'a>) -> Option<Span> {
-        self.list.push(UnreadCase { key: None, key_span: key.span, value });
+        self.list.push(UnreadCase { key: None, number: None, key_span: key.span, value });
         self.default.replace(key.span)
     }
 }
@@ -40,13 +44,13 @@ impl<'a> StepReader<'_, 'a> {
         match &node.kind {
             Kind::Record(entries) => {
                 for entry in *entries {
-                    self.case(&entry.key, &entry.value, cases);
+                    self.case(&entry.key, &entry.value, true, cases);
                 }
             }
             Kind::List(pairs) => {
                 for pair in *pairs {
                     match &pair.kind {
-                        Kind::List([key, value]) => self.case(key, value, cases),
+                        Kind::List([key, value]) => self.case(key, value, false, cases),
                         _ => self.bad_shape(pair, "a case", "`[key, value]`"),
                     }
                 }
@@ -55,7 +59,13 @@ impl<'a> StepReader<'_, 'a> {
         }
     }
 
-    fn case<'d>(&mut self, key: &'d Node<'a>, value: &'d Node<'a>, cases: &mut Cases<'d, 'a>) {
+    fn case<'d>(
+        &mut self,
+        key: &'d Node<'a>,
+        value: &'d Node<'a>,
+        of_record: bool,
+        cases: &mut Cases<'d, 'a>,
+    ) {
         // `{"text": "default"}` is that text.
         let (key, marked) = match entries(key) {
             [only] if only.name() == Some("text") && only.value.text().is_some() => (&only.value, true),
@@ -77,9 +87,13 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Null => Literal::Nil,
             _ => return self.bad_shape(key, "the key of a case", "a text, number, bool or null"),
         };
-        match cases.seen.insert(CaseKey::of(key), key.span) {
+        // The key of a record in JSON can only be a text.
+        let number = key.text().filter(|_| of_record && !self.dialect.is_yaml()).and_then(rendered_number);
+        let of_number = number.map(|number| CaseKey::of(&Node { kind: Kind::Number(number), ..*key }));
+        let before = of_number.and_then(|number| cases.seen.insert(number, key.span));
+        match cases.seen.insert(CaseKey::of(key), key.span).or(before) {
             Some(before) => self.case_twice(key, before, "a case with this key"),
-            None => cases.list.push(UnreadCase { key: Some(literal), key_span: key.span, value }),
+            None => cases.list.push(UnreadCase { key: Some(literal), number, key_span: key.span, value }),
         }
     }
 

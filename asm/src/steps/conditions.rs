@@ -125,7 +125,8 @@ impl<'a> StepReader<'_, 'a> {
     /// reads the name.
     fn gives(&self, step: &Step<'_, 'a>, otherwise: Option<&Block<'a>>) -> bool {
         let used = |name: &str| self.survey.used_after(name, step.start);
-        otherwise.is_none_or(|block| !block.completes()) || step.target.is_some_and(|name| used(name.text))
+        otherwise.is_none_or(|block| !block.completes())
+            || step.target.is_some_and(|target| used(target.name.text))
     }
 }
 

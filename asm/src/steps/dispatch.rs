@@ -96,6 +96,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
             key @ (Key::Return | Key::Ok | Key::Err | Key::Break) => {
+                self.compensations(step.get(Key::Compensate));
                 if let Some(entry) = step.keyed.entry(key) {
                     self.leave(key, entry);
                 }
@@ -115,6 +116,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// `raise`: any function fails with a value.
     fn fail_step(&mut self, step: &Step<'_, 'a>) {
+        self.compensations(step.get(Key::Compensate));
         if let Some(node) = step.get(Key::Fail) {
             let value = self.value(node);
             self.push(StmtKind::Fail(value), Span::new(step.start, node.span.end));

@@ -51,6 +51,8 @@ pub(crate) struct Position<'a> {
     pub(crate) blocks: usize,
     /// The end of the step that is read in the function's own block.
     pub(crate) step_end: u32,
+    /// How many cases are around whose values are read twice.
+    pub(crate) doubled: u8,
     /// The record around is reported as a whole, so that nothing is reported of its parts.
     pub(crate) reported: bool,
     failure: Option<&'a Failure<'a>>,
@@ -153,6 +155,11 @@ impl<'a> StepReader<'_, 'a> {
     /// The position in a record that is or is not reported as a whole.
     pub(crate) fn in_reported(&self, reported: bool) -> Position<'a> {
         Position { reported, ..self.at }
+    }
+
+    /// The position in the value of a case, which is read twice if `doubled`.
+    pub(crate) fn in_case(&self, doubled: bool) -> Position<'a> {
+        Position { doubled: self.at.doubled + u8::from(doubled), ..self.at }
     }
 
     /// The position where the failure in `slot` is handled.

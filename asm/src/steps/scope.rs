@@ -1,9 +1,11 @@
 //! The names of a function and their slots.
 //!
 //! A name has one slot in the whole function, as in instruction text; a scope only says where it may be read.
-//! Loops alone open one.
+//! Loops alone open one. The one exception is a step with the name of a step of an outer block: it has a slot
+//! of its own up to the end of its block.
 
 use crate::ast::{Slot, SlotInfo};
+use crate::span::Span;
 use hashbrown::{HashMap, HashSet};
 
 /// A name that a slot has.
@@ -11,6 +13,16 @@ use hashbrown::{HashMap, HashSet};
 struct Named {
     slot: Slot,
     visible: bool,
+    /// The step that has this name, where a step's name bound it.
+    step: Option<Home>,
+}
+
+/// Where a step is whose name is bound.
+#[derive(Clone, Copy)]
+struct Home {
+    span: Span,
+    /// The number of its block.
+    block: u32,
 }
 
 /// The names and slots of a function.
@@ -31,6 +43,11 @@ pub(crate) struct Scope<'a> {
     /// Names that became visible, with the opened scopes' starts among them.
     opened: Vec<&'a str>,
     starts: Vec<usize>,
+    /// The numbers of the blocks around, the innermost last, each with how many names were shadowed before.
+    blocks: Vec<(u32, usize)>,
+    block_count: u32,
+    /// Names that a block binds anew, with what they mean outside it.
+    shadowed: Vec<(&'a str, Named)>,
     /// Slots without a name, used again past [`FRESH`].
     hidden: Vec<Slot>,
     again: usize,
@@ -46,7 +63,7 @@ impl<'a> Scope<'a> {
         let slot = self.slot(Some(name));
         self.parameters.entry(name).or_insert(slot);
         if named {
-            self.names.entry(name).or_insert(Named { slot, visible: true });
+            self.names.entry(name).or_insert(Named { slot, visible: true, step: None });
         }
     }
 
@@ -131,16 +148,70 @@ impl<'a> Scope<'a> {
     /// Binds a name; where it is `whole`, it shares the slot of the parameter of that name.
     pub(crate) fn bind(&mut self, name: &'a str, whole: bool) -> Slot {
         let slot = match self.names.get(name) {
-            Some(Named { slot, visible: true }) => return *slot,
+            Some(Named { slot, visible: true, .. }) => return *slot,
             Some(named) => named.slot,
             None => match self.input(name).filter(|_| whole) {
                 Some(slot) => slot,
                 None => self.slot(Some(name)),
             },
         };
-        self.names.insert(name, Named { slot, visible: true });
+        self.names.insert(name, Named { slot, visible: true, step: None });
         self.opened.push(name);
         slot
+    }
+
+    /// Binds the name of a step, written at `span`. It hides a step of an outer block up to the end of its
+    /// own.
+    pub(crate) fn bind_step(&mut self, name: &'a str, span: Span, whole: bool) -> Slot {
+        let home = Home { span, block: self.block() };
+        if let Some(named) = self.names.get(name).copied().filter(|named| self.is_outer(named)) {
+            let slot = self.slot(Some(name));
+            self.shadowed.push((name, named));
+            self.names.insert(name, Named { slot, visible: true, step: Some(home) });
+            return slot;
+        }
+        let free = self.find(name).is_none();
+        let slot = self.bind(name, whole);
+        if let Some(named) = self.names.get_mut(name).filter(|_| free) {
+            named.step = Some(home);
+        }
+        slot
+    }
+
+    /// The step of an outer block that has this name.
+    pub(crate) fn outer_step(&self, name: &str) -> Option<Span> {
+        let named = self.names.get(name).filter(|named| self.is_outer(named))?;
+        named.step.map(|home| home.span)
+    }
+
+    /// Whether a name is that of a step of a block around this one.
+    fn is_outer(&self, named: &Named) -> bool {
+        let around = |home: Home| {
+            let open = home.block == 0 || self.blocks.iter().any(|&(block, _)| block == home.block);
+            open && home.block != self.block()
+        };
+        named.visible && named.step.is_some_and(around)
+    }
+
+    /// The number of the innermost block; 0 is the function's own.
+    fn block(&self) -> u32 {
+        self.blocks.last().map_or(0, |&(block, _)| block)
+    }
+
+    /// Begins a block of steps.
+    pub(crate) fn open_block(&mut self) {
+        self.block_count += 1;
+        self.blocks.push((self.block_count, self.shadowed.len()));
+    }
+
+    /// Ends a block of steps: names that it bound anew mean again what they meant before it.
+    pub(crate) fn close_block(&mut self) {
+        let start = self.blocks.pop().map_or(0, |(_, start)| start);
+        while self.shadowed.len() > start
+            && let Some((name, named)) = self.shadowed.pop()
+        {
+            self.names.insert(name, named);
+        }
     }
 
     pub(crate) fn open(&mut self) {

@@ -48,13 +48,21 @@ impl<'d, 'a> Item<'d, 'a> {
     }
 }
 
+/// The name that a step binds.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) name: Name<'a>,
+    /// It is the step's own name, and not that of a `let`.
+    pub(crate) own: bool,
+}
+
 /// A step whose keys are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Step<'d, 'a> {
     pub(crate) form: &'static Form,
     pub(crate) keyed: Keyed<'d, 'a>,
     /// The name that it binds.
-    pub(crate) target: Option<Name<'a>>,
+    pub(crate) target: Option<Target<'a>>,
     pub(crate) start: u32,
     /// Its keys are reported already, so that keys that are missing are not.
     pub(crate) faulty: bool,

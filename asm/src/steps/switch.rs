@@ -42,8 +42,8 @@ impl<'a> StepReader<'_, 'a> {
                 .help("refer to the switch by its name in a step behind it: then `return` is its value"),
             );
         }
-        let Some(name) = step.target else { return };
-        let bound = (self.bind(name), name.span);
+        let Some(target) = step.target else { return };
+        let bound = self.bind_target(target);
         self.bind_last(start, bound);
         if matches!(tail, Tail::Value | Tail::Yield) {
             self.push_slot(bound, step.head());

@@ -1,7 +1,7 @@
 //! Values of documents to expressions: constants, texts, lists, records, operations, `match`, `merge` and
 //! calls.
 
-use super::cases::Cases;
+use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
 use super::operations::{is_logical, unknown_operator};
 use super::reader::{StepReader, literal, nothing};
@@ -25,6 +25,9 @@ struct Reading {
     /// Where something is computed, a record of one key is meant as an operator.
     place: Place,
 }
+
+/// Levels of cases in cases whose keys meet a number beside their text. Each doubles what is inside it.
+const DOUBLED: u8 = 4;
 
 impl<'a> StepReader<'_, 'a> {
     /// A value: an argument, a field, what a function returns.
@@ -255,15 +258,40 @@ impl<'a> StepReader<'_, 'a> {
             self.cases(node, &mut cases);
         }
         let (mut list, mut default) = (Vec::new(), None);
-        for case in cases.list {
-            let value = self.case_value(case.value);
-            match case.key {
-                Some(key) => list.push(Case { key, key_span: case.key_span, value }),
-                None => default = Some(value),
+        for UnreadCase { key, number, key_span, value } in cases.list {
+            let doubled = number.is_some() && self.may_double(key_span);
+            let inner = self.in_case(doubled);
+            let read = |this: &mut Self| this.within(inner, |this| this.case_value(value));
+            let first = read(self);
+            let Some(key) = key else {
+                default = Some(first);
+                continue;
+            };
+            list.push(Case { key, key_span, value: first });
+            if let Some(number) = number.filter(|_| doubled) {
+                // Calls in it have numbers of their own; what is wrong with it is reported.
+                let mark = self.diagnostics.mark();
+                let value = read(self);
+                self.diagnostics.rewind(mark);
+                list.push(Case { key: Literal::Number(number), key_span, value });
             }
         }
         let cases = self.arena.alloc_slice_copy(&list);
         ExprKind::MatchMap(self.arena.alloc(MatchMap { subject, cases, default }))
+    }
+
+    /// Whether a key may meet a number beside its text; reports where such cases are nested too deep.
+    fn may_double(&mut self, key: Span) -> bool {
+        let fits = self.at.doubled < DOUBLED;
+        if !fits {
+            let message = format!("cases with numbers as keys are nested deeper than {DOUBLED} levels");
+            self.report(
+                Diagnostic::new(Code::TooDeep, key, message)
+                    .expected(format!("at most {DOUBLED} levels"), format!("{} levels", DOUBLED + 1))
+                    .help("write these cases as pairs, `[[404, value]]`, whose keys are only what they are"),
+            );
+        }
+        fits
     }
 
     /// The value of a case, in which nothing returns.

@@ -1,109 +1,33 @@
-//! Conformance cases as they lie in `spec/corpus`: what a file says, and nothing of how it is run.
+//! The cases of `spec/corpus` and `spec/programs`, read from their files.
 
-use std::collections::BTreeMap;
+use ilo_asm::case::Case;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// First words of the titles of sections.
-#[allow(dead_code, reason = "only the assembler's tests ask")]
-pub(crate) const TITLES: [&str; 8] =
-    ["source", "tools", "input", "catalog", "outcome", "trace", "diagnostics", "fixed"];
-
-/// Codes of what is wrong when a run is started, with a program that is right.
-pub(crate) const AT_THE_START: [&str; 6] =
-    ["bad-input", "missing-input", "unknown-input", "input-type", "unknown-function", "no-single-entry"];
-
-/// A program of a case.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Source<'c> {
-    /// The name of its notation.
-    pub(crate) notation: &'c str,
-    /// The program.
-    pub(crate) text: &'c str,
-}
-
-impl Source<'_> {
-    /// What a file of it is called.
-    #[allow(dead_code, reason = "only runs ask")]
-    pub(crate) fn file(&self) -> String {
-        let ending = match self.notation {
-            "id" => "ilo",
-            "workflow" => "yaml",
-            _ => "json",
-        };
-        format!("case.{ending}")
-    }
-}
-
-/// A case.
+/// A case with its file.
 #[derive(Debug)]
-pub(crate) struct Case {
+pub(crate) struct File {
     /// Its file.
     pub(crate) path: PathBuf,
-    /// `key: value` lines before the first section.
-    pub(crate) headers: BTreeMap<String, String>,
-    /// Sections by title.
-    pub(crate) sections: BTreeMap<String, String>,
+    case: Case,
 }
 
-impl Case {
-    /// The code of the one diagnostic that a run of this case ends with as it starts; the file itself builds.
-    #[allow(dead_code, reason = "only runs ask")]
-    pub(crate) fn refused_at_the_start(&self, notation: &str) -> Option<&str> {
-        let line =
-            self.section_for("diagnostics", notation)?.lines().find(|line| line.starts_with("error "))?;
-        line.split(' ').nth(1).filter(|code| AT_THE_START.contains(code))
-    }
+impl Deref for File {
+    type Target = Case;
 
-    fn read(path: PathBuf) -> Case {
-        let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
-        let mut sections: BTreeMap<String, String> = BTreeMap::new();
-        let (mut head, mut title) = (String::new(), None);
-        // The line break before a title belongs to the content above it.
-        for line in text.split_inclusive('\n') {
-            match (line.strip_prefix("=== "), &title) {
-                (Some(next), _) => {
-                    let next = next.trim().to_owned();
-                    sections.insert(next.clone(), String::new());
-                    title = Some(next);
-                }
-                (None, None) => head.push_str(line),
-                (None, Some(title)) => sections.entry(title.clone()).or_default().push_str(line),
-            }
-        }
-        let headers = head
-            .lines()
-            .filter_map(|line| line.split_once(':'))
-            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-        Case { headers: headers.collect(), sections, path }
+    fn deref(&self) -> &Case {
+        &self.case
     }
+}
 
-    /// A section's text.
-    pub(crate) fn section(&self, title: &str) -> Option<&str> {
-        self.sections.get(title).map(String::as_str)
-    }
-
-    /// A section that speaks of one notation's source, else the one that speaks of all.
-    pub(crate) fn section_for(&self, title: &str, notation: &str) -> Option<&str> {
-        self.section(&format!("{title} {notation}")).or_else(|| self.section(title))
-    }
-
-    /// Its programs, each in another notation.
-    pub(crate) fn sources(&self) -> Vec<Source<'_>> {
-        let sources = self.sections.iter();
-        sources
-            .filter_map(|(title, text)| Some(Source { notation: title.strip_prefix("source ")?, text }))
-            .collect()
-    }
-
-    /// Words of the `options:` line.
-    pub(crate) fn options(&self) -> Vec<&str> {
-        self.headers.get("options").map_or_else(Vec::new, |line| line.split_whitespace().collect())
-    }
+/// The folder of the corpus or of the programs.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec").join(name)
 }
 
 /// Every case below a folder, in the order of their paths.
-pub(crate) fn all(folder: &Path) -> Vec<Case> {
+pub(crate) fn all(folder: &Path) -> Vec<File> {
     let mut found = Vec::new();
     let mut rest = vec![folder.to_path_buf()];
     while let Some(folder) = rest.pop() {
@@ -117,5 +41,22 @@ pub(crate) fn all(folder: &Path) -> Vec<Case> {
         }
     }
     found.sort();
-    found.into_iter().map(Case::read).collect()
+    found.into_iter().map(read).collect()
+}
+
+fn read(path: PathBuf) -> File {
+    let text = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+    let case = Case::read(&text).unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display()));
+    File { path, case }
+}
+
+/// The cases of the corpus and the programs whose path contains the variable `CASE`.
+#[allow(dead_code, reason = "a test of the programs alone reads their folder")]
+pub(crate) fn selected() -> Vec<File> {
+    let only = std::env::var("CASE").unwrap_or_default();
+    let mut cases = all(&folder("corpus"));
+    assert!(cases.len() > 500, "the corpus was found");
+    cases.extend(all(&folder("programs")));
+    cases.retain(|case| case.path.to_string_lossy().contains(&only));
+    cases
 }

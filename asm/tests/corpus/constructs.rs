@@ -4,17 +4,17 @@
 //! `UPDATE=1 cargo test -p ilo-asm --test corpus` writes it anew.
 
 use crate::case;
+use ilo_asm::notation::Notation;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
 /// The notations in the order of the page, with the word that their code blocks begin with.
-const NOTATIONS: [(&str, &str); 5] = [
-    ("id", "text"),
-    ("tool-calling", "json"),
-    ("constrained", "json"),
-    ("workflow", "yaml"),
-    ("mcp", "json"),
+pub(crate) const NOTATIONS: [(Notation, &str); 5] = [
+    (Notation::Id, "text"),
+    (Notation::ToolCalling, "json"),
+    (Notation::Constrained, "json"),
+    (Notation::Workflow, "yaml"),
+    (Notation::Mcp, "json"),
 ];
 
 const HEAD: &str = "\
@@ -26,17 +26,15 @@ Each construct in the five notations, one beside the other: programs that do the
 ";
 
 fn page() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/corpus/constructs");
-    let cases = case::all(&folder);
+    let cases = case::all(&case::folder("corpus/constructs"));
     let mut page = HEAD.to_owned();
     for case in &cases {
-        let about = &case.headers["about"];
-        let anchor: String =
-            about.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect();
-        writeln!(page, "- [{about}](#{})", anchor.replace(' ', "-")).unwrap();
+        let about = case.header("about").unwrap();
+        writeln!(page, "- [{about}](#{})", anchor(about)).unwrap();
     }
     for case in &cases {
-        write!(page, "\n## {}\nSections {}.\n", case.headers["about"], case.headers["rule"]).unwrap();
+        write!(page, "\n## {}\nSections {}.\n", case.header("about").unwrap(), case.header("rule").unwrap())
+            .unwrap();
         page.push_str("<table>\n");
         for (notation, language) in NOTATIONS {
             let source = case.section_for("source", notation).unwrap().trim_end();
@@ -48,12 +46,22 @@ fn page() -> String {
     page
 }
 
-#[test]
-fn the_page_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/doc/constructs.md");
-    let (page, found) = (page(), fs::read_to_string(&path).unwrap_or_default());
-    if page != found {
-        assert!(std::env::var_os("UPDATE").is_some(), "constructs.md is not current: run with UPDATE=1");
+/// The anchor of a title.
+pub(crate) fn anchor(title: &str) -> String {
+    let kept = title.to_lowercase().chars().filter(|c| !matches!(c, ',' | ':' | '\'')).collect::<String>();
+    kept.replace(' ', "-")
+}
+
+/// Compares a page of the specification with its new text, or writes it.
+pub(crate) fn hold(name: &str, page: &str) {
+    let path = case::folder("doc").join(name);
+    if page != fs::read_to_string(&path).unwrap_or_default() {
+        assert!(std::env::var_os("UPDATE").is_some(), "{name} is not current: run with UPDATE=1");
         fs::write(path, page).unwrap();
     }
+}
+
+#[test]
+fn the_page_is_current() {
+    hold("constructs.md", &page());
 }

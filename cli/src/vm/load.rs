@@ -21,7 +21,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 /// How the files of programs are read: in which notation, and how large they may be.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct FileLimits {
     /// The notation of a source: id, tool-calling, constrained, workflow or mcp [default: found from its
     /// content]
@@ -115,8 +115,13 @@ pub(super) fn load_file(
 }
 
 impl FileLimits {
+    /// These limits for a source whose notation is already known, where it is.
+    pub(super) fn for_notation(&self, notation: Option<Notation>) -> FileLimits {
+        FileLimits { from: notation.or(self.from), ..self.clone() }
+    }
+
     /// How sources are read.
-    fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
+    pub(super) fn reading<'c>(&self, catalog: Option<&'c Catalog>) -> Options<'c> {
         let reading =
             ilo_asm::source::Limits { source: self.max_source, ..ilo_asm::source::Limits::default() };
         Options { from: self.from, reading, catalog, ..Options::default() }

@@ -7,7 +7,7 @@ use ilo_host::tools::Tools;
 use std::path::{Path, PathBuf};
 
 /// Where accepted definitions are kept.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(super) struct LockArgs {
     /// Hold the tools against the definitions in this file, which is written where it is not there
     #[arg(long, value_name = "FILE", requires = "tools")]

@@ -11,11 +11,13 @@ mod orphans;
 mod output;
 mod plan;
 mod progress;
+mod replay;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
 mod signal;
 mod terminal;
+mod test;
 mod tools;
 mod trace;
 mod verify;
@@ -50,6 +52,10 @@ enum Verb {
     Tools(tools::Args),
     /// Show the calls of a run over time.
     Trace(trace::Args),
+    /// Run case files: programs with the outcome and calls that they must have.
+    Test(test::Args),
+    /// Run a program with the answers of a trace in place of tools.
+    Replay(replay::Args),
     /// Offer programs to agents, as an MCP server.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
@@ -127,6 +133,8 @@ pub fn main() -> ExitCode {
         Verb::Plan(args) => plan::run(&args),
         Verb::Tools(args) => tools::run(&args),
         Verb::Trace(args) => trace::run(&args),
+        Verb::Test(args) => test::run(&args),
+        Verb::Replay(args) => replay::run(&args),
         #[cfg(feature = "serve")]
         Verb::Serve(args) => serve::run(&args),
         Verb::Completions(args) => output::bytes(&completions::script(&args, Cli::command()), Exit::Ok),
@@ -151,10 +159,18 @@ pub fn main() -> ExitCode {
 fn tools_of(path: Option<&Path>) -> Result<Tools, Refused> {
     let Some(path) = path else { return Ok(Tools::new()) };
     let tools = Tools::from_file(path)?;
+    prepare_cleanup(&tools);
+    Ok(tools)
+}
+
+/// Starts the process that ends what these tools leave running if this process is killed.
+fn prepare_cleanup(tools: &Tools) {
+    let starts = tools.servers().next().is_some()
+        || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)));
     #[cfg(target_os = "linux")]
-    if tools.servers().next().is_some() || tools.iter().any(|tool| matches!(tool.source, Source::Command(_)))
-    {
+    if starts {
         cleanup_process::start();
     }
-    Ok(tools)
+    #[cfg(not(target_os = "linux"))]
+    let _ = starts;
 }

@@ -61,24 +61,32 @@ pub(super) struct Args {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct RunLimits {
-    /// Instructions, roughly
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
-    fuel: u64,
-    /// Bytes of memory; the input may have as many
-    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
-    memory: u64,
+    #[command(flatten)]
+    machine: MachineLimits,
     /// Milliseconds of the whole run
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_RUN_MS)]
     timeout: u64,
     /// Milliseconds of one tool call, where its entry says nothing else
     #[arg(long, value_name = "MS", default_value_t = limits::DEFAULT_CALL_MS)]
     call_timeout: u64,
-    /// Tool calls, those of rollbacks among them
-    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
-    max_calls: u64,
     /// Calls of read-only tools under way at once; with 1, one at a time
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_CALLS_UNDER_WAY)]
     max_calls_at_once: usize,
+}
+
+/// What the machine of a run may use.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct MachineLimits {
+    /// Instructions, roughly
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_FUEL)]
+    fuel: u64,
+    /// Bytes of memory; the input may have as many
+    #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_MEMORY)]
+    memory: u64,
+    /// Tool calls, those of rollbacks among them
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
+    max_calls: u64,
     /// Bytes of one tool's answer
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
     max_result: usize,
@@ -106,16 +114,7 @@ fn depth(text: &str) -> Result<usize, String> {
 impl RunLimits {
     pub(super) fn options(&self, interrupt: Interrupt) -> Options {
         Options {
-            limits: Limits {
-                fuel: self.fuel,
-                memory: self.memory,
-                text: self.max_text,
-                items: self.max_items,
-                value_depth: self.max_depth,
-                tool_calls: self.max_calls,
-                result_bytes: self.max_result,
-                result_nodes: self.max_result_values,
-            },
+            limits: self.machine.limits(),
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
@@ -123,9 +122,24 @@ impl RunLimits {
             ask: None,
         }
     }
+}
+
+impl MachineLimits {
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            fuel: self.fuel,
+            memory: self.memory,
+            text: self.max_text,
+            items: self.max_items,
+            value_depth: self.max_depth,
+            tool_calls: self.max_calls,
+            result_bytes: self.max_result,
+            result_nodes: self.max_result_values,
+        }
+    }
 
     /// How much input is read: no more than the run could hold, at 16 bytes a value.
-    fn input(&self) -> Bounds {
+    pub(super) fn input(&self) -> Bounds {
         let bytes = usize::try_from(self.memory).unwrap_or(usize::MAX);
         Bounds { bytes, depth: self.max_depth, values: bytes / 16 }
     }
@@ -145,7 +159,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         load::load_file(&args.file, &args.files, args.tools.is_some().then_some(&mut tools), &args.lock)?;
     let function = entry::function(&program, args.function.as_deref(), "--fn")?;
     let parameters: Vec<(&str, Type)> = program.parameters(function).collect();
-    let bounds = args.limits.input();
+    let bounds = args.limits.machine.input();
     let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &bounds)?;
     let problems = ilo_host::run::problems(&program, function, &input, &tools);
     if !problems.is_empty() {
@@ -181,7 +195,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
 }
 
 /// Prints the outcome, indented where a person looks at it.
-fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
+pub(super) fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);

@@ -108,6 +108,16 @@ pub(super) fn write_double(double: f64) -> String {
     format!("{sign}{text}")
 }
 
+/// A double that is rendered by itself (1.6.3): a whole one below 1e16 has no point, and zero no sign.
+pub(super) fn text_of_double(double: f64) -> String {
+    let written = write_double(double);
+    match written.strip_suffix(".0") {
+        Some("-0") => "0".to_owned(),
+        Some(whole) => whole.to_owned(),
+        None => written,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! How the oracle renders values as text (specification: 1.6.3, 1.6.4), and outcomes and traces as JSON.
 
-use super::number::write_double;
+use super::number::{text_of_double, write_double};
 use super::value::Value;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.to_string()),
         Value::Nil => Some("nil".to_owned()),
+        Value::Double(double) => Some(text_of_double(*double)),
         _ => json(value),
     }
 }

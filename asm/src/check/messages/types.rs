@@ -3,7 +3,7 @@
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
 use crate::check::naming::slot_name;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
@@ -170,6 +170,35 @@ pub(in crate::check) fn unused(function: &Function<'_>, value: &Expr<'_>) -> Dia
         _ => warning
             .help("bind it, or leave it out; the last value of a block counts where the block is bound"),
     }
+}
+
+/// A part of a text that is nil in every run.
+pub(in crate::check) fn nil_in_text(function: &Function<'_>, value: Typed<'_, '_>) -> Diagnostic {
+    let message = "this is always nil, which is the word `nil` in a text";
+    let warning = Diagnostic::new(Code::NilInText, value.expression.span, message)
+        .expected("a value that is not nil", value.found.to_string());
+    let nil = Terms::of(function.notation).choose("LIT 0 \"nil\"", "the text \"nil\"");
+    point(warning, function, value).help(format!("leave it out, or write {nil} for that word"))
+}
+
+/// Two texts that are numbers, and are compared as texts.
+pub(in crate::check) fn text_order(function: &Function<'_>, left: &Expr<'_>, right: &Expr<'_>) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let message = "two texts are compared letter by letter, so that \"10\" comes before \"9\"";
+    let warning = |expression: &Expr<'_>| {
+        let warning = Diagnostic::new(Code::TextOrder, expression.span, message)
+            .expected(Inferred::NUMBER.to_string(), "a text that is a number");
+        fixes::literal(warning, expression, function.notation, Demand::Is(Inferred::NUMBER))
+    };
+    let both = [left, right].map(|expression| warning(expression).fix);
+    if let [Some(one), Some(other)] = both {
+        let edits: Vec<Edit> = one.edits.into_iter().chain(other.edits).collect();
+        let written: Vec<String> = edits.iter().map(|edit| format!("`{}`", edit.text)).collect();
+        let warning = Diagnostic { fix: None, ..warning(left) };
+        return warning.fix(Fix { title: format!("write {}", written.join(" and ")), edits });
+    }
+    let warning = Diagnostic { fix: None, ..warning(left) };
+    warning.help(format!("{} makes a number of a text: compare those", terms.choose("NUMBER", "`number`")))
 }
 
 /// Two values that no run finds equal: `expression`, the one that is most likely wrong, and another.

@@ -1,0 +1,193 @@
+//! Expected and found values, compared as JSON: 1 and 1.0 are equal, and so are records with other orders of
+//! fields.
+
+use super::shortened;
+use ilo_host::data::Data;
+
+/// Differences that are listed.
+const MOST: usize = 10;
+/// Characters of a value that a difference shows.
+const SHOWN: usize = 120;
+/// Members of a fault that are compared only where the case gives them.
+const OPTIONAL: [&str; 2] = ["message", "at"];
+/// Members of a call that differ from run to run.
+const TIMES: [&str; 2] = ["start_ms", "duration_ms"];
+
+/// Whether two values are equal as JSON.
+pub(super) fn same(a: &Data, b: &Data) -> bool {
+    a.fits(b) && b.fits(a)
+}
+
+/// The differences of two values, each with the path to it.
+pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut pairs = vec![(String::new(), Some(expected), Some(found))];
+    while let Some((path, expected, found)) = pairs.pop() {
+        if differences.len() == MOST {
+            differences.push("and more".to_owned());
+            break;
+        }
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match (expected, found) {
+            (Some(expected), Some(found)) if same(expected, found) => {}
+            (Some(expected @ Data::Record(fields)), Some(found @ Data::Record(others))) => {
+                let more = others.iter().filter(|(name, _)| expected.get(name).is_none()).rev();
+                pairs.extend(more.map(|(name, value)| (below(name), None, Some(value))));
+                let all = fields.iter().rev();
+                pairs.extend(all.map(|(name, value)| (below(name), Some(value), found.get(name))));
+            }
+            (Some(Data::List(items)), Some(Data::List(others))) if items.len() == others.len() => {
+                let both = items.iter().zip(others).enumerate().rev();
+                pairs.extend(
+                    both.map(|(at, (item, other))| (below(&at.to_string()), Some(item), Some(other))),
+                );
+            }
+            (Some(Data::List(items)), Some(Data::List(others))) => {
+                let (expected, found) = (items.len(), others.len());
+                let same = items.iter().zip(others).take_while(|(a, b)| same(a, b)).count();
+                let place = if path.is_empty() { "the list" } else { &path };
+                differences.push(format!(
+                    "{place}: expected {expected} items, found {found}; the first {same} are equal"
+                ));
+            }
+            _ => {
+                let colon = if path.is_empty() { "" } else { ": " };
+                let show = |side: Option<&Data>| side.map_or_else(|| "no such field".to_owned(), show);
+                differences.push(format!("{path}{colon}expected {}, found {}", show(expected), show(found)));
+            }
+        }
+    }
+    differences
+}
+
+fn show(value: &Data) -> String {
+    shortened(&value.to_json(), SHOWN)
+}
+
+/// The differences of two outcomes: of a fault, message and place count only as far as the case gives them.
+pub(super) fn outcomes(expected: &Data, found: &Data) -> Vec<String> {
+    let mut left = found.clone();
+    if let Data::Record(fields) = &mut left {
+        for name in OPTIONAL {
+            match (expected.get(name), fields.iter().position(|(field, _)| field == name)) {
+                (None, Some(at)) => drop(fields.remove(at)),
+                (Some(Data::Record(given)), Some(at)) => {
+                    if let Some((_, Data::Record(members))) = fields.get_mut(at) {
+                        members.retain(|(member, _)| given.iter().any(|(name, _)| name == member));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    differences(expected, &left)
+}
+
+/// A call as it is compared: without its times, and without its number where the case gives none.
+pub(super) fn call(mut call: Data, without_number: bool) -> Data {
+    if let Data::Record(fields) = &mut call {
+        fields.retain(|(name, _)| !TIMES.contains(&name.as_str()) && !(without_number && name == "seq"));
+    }
+    call
+}
+
+/// The differences of two lists of calls, by the first call that differs.
+pub(super) fn calls(expected: &[Data], found: &[Data]) -> Vec<String> {
+    let mut differing = Vec::new();
+    for (at, expected) in expected.iter().enumerate() {
+        let number = at + 1;
+        match found.get(at) {
+            None => {
+                differing.push(format!("call {number}: expected {}, found no more calls", brief(expected)));
+                break;
+            }
+            Some(found) => {
+                let found = call(found.clone(), expected.get("seq").is_none());
+                let lines = differences(expected, &found);
+                differing.extend(lines.into_iter().map(|line| format!("call {number}: {line}")));
+            }
+        }
+        if !differing.is_empty() {
+            return differing;
+        }
+    }
+    if let Some(more) = found.get(expected.len()).filter(|_| differing.is_empty()) {
+        let number = expected.len() + 1;
+        differing.push(format!("call {number}: expected no more calls, found {}", brief(more)));
+    }
+    differing
+}
+
+/// A call in short.
+fn brief(call: &Data) -> String {
+    let tool = match call.get("tool") {
+        Some(Data::Text(tool)) => shortened(tool, SHOWN),
+        _ => String::new(),
+    };
+    format!("`{tool}` with {}", call.get("args").map_or_else(|| "{}".to_owned(), show))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ilo_host::data::read::{Bounds, read};
+
+    fn data(text: &str) -> Data {
+        read(text.as_bytes(), &Bounds::default()).unwrap()
+    }
+
+    #[test]
+    fn a_difference_has_its_path() {
+        for (expected, found, lines) in [
+            ("1", "1.0", &[][..]),
+            (r#"{"a":1,"b":[]}"#, r#"{"b":[],"a":1}"#, &[]),
+            ("1", "\"1\"", &["expected 1, found \"1\""]),
+            (
+                r#"{"a":{"b":[1,{"c":2}]},"d":0}"#,
+                r#"{"a":{"b":[1,{"c":3}]},"e":0}"#,
+                &[
+                    "a.b.1.c: expected 2, found 3",
+                    "d: expected 0, found no such field",
+                    "e: expected no such field, found 0",
+                ],
+            ),
+            ("[1,2,3]", "[1,2]", &["the list: expected 3 items, found 2; the first 2 are equal"]),
+        ] {
+            assert_eq!(differences(&data(expected), &data(found)), lines, "{expected} {found}");
+        }
+        let many = format!("[{}1]", "1,".repeat(100));
+        assert_eq!(differences(&data(&many), &data(&many.replace('1', "2"))).len(), MOST + 1);
+    }
+
+    #[test]
+    fn the_message_and_the_place_of_a_fault_count_where_they_are_given() {
+        let found = data(r#"{"status":"fault","code":"fuel","message":"m","at":{"line":3,"column":1}}"#);
+        for (expected, count) in [
+            (r#"{"status":"fault","code":"fuel"}"#, 0),
+            (r#"{"status":"fault","code":"fuel","at":{"line":3}}"#, 0),
+            (r#"{"status":"fault","code":"fuel","at":{"line":4}}"#, 1),
+            (r#"{"status":"fault","code":"fuel","message":"n"}"#, 1),
+            (r#"{"status":"fault","code":"memory"}"#, 1),
+            (r#"{"status":"fault","code":"fuel","compensation_failures":[]}"#, 1),
+        ] {
+            assert_eq!(outcomes(&data(expected), &found).len(), count, "{expected}");
+        }
+    }
+
+    #[test]
+    fn the_first_call_that_differs_is_named() {
+        let a = data(r#"{"seq":0,"tool":"a","args":{"x":1},"ok":1}"#);
+        let b = data(r#"{"tool":"a","args":{"x":1},"ok":1}"#);
+        let c = data(r#"{"seq":0,"tool":"c","args":{"x":1},"ok":1}"#);
+        assert_eq!(calls(std::slice::from_ref(&b), std::slice::from_ref(&a)), [""; 0]);
+        assert_eq!(
+            calls(std::slice::from_ref(&c), std::slice::from_ref(&a)),
+            [r#"call 1: tool: expected "c", found "a""#]
+        );
+        assert_eq!(
+            calls(&[a.clone(), c], &[a.clone()]),
+            [r#"call 2: expected `c` with {"x":1}, found no more calls"#]
+        );
+        assert_eq!(calls(&[], &[a]), [r#"call 1: expected no more calls, found `a` with {"x":1}"#]);
+    }
+}

@@ -1,0 +1,257 @@
+//! Runs a program with the answers of a trace in place of tools. No tool is called.
+//!
+//! A trace has the calls of a run and not its input or outcome. The program must make the same calls in the
+//! same order; the first one that differs ends the replay.
+
+use crate::data::Data;
+use crate::data::read::{Bounds, read};
+use crate::input;
+use crate::problem::{Problem, shortened};
+use crate::run::{Finished, data_of, json_of, start};
+use crate::trace::{ENDED, INTERRUPTED};
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+use ilo_spec::limits;
+use ilo_spec::program::Number;
+use ilo_vm::{FunctionId, Limits, Program, Run, Step};
+use std::io::{BufRead, Read};
+
+/// Most bytes of a line, which is a call with its arguments and its answer.
+const LINE: u64 = 64 << 20;
+/// Characters of arguments that a message shows.
+const SHOWN: usize = 200;
+
+/// The numbers of the codes of faults.
+const FAULTS: std::ops::Range<u16> = 800..900;
+
+/// The calls of a run, in the order in which the run made them.
+#[derive(Debug, Default)]
+pub struct Recording {
+    name: String,
+    calls: Vec<Recorded>,
+    /// Whether the last line is cut off, as that of a run that was killed.
+    cut: bool,
+}
+
+/// A call of a trace.
+#[derive(Debug)]
+struct Recorded {
+    /// Its line in the trace, from 1.
+    line: u64,
+    seq: u64,
+    tool: String,
+    arguments: Data,
+    answer: Result<Data, Data>,
+    /// How this call ended the run, if it did.
+    ended: Option<End>,
+}
+
+/// How a call ended its run.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Fault(Code),
+    Interrupted,
+}
+
+impl Recording {
+    /// Reads a trace; `name` is its file in messages. At most `limit` bytes are read.
+    ///
+    /// # Errors
+    /// The first line that is not a call of a trace, a call that is missing or there twice, or a trace that
+    /// is larger than the limit.
+    pub fn read(name: &str, trace: impl BufRead, limit: u64) -> Result<Recording, Problem> {
+        let mut recording = Recording { name: name.to_owned(), ..Recording::default() };
+        let mut trace = trace.take(limit);
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            let bad = |message: String| Problem::new(Code::BadInput, format!("{name}:{number}"), message);
+            let count = trace.by_ref().take(LINE).read_until(b'\n', &mut line);
+            if count.map_err(|error| bad(format!("cannot be read: {error}")))? == 0 {
+                break;
+            }
+            let whole = line.ends_with(b"\n");
+            if !whole && trace.limit() == 0 {
+                return Err(bad(format!("a trace larger than its limit of {limit} bytes")));
+            }
+            if !whole && line.len() as u64 == LINE {
+                return Err(bad(format!("a line of more than {LINE} bytes")));
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match recorded(&line, number) {
+                Ok(call) => recording.calls.push(call),
+                Err(_) if !whole => recording.cut = true,
+                Err(message) => return Err(bad(message)),
+            }
+        }
+        recording.order()?;
+        Ok(recording)
+    }
+
+    /// Puts the calls in the order of their numbers, which count from 0.
+    fn order(&mut self) -> Result<(), Problem> {
+        self.calls.sort_by_key(|call| call.seq);
+        for (expected, call) in (0_u64..).zip(&self.calls) {
+            if call.seq != expected {
+                let message = if call.seq < expected {
+                    format!("`seq` {} is there twice", call.seq)
+                } else {
+                    format!("`seq` {expected} is missing before {}", call.seq)
+                };
+                let hint = "a trace has each call of one run once";
+                let place = format!("{}:{}", self.name, call.line);
+                return Err(Problem::new(Code::BadInput, place, format!("{message}; {hint}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a function with the answers of the trace.
+    ///
+    /// # Errors
+    /// An input that does not fit or passes the limits, or the first call that differs from the trace.
+    pub fn replay(
+        &self,
+        program: &Program,
+        function: FunctionId,
+        input: &Data,
+        limits: &Limits,
+    ) -> Result<Finished, Vec<Problem>> {
+        let parameters: Vec<_> = program.parameters(function).collect();
+        let problems = input::problems(&parameters, input);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut run = Run::new(program, limits.clone());
+        start(&mut run, function, input).map_err(|problem| vec![problem])?;
+        self.answer(&mut run).map_err(|problem| vec![problem])?;
+        Ok(Finished::of(run))
+    }
+
+    /// Answers the calls of a run up to its end.
+    fn answer(&self, run: &mut Run) -> Result<(), Problem> {
+        let mut calls = self.calls.iter();
+        while let Step::Call(call) = run.step() {
+            let (tool, arguments) = (call.tool().to_owned(), data_of(&json_of(&call)));
+            let Some(recorded) = calls.next() else { return Err(self.no_more(&tool, &arguments)) };
+            self.compare(recorded, &tool, &arguments)?;
+            match (recorded.ended, &recorded.answer) {
+                (None, _) => {}
+                (Some(End::Interrupted), _) => return Err(self.interrupted(recorded)),
+                (Some(End::Fault(code)), Err(Data::Text(message))) => run.stop_with(code, message),
+                (Some(End::Fault(code)), _) => run.stop_with(code, ""),
+            }
+            let Some(call) = run.pending() else { continue };
+            let arena = Bump::new();
+            // An answer that passes a limit has ended the run with that fault; the next step says so.
+            match &recorded.answer {
+                Ok(value) => drop(call.answer(value.to_datum(&arena))),
+                Err(failure) => drop(call.fail_with(failure.to_datum(&arena))),
+            }
+        }
+        if let (Some(left), Step::Done(outcome)) = (calls.next(), run.step()) {
+            let found = format!("the end of the run with {}", shortened(&outcome.to_string(), SHOWN));
+            return Err(self.differs(left, &call_text(&left.tool, &left.arguments), &found));
+        }
+        Ok(())
+    }
+
+    /// Compares a call of the program with that of the trace.
+    fn compare(&self, recorded: &Recorded, tool: &str, arguments: &Data) -> Result<(), Problem> {
+        if recorded.tool != tool {
+            let (expected, found) =
+                (call_text(&recorded.tool, &recorded.arguments), call_text(tool, arguments));
+            return Err(self.differs(recorded, &expected, &found));
+        }
+        if recorded.arguments.fits(arguments) && arguments.fits(&recorded.arguments) {
+            return Ok(());
+        }
+        let (expected, found) = differing(&recorded.arguments, arguments);
+        let tool = shortened(tool, SHOWN);
+        Err(self.differs(recorded, &format!("`{tool}` with {expected}"), &found))
+    }
+
+    fn differs(&self, recorded: &Recorded, expected: &str, found: &str) -> Problem {
+        let number = recorded.seq.saturating_add(1);
+        let message = format!("call {number}: expected {expected}, found {found}");
+        Problem::new(Code::TraceDiffers, format!("{}:{}", self.name, recorded.line), message)
+    }
+
+    fn interrupted(&self, recorded: &Recorded) -> Problem {
+        let number = recorded.seq.saturating_add(1);
+        let message =
+            format!("call {number}: the run of the trace was interrupted here, so it has no outcome");
+        Problem::new(Code::TraceDiffers, format!("{}:{}", self.name, recorded.line), message)
+    }
+
+    /// The program makes a call behind the last one of the trace.
+    fn no_more(&self, tool: &str, arguments: &Data) -> Problem {
+        let (number, found) = (self.calls.len() + 1, call_text(tool, arguments));
+        let cut = if self.cut { "; the last line of the trace is cut off" } else { "" };
+        let message =
+            format!("call {number}: expected the end, since the trace has no more calls, found {found}{cut}");
+        Problem::new(Code::TraceDiffers, self.name.as_str(), message)
+    }
+}
+
+/// A call in a message.
+fn call_text(tool: &str, arguments: &Data) -> String {
+    format!("`{}` with {}", shortened(tool, SHOWN), shortened(&arguments.to_json(), SHOWN))
+}
+
+/// The arguments that differ, on both sides; of many fields only those.
+fn differing(expected: &Data, found: &Data) -> (String, String) {
+    let only = |side: &Data, other: &Data| match side {
+        Data::Record(fields) => {
+            let differs = |name: &str, value: &Data| {
+                other.get(name).is_none_or(|other| !(value.fits(other) && other.fits(value)))
+            };
+            let fields = fields.iter().filter(|(name, value)| differs(name, value)).cloned();
+            Data::Record(fields.collect())
+        }
+        whole => whole.clone(),
+    };
+    let show = |side: &Data| shortened(&side.to_json(), SHOWN);
+    (show(&only(expected, found)), show(&only(found, expected)))
+}
+
+/// Reads a line of a trace.
+fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
+    let bounds = Bounds { bytes: usize::MAX, depth: limits::VALUE_DEPTH + 1, values: usize::MAX };
+    let data = read(line, &bounds).map_err(|error| format!("no call of a trace: {}", error.kind))?;
+    let field = |name: &str| data.get(name).ok_or_else(|| format!("no call of a trace: it has no `{name}`"));
+    let seq = match field("seq")? {
+        Data::Number(Number::Int(seq)) => u64::try_from(*seq).map_err(|_| "`seq` is below 0".to_owned())?,
+        _ => return Err("`seq` is no whole number".to_owned()),
+    };
+    let Data::Text(tool) = field("tool")? else { return Err("`tool` is no text".to_owned()) };
+    let arguments = field("args")?;
+    if !matches!(arguments, Data::Record(_)) {
+        return Err(format!("`args`: expected a record, found {}", arguments.kind()));
+    }
+    let answer = match (data.get("ok"), data.get("failed")) {
+        (Some(value), None) => Ok(value.clone()),
+        (None, Some(failure)) => Err(failure.clone()),
+        (Some(_), Some(_)) => return Err("no call of a trace: it has both `ok` and `failed`".to_owned()),
+        (None, None) => return Err("no call of a trace: it has neither `ok` nor `failed`".to_owned()),
+    };
+    let ended = data.get(ENDED).map(end).transpose()?;
+    Ok(Recorded { line: number, seq, tool: tool.clone(), arguments: arguments.clone(), answer, ended })
+}
+
+/// Reads how a call ended its run.
+fn end(value: &Data) -> Result<End, String> {
+    let Data::Text(how) = value else { return Err(format!("`{ENDED}` is no text")) };
+    let is_fault = |code: Code| FAULTS.contains(&(code as u16));
+    let fault = Code::ALL.iter().copied().find(|&code| code.as_str() == how && is_fault(code));
+    match fault {
+        Some(code) => Ok(End::Fault(code)),
+        None if how == INTERRUPTED => Ok(End::Interrupted),
+        None => {
+            let found = shortened(how, SHOWN);
+            Err(format!("`{ENDED}`: expected the code of a fault or `{INTERRUPTED}`, found `{found}`"))
+        }
+    }
+}
