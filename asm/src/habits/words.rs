@@ -146,6 +146,12 @@ pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     meant.iter().copied().find(|key| keys.contains(key))
 }
 
+/// Whether a word begins a loop without a bound.
+pub(super) fn is_unbounded(word: &str) -> bool {
+    let plain = word.to_ascii_lowercase().replace('_', "-");
+    ABSENT.iter().any(|&(absent, help)| absent == plain && help == LOOP)
+}
+
 /// What to do in place of something that no notation has.
 pub(super) fn instead(word: &str, dialect: Dialect) -> Option<String> {
     let plain = word.to_ascii_lowercase().replace('_', "-");
