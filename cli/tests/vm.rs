@@ -10,7 +10,7 @@ use ilo_spec::limits;
 use ilo_spec::operand::{Count, First, FunctionId, Imm, In, OnFail, Out, To};
 use ilo_spec::program::Program;
 use ilo_spec::types::{Output, Type};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use support::Draft;
@@ -121,6 +121,19 @@ impl Case {
         }
     }
 
+    /// Starts `p.ilob` with `tools.json` and a trace, and goes on.
+    fn interruptible(&self, arguments: &[&str]) -> std::process::Child {
+        Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
+            .args(["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1", "--trace", "trace"])
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
     fn run(&self, arguments: &[&str]) -> Ended {
         self.run_with(arguments, "")
     }
@@ -146,7 +159,9 @@ const NOTIFY: [&str; 6] = ["run", "p.ilob", "--tools", "tools.json", "--arg", "m
 fn timeless(trace: &str) -> String {
     let line = |line: &str| {
         let (call, times) = line.split_once(r#","start_ms":"#).unwrap();
-        let (start, duration) = times.strip_suffix('}').unwrap().split_once(r#","duration_ms":"#).unwrap();
+        let (times, number) = times.strip_suffix('}').unwrap().split_once(r#","number":"#).unwrap();
+        assert!(number.parse::<u64>().unwrap() > 0);
+        let (start, duration) = times.split_once(r#","duration_ms":"#).unwrap();
         assert!(start.parse::<f64>().unwrap() >= 0.0 && duration.parse::<f64>().unwrap() >= 0.0);
         format!("{call}}}\n")
     };
@@ -447,7 +462,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 #[cfg(unix)]
-fn an_interrupted_run_ends_what_it_started() {
+fn a_second_signal_ends_what_the_run_started() {
     let kill = |arguments: &[&str]| {
         Command::new("kill").args(arguments).stderr(Stdio::null()).status().unwrap().success()
     };
@@ -455,18 +470,15 @@ fn an_interrupted_run_ends_what_it_started() {
         let case = Case::new(&twice());
         let tool = r#"{"command":["sh","-c","sleep 600 & echo $! > pid.new; mv pid.new pid; wait"]}"#;
         case.file("tools.json", format!(r#"{{"tools":{{"t":{tool}}}}}"#));
-        let child = Command::new(env!("CARGO_BIN_EXE_ilo-vm"))
-            .args(["run", "p.ilob", "--tools", "tools.json", "--arg", "id=1", "--trace", "trace"])
-            .args(["--call-timeout", "600000", "--timeout", "600000"])
-            .current_dir(case.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = case.interruptible(&["--call-timeout", "600000", "--timeout", "600000"]);
         while !case.folder.path().join("pid").exists() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
+        assert!(kill(&[signal, &child.id().to_string()]));
+        // The first one cancels the run, which still waits for the call.
+        let mut first = vec![0; CANCELLING.len()];
+        child.stderr.as_mut().unwrap().read_exact(&mut first).unwrap();
+        assert_eq!(String::from_utf8(first).unwrap(), CANCELLING);
         assert!(kill(&[signal, &child.id().to_string()]));
         let output = child.wait_with_output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
@@ -480,6 +492,49 @@ fn an_interrupted_run_ends_what_it_started() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
+}
+
+/// The message at the first signal.
+const CANCELLING: &str =
+    "cancelling: what the run has done is rolled back; a second signal ends the program at once\n";
+
+#[test]
+#[cfg(unix)]
+fn a_signal_cancels_a_run_with_its_rollback() {
+    let mut d = Draft::new(&["id"]);
+    let ((call, _), (undo, _)) = (d.call("t", &["id"]), d.call("undo", &["id"]));
+    let entries = ilo_spec::operand::Entries(1);
+    let code = [
+        Op::ToolRollback { dst: Out(1), first: First(0), call, fail: OnFail(0), entries },
+        Op::Rollback { first: First(1), call: undo },
+        Op::Tool { dst: Out(1), first: First(0), call, fail: OnFail(0) },
+        Op::Return { src: In(1) },
+    ];
+    d.function("f", &[("id", Type::ANY)], ANY, &code);
+    let case = Case::new(&d.0);
+    let tool = r#"{"command":["sh","-c","touch begun; while [ ! -e go ]; do sleep 0.01; done; echo 7"]}"#;
+    case.file("tools.json", format!(r#"{{"tools":{{"t":{tool},"undo":{{"mock":{{"returns":null}}}}}}}}"#));
+    let child = case.interruptible(&[]);
+    let folder = case.folder.path();
+    while !folder.join("begun").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    // The call under way is awaited.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    case.file("go", "");
+    let output = child.wait_with_output().unwrap();
+    let (stdout, stderr) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(130), CANCELLING), "{stdout}");
+    assert!(stdout.starts_with(r#"{"status":"fault","code":"cancelled""#), "{stdout}");
+    assert!(stdout.ends_with("\"rolled_back\":[{\"tool\":\"undo\",\"number\":3}]}\n"), "{stdout}");
+    let lines = [
+        r#"{"seq":0,"tool":"t","args":{"id":1},"ok":7}"#,
+        r#"{"seq":1,"tool":"undo","args":{"id":7},"rollback":true,"ok":null}"#,
+    ];
+    assert_eq!(timeless(&case.read("trace")), format!("{}\n", lines.join("\n")));
 }
 
 /// Whether a process has ended and only nobody has asked how; where a container has no one who does, it stays

@@ -75,6 +75,9 @@ fn agree(real: &Report, expected: &Report) -> Result<Verdict, &'static str> {
     if real.notes != expected.notes {
         return Err("the failures of compensations differ");
     }
+    if real.rolled_back != expected.rolled_back || real.not_rolled_back != expected.not_rolled_back {
+        return Err("what was rolled back differs");
+    }
     match (&real.ending, &expected.ending) {
         (Ending::Ok(a), Ending::Ok(b)) if a == b => Ok(Verdict::Ok),
         (Ending::Err(a), Ending::Err(b)) if a == b => Ok(Verdict::Err),
@@ -105,11 +108,23 @@ fn run(case: &Case, program: &Program) -> Result<Report, String> {
     let mut run = Run::new(program, Limits { fuel: LIMITS.0, memory: LIMITS.1, ..Limits::default() });
     run.start_named(function, &input).map_err(|error| format!("it does not start: {error}"))?;
     let mut world = World::new(&case.tools);
-    let mut trace = Vec::new();
+    let (mut trace, mut entries) = (Vec::new(), 0);
     loop {
         match run.step() {
-            Step::Call(call) => trace.push(answer(call, &mut world, &arena)?),
-            Step::Done(outcome) => return Ok(report(outcome, trace)),
+            Step::Call(call) => {
+                // How many of the last calls are of entries.
+                entries = if call.is_rollback() { entries + 1 } else { 0 };
+                trace.push(answer(call, &mut world, &arena)?);
+            }
+            Step::Done(outcome) => {
+                let mut report = report(outcome, trace);
+                if report.ending == Ending::Limit {
+                    // The oracle does not reach the same limit, and does not roll back there.
+                    report.trace.truncate(report.trace.len() - entries);
+                    report.notes.truncate(report.notes.len().saturating_sub(entries));
+                }
+                return Ok(report);
+            }
         }
     }
 }
@@ -143,7 +158,9 @@ fn report(outcome: Outcome<'_>, trace: Vec<String>) -> Report {
             message: Some(fault.message.clone()),
         },
     };
-    Report { ending, trace, notes }
+    let rolled_back = outcome.rolled_back().map(|(tool, number)| (tool.to_owned(), number)).collect();
+    let not_rolled_back = outcome.not_rolled_back().map(|(tool, _)| tool.to_owned()).collect();
+    Report { ending, trace, notes, rolled_back, not_rolled_back }
 }
 
 /// Converts a value for the machine.

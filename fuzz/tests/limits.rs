@@ -80,6 +80,7 @@ fn a_run_has_the_defaults_where_a_host_sets_nothing() {
         items: limits::DEFAULT_ITEMS,
         value_depth: limits::DEFAULT_VALUE_DEPTH,
         tool_calls: limits::DEFAULT_TOOL_CALLS,
+        rollbacks: limits::DEFAULT_ROLLBACKS,
         result_bytes: limits::DEFAULT_RESULT,
         result_nodes: limits::DEFAULT_RESULT_NODES,
     };

@@ -10,14 +10,21 @@ pub struct Interrupt(Arc<Flag>);
 #[derive(Debug, Default)]
 struct Flag {
     set: AtomicBool,
-    parent: Option<Interrupt>,
+    parents: Vec<Interrupt>,
 }
 
 impl Interrupt {
     /// A flag for a part of what this one ends: set where this is, or by itself.
     #[must_use]
     pub fn child(&self) -> Interrupt {
-        Interrupt(Arc::new(Flag { set: AtomicBool::new(false), parent: Some(self.clone()) }))
+        Interrupt(Arc::new(Flag { set: AtomicBool::new(false), parents: vec![self.clone()] }))
+    }
+
+    /// A flag that is set where this one or the other is.
+    #[must_use]
+    pub(crate) fn or(&self, other: &Interrupt) -> Interrupt {
+        let parents = vec![self.clone(), other.clone()];
+        Interrupt(Arc::new(Flag { set: AtomicBool::new(false), parents }))
     }
 
     /// Asks for the end of the run, which comes where it next looks.
@@ -27,6 +34,6 @@ impl Interrupt {
 
     /// Whether the end was asked for.
     pub fn is_set(&self) -> bool {
-        self.0.set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Interrupt::is_set)
+        self.0.set.load(Ordering::Relaxed) || self.0.parents.iter().any(Interrupt::is_set)
     }
 }

@@ -140,8 +140,11 @@ impl Recording {
             match (recorded.ended, &recorded.answer) {
                 (None, _) => {}
                 (Some(End::Interrupted), _) => return Err(self.interrupted(recorded)),
-                (Some(End::Fault(code)), Err(Data::Text(message))) => run.stop_with(code, message),
-                (Some(End::Fault(code)), _) => run.stop_with(code, ""),
+                (Some(End::Fault(code)), answer) => {
+                    let message = if let Err(Data::Text(message)) = answer { message } else { "" };
+                    run.end_with(code, message);
+                    continue;
+                }
             }
             let Some(call) = run.pending() else { continue };
             let arena = Bump::new();

@@ -17,8 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::plan;
 use crate::problem::Problem;
 use crate::tools::consent::Ask;
-use crate::tools::process_mark::Mark;
-use crate::tools::{CallLimits, Failure, Tools};
+use crate::tools::{CallLimits, Failure, OnDoubt, Tools};
 use ahead::{Ahead, Timed};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
@@ -37,8 +36,12 @@ pub struct Options {
     pub timeout: Duration,
     /// The time of one call, where its tool says nothing else; past it the call fails.
     pub call_timeout: Duration,
-    /// What ends the run from outside, at its next call or within one; there is no outcome then.
+    /// What ends the run from outside at once, at its next call or within one: nothing is rolled back, and
+    /// there is no outcome.
     pub interrupt: Interrupt,
+    /// What cancels the run from outside: a call under way that may change something is awaited, what the
+    /// run has done is rolled back, and the outcome is fault `cancelled`.
+    pub cancel: Interrupt,
     /// How many calls of read-only tools may be under way at once, in all runs that share this.
     pub slots: CallSlots,
     /// Who asks a person before calls of tools that want it; without one they fail.
@@ -52,6 +55,7 @@ impl Default for Options {
             timeout: Duration::from_millis(limits::DEFAULT_RUN_MS),
             call_timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             interrupt: Interrupt::default(),
+            cancel: Interrupt::default(),
             slots: CallSlots::default(),
             ask: None,
         }
@@ -63,6 +67,11 @@ impl Default for Options {
 pub struct Ended<'c> {
     /// Its number: calls are counted from 0, in the order in which the run makes them.
     pub seq: u64,
+    /// Its number within the run, from 1. It stays the same when the run is suspended and goes on, and calls
+    /// that were not made have one too.
+    pub number: u64,
+    /// Whether a ROLLBACK entry makes it.
+    pub rollback: bool,
     /// The tool.
     pub tool: &'c str,
     /// The arguments: a record.
@@ -148,7 +157,7 @@ pub fn run(
     // Whatever was started ends with the run: threads that are left are interrupted and waited for.
     thread::scope(|threads| {
         let (limits, slots) = (options.call_limits(), options.slots.clone());
-        let ahead = Ahead::new(threads, tools, limits, until, slots);
+        let ahead = Ahead::new(threads, tools, limits, &options.cancel, until, slots);
         let mut driver = Driver { options, observer, ahead, begun, until, seq: 0 };
         while driver.step(&mut run) {}
         driver.ahead.forget(driver.observer);
@@ -187,21 +196,44 @@ struct Driver<'d, 's> {
 impl Driver<'_, '_> {
     /// Takes a step and answers the call that it ends in; whether there is another.
     fn step(&mut self, run: &mut Run) -> bool {
+        self.take_cancel(run);
         let Step::Call(call) = run.step() else { return false };
         if self.options.interrupt.is_set() {
             return false;
         }
-        if Instant::now() >= self.until {
-            self.time_out(run);
-            return true;
+        let (tool, json, number) = (call.tool().to_owned(), json_of(&call), call.number());
+        let rollback = call.is_rollback();
+        self.take_cancel(run);
+        let Some(mut call) = run.pending() else { return false };
+        let changes = !self.ahead.tools().is_read_only(&tool);
+        if !rollback {
+            if Instant::now() >= self.until {
+                self.time_out(run);
+                return true;
+            }
+            if changes && call.is_cancelled() {
+                drop(call.fail(CANCELLED));
+                return true;
+            }
         }
-        let (tool, json) = (call.tool().to_owned(), json_of(&call));
+        if changes {
+            call.may_change();
+        }
         let arguments = data_of(&json);
         let made = Instant::now();
         self.observer.started(self.seq, &tool);
-        let Timed { result, start, end } = self.ahead.call(run, (&tool, &json, &arguments), self.observer);
+        let patient = rollback || changes || run.is_cancelled();
+        let Timed { result, start, end } = match patient {
+            true => {
+                let undoes = rollback || run.is_cancelled();
+                self.ahead.call_alone((&tool, &arguments), (rollback, undoes), self.observer)
+            }
+            false => self.ahead.call(run, (&tool, &json, &arguments), self.observer),
+        };
         self.observer.ended(&Ended {
             seq: self.seq,
+            number,
+            rollback,
             tool: &tool,
             arguments: &arguments,
             result: &result,
@@ -210,27 +242,99 @@ impl Driver<'_, '_> {
             ahead: start < made,
         });
         self.seq += 1;
+        if rollback {
+            // The run's clock stops meanwhile.
+            self.until = self.until.checked_add(made.elapsed()).unwrap_or(self.until);
+            self.ahead.lasts_until(self.until);
+            return self.entry_ended(run, result);
+        }
+        self.ended(run, &tool, result)
+    }
+
+    /// Cancels the run where that was asked for.
+    fn take_cancel(&self, run: &mut Run) {
+        if self.options.cancel.is_set() && !run.is_cancelled() {
+            run.cancel();
+        }
+    }
+
+    /// Answers the call of an entry; whether there is another step.
+    fn entry_ended(&self, run: &mut Run, result: Result<Data, Failure>) -> bool {
         if self.options.interrupt.is_set() || result == Err(Failure::Interrupted) {
             return false;
         }
         let Some(call) = run.pending() else { return false };
         let arena = Bump::new();
+        drop(match &result {
+            // An answer that is too large for a value is an answer: nothing reads it.
+            Ok(_) | Err(Failure::Limit(..)) => call.answer(()),
+            Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
+            Err(Failure::InDoubt(message)) => call.fail(message),
+            Err(Failure::TimedOut | Failure::Interrupted) => call.fail("no answer came in time"),
+        });
+        true
+    }
+
+    /// Answers a call; whether there is another step.
+    fn ended(&self, run: &mut Run, tool: &str, result: Result<Data, Failure>) -> bool {
+        if self.options.interrupt.is_set() {
+            return false;
+        }
+        self.take_cancel(run);
+        let over = Instant::now() >= self.until;
+        let cancelled = run.is_cancelled();
+        let Some(call) = run.pending() else { return false };
+        let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match &result {
-            _ if Instant::now() >= self.until => self.time_out(run),
-            Ok(value) => drop(call.answer(value.to_datum(&arena))),
+            Ok(value) if !over || call.has_rollback() => {
+                drop(call.answer(value.to_datum(&arena)));
+                if over {
+                    self.time_out(run);
+                }
+            }
+            Ok(_) | Err(Failure::Failed(_)) if over => {
+                call.end_run(Code::FaultTimedOut, &self.late());
+            }
+            Ok(_) | Err(Failure::TimedOut) => self.time_out(run),
             Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
-            Err(Failure::TimedOut | Failure::Interrupted) => self.time_out(run),
-            Err(Failure::Limit(code, message)) => run.stop_with(*code, message),
+            Err(Failure::InDoubt(_)) if over => self.time_out(run),
+            Err(Failure::InDoubt(message)) => self.in_doubt(run, tool, message),
+            // The cancel has ended a call that only reads, or a question before the call.
+            Err(Failure::Interrupted) if cancelled => {
+                drop(call.fail(CANCELLED));
+            }
+            Err(Failure::Interrupted) => return false,
+            Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),
         }
         true
     }
 
+    /// A call may have been made: the program sees a failure, or the run ends, as its tool's policy says.
+    fn in_doubt(&self, run: &mut Run, tool: &str, message: &str) {
+        let tools = self.ahead.tools();
+        let on_doubt = tools.get(tool).map(|tool| tool.policy.on_doubt).unwrap_or_default();
+        let Some(call) = run.pending() else { return };
+        if tools.is_read_only(tool) {
+            drop(call.fail(message));
+        } else if on_doubt == OnDoubt::Stop {
+            run.end_with(Code::FaultInDoubt, message);
+        } else {
+            drop(call.fail_in_doubt(message));
+        }
+    }
+
     fn time_out(&self, run: &mut Run) {
-        let limit = self.options.timeout.as_millis();
-        run.stop_with(Code::FaultTimedOut, &format!("the run took longer than its limit of {limit} ms"));
+        run.end_with(Code::FaultTimedOut, &self.late());
+    }
+
+    fn late(&self) -> String {
+        format!("the run took longer than its limit of {} ms", self.options.timeout.as_millis())
     }
 }
+
+/// What a call that a cancelled run does not make fails with.
+const CANCELLED: &str = "cancelled";
 
 impl Options {
     /// The limits of each call of one run.
@@ -242,7 +346,7 @@ impl Options {
             values: limits.result_nodes,
         };
         let (timeout, interrupt, ask) = (*call_timeout, interrupt.clone(), ask.clone());
-        CallLimits { timeout, bounds, interrupt, ask, mark: Mark::default() }
+        CallLimits { timeout, bounds, interrupt, ask, ..CallLimits::default() }
     }
 }
 

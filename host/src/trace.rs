@@ -43,7 +43,8 @@ impl<W: Write> Observer for Trace<W> {
         let (start, duration) = (Milliseconds(call.start), Milliseconds(call.duration));
         let mut line = line(call);
         line.pop();
-        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration}}}\n");
+        let number = call.number;
+        let line = format!("{line},\"start_ms\":{start},\"duration_ms\":{duration},\"number\":{number}}}\n");
         self.error = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).err();
     }
 }
@@ -63,6 +64,7 @@ pub fn line(call: &Ended<'_>) -> String {
     let (key, value) = match call.result {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
+        Err(Failure::InDoubt(message)) => ("failed", quote(message)),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
         Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
@@ -71,8 +73,9 @@ pub fn line(call: &Ended<'_>) -> String {
         Err(Failure::TimedOut) => format!(",\"{ENDED}\":{}", quote(Code::FaultTimedOut.as_str())),
         Err(Failure::Interrupted) => format!(",\"{ENDED}\":{}", quote(INTERRUPTED)),
         Err(Failure::Limit(code, _)) => format!(",\"{ENDED}\":{}", quote(code.as_str())),
-        Ok(_) | Err(Failure::Failed(_)) => String::new(),
+        Ok(_) | Err(Failure::Failed(_) | Failure::InDoubt(_)) => String::new(),
     };
     let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
-    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},\"{key}\":{value}{ended}}}")
+    let rollback = if call.rollback { "\"rollback\":true," } else { "" };
+    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}{ended}}}")
 }

@@ -39,7 +39,7 @@ fn shell(script: &str) -> Result<Data, Failure> {
 
 fn failed(result: Result<Data, Failure>) -> String {
     match result {
-        Err(Failure::Failed(Data::Text(ref message))) => message.clone(),
+        Err(Failure::Failed(Data::Text(ref message)) | Failure::InDoubt(ref message)) => message.clone(),
         other => panic!("expected a failure, found {other:?}"),
     }
 }

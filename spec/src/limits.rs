@@ -41,6 +41,8 @@ pub const CLEARED_FIRST: u64 = 2;
 pub const CLEARED_LEAST: u64 = 16;
 /// Bytes of memory up to which a run is copied for look-ahead while a call is under way.
 pub const SCOUTED_MEMORY: u64 = 4 << 20;
+/// Fuel beyond its limit that a run may use between a call and its ROLLBACK: the entry is pushed first.
+pub const ROLLBACK_FUEL: u64 = 1_000_000;
 /// Fuel for look-ahead, separate from that of the run: less than a millisecond.
 pub const SCOUT_FUEL: u64 = 100_000;
 

@@ -148,12 +148,9 @@ macro_rules! words {
                 &TABLE[self as usize]
             }
 
-            /// The instruction that applies a pure function; `None` where no notation has it.
-            pub const fn of_pure(function: Pure) -> Option<Word> {
-                match function {
-                    $(Pure::$pure => Some(Word::$pure),)*
-                    _ => None,
-                }
+            /// The instruction that applies a pure function.
+            pub const fn of_pure(function: Pure) -> Word {
+                match function { $(Pure::$pure => Word::$pure,)* }
             }
         }
     };
@@ -228,10 +225,15 @@ pure:
     54 Fixed "FIXED" [Expr Expr];
     55 Json "JSON" [Expr];
     56 Iso "ISO" [Expr];
+    57 Min "MIN" [Expr];
+    58 Max "MAX" [Expr];
+    59 Number "NUMBER" [Expr];
+    60 Parse "PARSE" [Expr];
+    61 Time "TIME" [Expr];
 
 later:
-    57 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
-    58 Rollback "ROLLBACK" Statement [Call]
+    62 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
+    63 Rollback "ROLLBACK" Statement [Call]
         "registers a rollback of what has been done, which runs if the function or the run ends without success";
 }
 
@@ -254,15 +256,15 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The hash of a key: the highest byte of the key times a factor. There are many more places in the table
+/// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the table
 /// than mnemonics, so a factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
-    let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
-    place as usize
+    let [high, low, ..] = key.wrapping_mul(factor).to_be_bytes();
+    (high as usize) << 1 | (low >> 7) as usize
 }
 
-const PLACES: usize = 1 << u8::BITS;
+const PLACES: usize = 1 << 9;
 
 /// The mnemonics at the places of their hashes, and the factor that avoids collisions.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {

@@ -26,6 +26,9 @@ pub struct Limits {
     /// one, even at a rollback: set the limit above what a run needs that fails at its last call and rolls
     /// everything back.
     pub tool_calls: u64,
+    /// ROLLBACK entries pushed in the run. Room for the entry of a call is taken before the call is made;
+    /// without room, the run ends there.
+    pub rollbacks: usize,
     /// Bytes in one tool result: its texts and field names.
     pub result_bytes: usize,
     /// Values in one tool result.
@@ -42,6 +45,7 @@ impl Default for Limits {
             items: limits::DEFAULT_ITEMS,
             value_depth: limits::DEFAULT_VALUE_DEPTH,
             tool_calls: limits::DEFAULT_TOOL_CALLS,
+            rollbacks: limits::DEFAULT_ROLLBACKS,
             result_bytes: limits::DEFAULT_RESULT,
             result_nodes: limits::DEFAULT_RESULT_NODES,
         }
@@ -85,6 +89,8 @@ pub(crate) struct Budget {
     /// Memory held back until that collection.
     held: u64,
     pub(crate) calls: u64,
+    /// Fuel that was lent, so that the section of a `tool.rollback` ends before the run does.
+    lent: u64,
 }
 
 impl Budget {
@@ -93,7 +99,7 @@ impl Budget {
         limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
         limits.text = limits.text.min(WIDEST);
         limits.items = limits.items.min(WIDEST);
-        let mut budget = Budget { limits, fuel: 0, memory: 0, held: 0, calls: 0 };
+        let mut budget = Budget { limits, fuel: 0, memory: 0, held: 0, calls: 0, lent: 0 };
         budget.reset();
         budget
     }
@@ -105,6 +111,7 @@ impl Budget {
         self.memory = self.limits.memory;
         self.held = 0;
         self.calls = self.limits.tool_calls;
+        self.lent = 0;
     }
 
     /// What is left now.
@@ -120,6 +127,7 @@ impl Budget {
         self.memory = left.memory;
         self.held = left.held;
         self.calls = left.calls;
+        self.lent = 0;
     }
 
     /// Takes fuel.
@@ -129,6 +137,19 @@ impl Budget {
         let (left, none) = self.fuel.overflowing_sub(fuel);
         self.fuel = left;
         if none { Err(self.no_fuel()) } else { Ok(()) }
+    }
+
+    /// Lends fuel beyond the limit until [`Budget::repay`].
+    pub(crate) fn lend(&mut self) {
+        let fuel = self.fuel.saturating_add(limits::ROLLBACK_FUEL);
+        self.lent += fuel - self.fuel;
+        self.fuel = fuel;
+    }
+
+    /// Takes the fuel back that was lent; an error if the run has used more than it had.
+    pub(crate) fn repay(&mut self) -> Result<(), Trap> {
+        let lent = core::mem::take(&mut self.lent);
+        self.burn(lent)
     }
 
     #[cold]

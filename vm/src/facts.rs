@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     pub(crate) keeps: Vec<bool>,
     /// Whether another function calls it.
     pub(crate) called: Vec<bool>,
+    /// Each `tool.rollback` in code order, with the arguments of all entries of its section.
+    pub(crate) sections: Vec<(u32, u32)>,
     /// The sorted keys and targets of each map with many cases.
     pub(crate) orders: Vec<Vec<(Rank, u16)>>,
 }

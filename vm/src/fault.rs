@@ -25,6 +25,10 @@ impl Trap {
         self.0.0
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.0.1
+    }
+
     pub(crate) fn into_parts(self) -> (Code, String) {
         *self.0
     }

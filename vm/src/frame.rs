@@ -24,10 +24,35 @@ pub(crate) type Window = [Value; WIDTH];
 /// Where a caller continues: the instruction after its `invoke`, its window, and the register for the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    pub(crate) pc: usize,
+    pc: u32,
     pub(crate) base: u32,
+    /// The number of ROLLBACK entries when the function that it waits for began.
+    pub(crate) height: u32,
     pub(crate) dst: Out,
 }
+
+impl Frame {
+    /// A program has fewer than 2^32 instructions, and a run has fewer entries.
+    #[inline(always)]
+    pub(crate) fn new(pc: usize, base: u32, height: usize, dst: Out) -> Frame {
+        Frame { pc: low(pc), base, height: low(height), dst }
+    }
+
+    /// The instruction after the `invoke`.
+    #[inline(always)]
+    pub(crate) const fn pc(&self) -> usize {
+        at(self.pc)
+    }
+}
+
+/// An index below 2^32.
+#[inline(always)]
+fn low(index: usize) -> u32 {
+    debug_assert!(u32::try_from(index).is_ok(), "an index is below 2^32");
+    (index as u64 & 0xffff_ffff) as u32
+}
+
+const _: () = assert!(size_of::<Frame>() == 16, "a frame is 16 bytes");
 
 /// Charges the registers, a copy of the arguments and the deepest stack of frames, and allocates all of them.
 /// Returns where the copy of the arguments begins.

@@ -34,9 +34,9 @@ fn roots(
     scratch: &mut [Value],
     mut each: impl FnMut(&mut Heap, &mut Value, usize),
 ) {
-    let Machine { heap, stack, frames, notes, pc, base, .. } = machine;
+    let Machine { heap, stack, frames, notes, rollbacks, pc, base, .. } = machine;
     let live = &program.lazy().live;
-    let windows = frames.iter().map(|frame| (frame.pc, frame.base)).chain([(*pc, *base)]);
+    let windows = frames.iter().map(|frame| (frame.pc(), frame.base)).chain([(*pc, *base)]);
     for (pc, base) in windows {
         let Some(safepoint) = live.safepoint(pc - 1) else { continue };
         let base = at(base);
@@ -48,6 +48,6 @@ fn roots(
             each(heap, &mut stack[base + usize::from(register)], room);
         }
     }
-    let notes = notes.iter_mut().map(|(_, value)| value);
-    notes.chain(scratch).for_each(|value| each(heap, value, 0));
+    let notes = notes.iter_mut().filter(|note| !note.aside).map(|note| &mut note.value);
+    notes.chain(&mut rollbacks.arguments).chain(scratch).for_each(|value| each(heap, value, 0));
 }

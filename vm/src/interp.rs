@@ -5,15 +5,17 @@
 
 use crate::fault::Trap;
 use crate::frame::{Frame, window};
-use crate::machine::{Machine, PendingCall, Stop, note};
+use crate::heap::Heap;
+use crate::machine::{CallKind, Machine, PendingCall, Stop, is_compensation, note};
 use crate::ops::arith::{Add, Mul, Sub};
 use crate::ops::compare::{Ge, Gt, Le, Lt};
 use crate::ops::{arith, compare, get, list, loops, pure, record, set, span, text, truth};
-use crate::program::Program;
+use crate::program::{Program, ProgramData};
+use crate::rollbacks::Rollbacks;
 use crate::value::{Value, at};
 use alloc::vec::Vec;
 use core::hint::cold_path;
-use ilo_spec::isa::Op;
+use ilo_spec::isa::{Op, ToolCall};
 use ilo_spec::operand::NumberId;
 
 /// Runs until something stops it. It is never inlined, so that its register allocation does not depend on the
@@ -26,6 +28,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
         stack,
         frames,
         notes,
+        rollbacks,
         pc: kept_pc,
         base,
         pending_call,
@@ -70,7 +73,11 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     *result = $value;
                     break 'run (Stop::Returned, None);
                 };
-                pc = frame.pc;
+                if rollbacks.entries.len() > at(frame.height) {
+                    cold_path();
+                    succeeded(code, rollbacks, &frame);
+                }
+                pc = frame.pc();
                 *base = frame.base;
                 w = enter!();
                 set(w, frame.dst, $value);
@@ -247,10 +254,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     pc += usize::from(to.0);
                 }
 
-                Op::Tool { dst, first, call, .. } | Op::ToolRollback { dst, first, call, .. } => {
+                Op::Tool { dst, first, call, .. } => {
                     fallible!(heap.budget.take_call());
                     fallible!(heap.budget.burn(1));
-                    *pending_call = PendingCall { call, first, dst };
+                    *pending_call = PendingCall { call, first, dst, kind: CallKind::Plain };
                     let arguments = span(w, first, at(program.call(call).arguments));
                     if arguments.iter().any(|value| value.is_container()) {
                         cold_path();
@@ -267,12 +274,24 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         debug_assert!(false, "the calls under way at once are counted before");
                         break 'run (Stop::Returned, None);
                     }
-                    frames.push(Frame { pc, base: *base, dst });
+                    frames.push(Frame::new(pc, *base, rollbacks.entries.len(), dst));
                     *base += u32::from(first.0);
                     pc = at(entry.start);
                     w = enter!();
                 }
-                Op::Rollback { .. } => {}
+                Op::ToolRollback { dst, first, call, .. } => {
+                    fallible!(promise(program, rollbacks, heap, pc));
+                    *pending_call = PendingCall { call, first, dst, kind: CallKind::Covered };
+                    break 'run (Stop::LargeCall, None);
+                }
+                Op::Rollback { first, call } => {
+                    let arguments = span(w, first, at(program.call(call).arguments));
+                    fallible!(rollbacks.push(&mut heap.budget, pc - 1, arguments));
+                    if rollbacks.must_end() {
+                        cold_path();
+                        break 'run (Stop::Waited, None);
+                    }
+                }
                 Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
 
                 Op::Apply { .. } => {
@@ -292,10 +311,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::Fail { src } => {
                     let value = get(w, src).in_halves();
-                    let (handled, place) = fail(code, stack, frames, (pc, *base), (result, value));
+                    let (stop, place) = fail(code, stack, frames, rollbacks, (pc, *base), (result, value));
                     (pc, *base) = place;
-                    if !handled {
-                        break 'run (Stop::Failed, None);
+                    if let Some(stop) = stop {
+                        break 'run (stop, None);
                     }
                     w = enter!();
                 }
@@ -338,45 +357,97 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
     stop
 }
 
-/// Passes a failure to the nearest caller that handles it. Returns whether one does, and where execution
-/// continues.
+/// A function that pushed entries has succeeded: they are its caller's now. A compensation has none left to
+/// undo.
+#[cold]
+#[inline(never)]
+fn succeeded(code: &[Op], rollbacks: &mut Rollbacks, frame: &Frame) {
+    if is_compensation(code, frame.pc()) {
+        rollbacks.drop_above(frame.height);
+    }
+}
+
+/// Takes the room for the entries of the `tool.rollback` before `pc`, and the call.
+#[cold]
+#[inline(never)]
+fn promise(program: &ProgramData, rollbacks: &mut Rollbacks, heap: &mut Heap, pc: usize) -> Result<(), Trap> {
+    let (entries, arguments) = program.section(pc - 1);
+    rollbacks.promise(&mut heap.budget, entries, arguments)?;
+    heap.budget.take_call()?;
+    heap.budget.burn(1)
+}
+
+/// Passes a failure to the nearest caller that handles it. Returns why it stops, if it does, and where
+/// execution continues.
 ///
 /// The frames that did not handle it are popped. If none handles it, the place is in the function that was
-/// started.
+/// started. If entries must run first, the frame that handles it stays, and `result` is the failure.
 #[cold]
 #[inline(never)]
 fn fail(
     code: &[Op],
     stack: &mut [Value],
     frames: &mut Vec<Frame>,
-    mut place: (usize, u32),
+    rollbacks: &Rollbacks,
+    place: (usize, u32),
     (result, value): (&mut Value, Value),
-) -> (bool, (usize, u32)) {
-    while let Some(Frame { pc, base, dst }) = frames.pop() {
-        place = (pc, base);
-        if let Op::Invoke { fail, .. } = code[pc - 1]
-            && fail.0 != 0
-            && let Some(w) = window(stack, base)
-        {
-            set(w, dst, value);
-            return (true, (pc + usize::from(fail.0), base));
-        }
+) -> (Option<Stop>, (usize, u32)) {
+    let handles = |frame: &Frame| matches!(code[frame.pc() - 1], Op::Invoke { fail, .. } if fail.0 != 0);
+    let Some(index) = frames.iter().rposition(handles) else {
+        let place = frames.first().map_or(place, |frame| (frame.pc(), frame.base));
+        frames.clear();
+        *result = value;
+        return (Some(Stop::Failed), place);
+    };
+    if rollbacks.entries.len() > at(frames[index].height) {
+        frames.truncate(index + 1);
+        *result = value;
+        return (Some(Stop::Unwind), place);
     }
-    *result = value;
-    (false, place)
+    frames.truncate(index + 1);
+    (None, handle(code, stack, frames, value).unwrap_or(place))
 }
 
-/// Gives the pending tool call its answer, or a failure that it handles. Returns false if no function handles
-/// the failure.
-#[inline]
-pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool {
+/// Gives the last frame the failure that it handles; returns where execution continues.
+fn handle(code: &[Op], stack: &mut [Value], frames: &mut Vec<Frame>, value: Value) -> Option<(usize, u32)> {
+    let frame = frames.pop()?;
+    let Op::Invoke { fail, .. } = code[frame.pc() - 1] else { return None };
+    set(window(stack, frame.base)?, frame.dst, value);
+    Some((frame.pc() + usize::from(fail.0), frame.base))
+}
+
+/// Continues where the failure in `result` is handled, once the entries have run.
+pub(crate) fn handle_failure(machine: &mut Machine) {
     let Machine { program, stack, frames, pc, base, result, .. } = machine;
-    let code = &program.inner().spec.code[..];
-    let Op::Tool { dst, fail: on_fail, .. } = code[*pc - 1] else { return false };
-    if failed && on_fail.0 == 0 {
-        let (handled, place) = fail(code, stack, frames, (*pc, *base), (result, value));
+    if let Some(place) = handle(&program.inner().spec.code, stack, frames, *result) {
         (*pc, *base) = place;
-        return handled;
+    }
+}
+
+/// Gives the pending tool call its answer, or a failure. Returns why the machine cannot continue, if it
+/// cannot: no function handles the failure, or entries must run first.
+#[inline]
+pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> Option<Stop> {
+    let Machine { program, stack, frames, rollbacks, pc, base, result, .. } = machine;
+    let program = program.inner();
+    let code = &program.spec.code[..];
+    let Some(ToolCall { dst, fail: on_fail, entries, .. }) = code[*pc - 1].tool_call() else {
+        return Some(Stop::Failed);
+    };
+    if entries.0 > 0 {
+        cold_path();
+        if failed {
+            let (entries, arguments) = program.section(*pc - 1);
+            rollbacks.release(&mut machine.heap.budget, entries, arguments);
+        } else {
+            // A program has fewer than 2^32 instructions.
+            rollbacks.begin_section(u32::try_from(*pc - 1).unwrap_or(u32::MAX), entries.0);
+        }
+    }
+    if failed && on_fail.0 == 0 {
+        let (stop, place) = fail(code, stack, frames, rollbacks, (*pc, *base), (result, value));
+        (*pc, *base) = place;
+        return stop;
     }
     if let Some(place) = stack.get_mut(at(*base) + usize::from(dst.0)) {
         *place = value;
@@ -384,18 +455,19 @@ pub(crate) fn resume(machine: &mut Machine, value: Value, failed: bool) -> bool 
     if failed {
         *pc += usize::from(on_fail.0);
     }
-    true
+    None
 }
 
-/// Passes on the failure of the pure function at which the machine stopped; false if no function handles it.
+/// Passes on the failure of the pure function at which the machine stopped. Returns why the machine cannot
+/// continue, if it cannot.
 #[cold]
 #[inline(never)]
-pub(crate) fn pass_on(machine: &mut Machine) -> bool {
-    let Machine { program, stack, frames, pc, base, result, .. } = machine;
+pub(crate) fn pass_on(machine: &mut Machine) -> Option<Stop> {
+    let Machine { program, stack, frames, rollbacks, pc, base, result, .. } = machine;
     let code = &program.inner().spec.code[..];
-    let Op::Apply { dst, .. } = code[*pc - 1] else { return false };
+    let Op::Apply { dst, .. } = code[*pc - 1] else { return Some(Stop::Failed) };
     let value = stack[at(*base) + usize::from(dst.0)];
-    let (handled, place) = fail(code, stack, frames, (*pc, *base), (result, value));
+    let (stop, place) = fail(code, stack, frames, rollbacks, (*pc, *base), (result, value));
     (*pc, *base) = place;
-    handled
+    stop
 }

@@ -19,11 +19,12 @@
 //! | 3 | `program`, `frame` | the verified program; register windows |
 //! | 4 | `shape_table` | names and shapes of a run |
 //! | 5 | `heap` | arenas and their compaction |
-//! | 6 | `render`, `machine` | values as text; the state of a program that runs |
-//! | 7 | `ops`, `copy_in`, `host_view`, `gc`, `snapshot` | instructions; values in and out; snapshots |
-//! | 8 | `interp` | the interpreter loop |
-//! | 9 | `run` | start, step, answer, suspend, outcome |
-//! | 10 | `scout` | look-ahead |
+//! | 6 | `render`, `rollbacks` | values as text; what undoes the effects of a run |
+//! | 7 | `machine` | the state of a program that runs |
+//! | 8 | `ops`, `copy_in`, `host_view`, `gc`, `snapshot` | instructions; values in and out; snapshots |
+//! | 9 | `interp` | the interpreter loop |
+//! | 10 | `run` | start, step, answer, roll back, suspend, outcome |
+//! | 11 | `look_ahead` | look-ahead |
 #![no_std]
 #![allow(
     clippy::inline_always,
@@ -55,6 +56,7 @@ mod ops;
 mod program;
 mod register_set;
 mod render;
+mod rollbacks;
 mod run;
 mod shape_table;
 mod small_stack;

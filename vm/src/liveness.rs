@@ -130,6 +130,8 @@ fn is_safepoint(op: Op) -> bool {
             | Op::YieldThree { .. }
             | Op::YieldFour { .. }
             | Op::Tool { .. }
+            | Op::ToolRollback { .. }
+            | Op::Rollback { .. }
             | Op::Invoke { .. }
             | Op::Apply { .. }
             | Op::Note { .. }
@@ -181,7 +183,11 @@ fn live_out(program: &Program, op: Op, pc: usize, sets: &[WideSet]) -> WideSet {
             body.remove(item.0);
             set.join(&body);
         }
-        Op::Tool { fail, .. } | Op::Invoke { fail, .. } | Op::Apply { fail, .. } if fail.0 == 0 => {}
+        Op::Tool { fail, .. }
+        | Op::ToolRollback { fail, .. }
+        | Op::Invoke { fail, .. }
+        | Op::Apply { fail, .. }
+            if fail.0 == 0 => {}
         _ => op.roles(|_, role| {
             if let Role::Forward(by) | Role::OnFail(by) = role {
                 forward(by);

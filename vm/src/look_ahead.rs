@@ -54,7 +54,8 @@ impl Scout {
     /// Copies a run of the same program that waits for an answer; returns whether it could. It refuses runs
     /// that use more memory than [`limits::SCOUTED_MEMORY`], because live memory is copied.
     pub fn follow(&mut self, run: &Run) -> bool {
-        self.going = run.memory_used() <= limits::SCOUTED_MEMORY
+        self.going = !run.is_rolling_back()
+            && run.memory_used() <= limits::SCOUTED_MEMORY
             && run.snapshot(&mut self.snapshot).is_ok()
             && self.begin(run.limits());
         self.going
@@ -123,8 +124,10 @@ impl Run {
     /// Answers the pending call with an unknown value and continues to the next call; returns whether there
     /// is one.
     fn resume_with_unknown(&mut self) -> bool {
-        let goes_on = if self.pending().is_some() {
-            interp::resume(&mut self.machine, Value::UNKNOWN, false)
+        let goes_on = if self.is_rolling_back() {
+            false
+        } else if self.pending().is_some() {
+            interp::resume(&mut self.machine, Value::UNKNOWN, false).is_none()
         } else {
             self.is_ready()
         };
@@ -135,7 +138,7 @@ impl Run {
             match interp::execute(&mut self.machine) {
                 (Stop::Call | Stop::LargeCall, None) => return self.pause().is_ok(),
                 (_, Some(trap)) if self.propagate_unknown(&trap) => {}
-                (Stop::Unhandled, None) if interp::pass_on(&mut self.machine) => {}
+                (Stop::Unhandled, None) if interp::pass_on(&mut self.machine).is_none() => {}
                 _ => return false,
             }
         }

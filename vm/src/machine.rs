@@ -4,8 +4,10 @@ use crate::fault::Trap;
 use crate::frame::Frame;
 use crate::heap::Heap;
 use crate::program::Program;
+use crate::rollbacks::{Note, Rollbacks};
 use crate::value::Value;
 use alloc::vec::Vec;
+use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, First, Out, StringId};
 
 /// The state of a program that runs.
@@ -15,7 +17,8 @@ pub(crate) struct Machine {
     pub(crate) heap: Heap,
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
-    pub(crate) notes: Vec<(StringId, Value)>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) rollbacks: Rollbacks,
     /// The next instruction; when the machine has stopped, the one after the instruction that stopped it.
     pub(crate) pc: usize,
     pub(crate) base: u32,
@@ -31,6 +34,30 @@ pub(crate) struct PendingCall {
     pub(crate) call: CallId,
     pub(crate) first: First,
     pub(crate) dst: Out,
+    pub(crate) kind: CallKind,
+}
+
+/// What a call is to its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum CallKind {
+    /// A `tool`.
+    Plain,
+    /// A `tool` that the host has said it makes, and that may change something.
+    PlainChange,
+    /// A `tool.rollback`.
+    Covered,
+    /// A `tool.rollback` that the host has said it makes.
+    CoveredChange,
+    /// A ROLLBACK entry.
+    Entry,
+}
+
+/// Whether the call before an instruction is a compensation, whose failure is recorded.
+pub(crate) fn is_compensation(code: &[Op], behind: usize) -> bool {
+    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
+        return false;
+    };
+    fail.0 != 0 && matches!(code.get(behind + usize::from(fail.0)), Some(Op::Note { .. }))
 }
 
 /// Why the machine stopped without a fault.
@@ -44,6 +71,10 @@ pub(crate) enum Stop {
     Returned,
     /// A pure function failed, and its instruction does not handle that.
     Unhandled,
+    /// A function failed, its caller handles that, and entries must run before.
+    Unwind,
+    /// A fault has waited for the end of a section, which has come.
+    Waited,
     /// The started function failed.
     Failed,
 }
@@ -51,14 +82,9 @@ pub(crate) enum Stop {
 /// Records the failure of a compensation.
 #[cold]
 #[inline(never)]
-pub(crate) fn note(
-    heap: &mut Heap,
-    notes: &mut Vec<(StringId, Value)>,
-    tool: StringId,
-    value: Value,
-) -> Result<(), Trap> {
+pub(crate) fn note(heap: &mut Heap, notes: &mut Vec<Note>, tool: StringId, value: Value) -> Result<(), Trap> {
     // Charge twice the size: the list doubles as it grows.
-    heap.budget.charge(2 * size_of::<(StringId, Value)>() as u64)?;
-    notes.push((tool, value));
+    heap.budget.charge(2 * size_of::<Note>() as u64)?;
+    notes.push(Note { tool, value, aside: false });
     Ok(())
 }

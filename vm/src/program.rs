@@ -15,7 +15,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use ilo_spec::error::{Code, DecodeError};
-use ilo_spec::isa::NumberByte;
+use ilo_spec::isa::{NumberByte, Op};
 use ilo_spec::operand::{CallId, FunctionId, MapId, NumberId, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Map, Number, Program as Spec};
 use ilo_spec::types::{Output, Type};
@@ -222,6 +222,19 @@ impl ProgramData {
     #[inline(always)]
     pub(crate) fn call(&self, id: CallId) -> &CallFact {
         &self.calls[usize::from(id.0)]
+    }
+
+    /// The entries of a `tool.rollback`, and how many arguments they have together.
+    pub(crate) fn section(&self, pc: usize) -> (u8, u32) {
+        let Some(call) = self.spec.code.get(pc).and_then(Op::tool_call) else { return (0, 0) };
+        let sections = &self.facts.sections;
+        let found = sections.binary_search_by(|&(at, _)| (at as usize).cmp(&pc));
+        (call.entries.0, found.ok().and_then(|index| sections.get(index)).map_or(0, |&(_, count)| count))
+    }
+
+    /// The name of the tool of a call, as a string.
+    pub(crate) fn tool_string(&self, id: CallId) -> StringId {
+        self.spec.tools[at(self.call(id).tool)]
     }
 
     /// The name of the tool of a call.

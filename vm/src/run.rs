@@ -1,13 +1,14 @@
 //! A run: one execution of a function, which stops at every tool call until the host answers.
 //!
 //! A run can be started again and keeps its memory, so a warm run allocates nothing. Its methods are in the
-//! files of this module by the phase they belong to: start, step, answer, suspend, outcome.
+//! files of this module by the phase they belong to: start, step, answer, rollback, suspend, outcome.
 
 mod answer;
 mod build_error;
 mod build_stack;
 mod call;
 mod outcome;
+mod rollback;
 mod start;
 mod state;
 mod step;

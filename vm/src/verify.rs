@@ -17,6 +17,7 @@
 mod flow;
 mod operands;
 mod rules;
+mod section;
 
 pub use rules::{Rule, VerifyError};
 

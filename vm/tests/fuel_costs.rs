@@ -96,8 +96,8 @@ const CHARGED: &[(u64, &[Operands], &[&str])] = &[
     // One for 4 values copied, and for 64 fields searched for the new one.
     (MORE / 4 + MORE / 64, &[Records], &["merge"]),
     // One for 64 bytes and for 4 values of an answer.
-    (MORE, &[AnsweredText], &["tool"]),
-    (MORE / 4, &[AnsweredList], &["tool"]),
+    (MORE, &[AnsweredText], &["tool", "tool.rollback"]),
+    (MORE / 4, &[AnsweredList], &["tool", "tool.rollback"]),
 ];
 
 fn expected(mnemonic: &str, operands: Operands) -> u64 {
@@ -152,6 +152,16 @@ fn code(row: &Row) -> Vec<Op> {
             call: ilo_spec::operand::CallId(0),
             fail: OnFail(0),
         }],
+        "tool.rollback" => vec![
+            Op::ToolRollback {
+                dst: Out(2),
+                first: First(0),
+                call: ilo_spec::operand::CallId(0),
+                fail: OnFail(0),
+                entries: ilo_spec::operand::Entries(1),
+            },
+            Op::Rollback { first: First(0), call: ilo_spec::operand::CallId(0) },
+        ],
         _ if row.mnemonic.starts_with("yield") => for_each(instruction(row)),
         _ => vec![instruction(row)],
     };

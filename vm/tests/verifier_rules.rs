@@ -85,6 +85,59 @@ fn apply(function: u8, count: u8, fail: u16) -> Op {
     }
 }
 
+/// A call with so many rollbacks behind it.
+fn covered(entries: u8, fail: u16) -> Op {
+    let (call, entries) = (ilo_spec::operand::CallId(0), ilo_spec::operand::Entries(entries));
+    Op::ToolRollback { dst: Out(5), first: First(0), call, fail: OnFail(fail), entries }
+}
+
+const ROLLBACK: Op = Op::Rollback { first: First(5), call: ilo_spec::operand::CallId(0) };
+
+/// Rules of the section of a `tool.rollback`.
+fn sections() -> Vec<Row> {
+    let section: fn(&Rule) -> bool = |rule| matches!(rule, Rule::Section { .. });
+    let right = || one(&[covered(1, 0), nil(6), jump_if(0), ROLLBACK, RETURN]);
+    let broken = |code: &[Op]| (27, one(code), Some(0), section, right());
+    let mut rows: Vec<Row> = vec![
+        broken(&[covered(0, 0), RETURN]),
+        broken(&[covered(1, 0), RETURN]),
+        broken(&[covered(2, 0), ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), call(0), ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), covered(1, 0), ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), begin(0), next(1), COLLECT, ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), RETURN, ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), Op::Fail { src: In(0) }, ROLLBACK, RETURN]),
+        // A jump over the rollback, and one over the first of two.
+        broken(&[covered(1, 0), jump_if(1), ROLLBACK, RETURN]),
+        broken(&[covered(2, 0), jump_if(1), ROLLBACK, ROLLBACK, RETURN]),
+        broken(&[covered(1, 0), apply(ilo_spec::pure::Pure::Parse as u8, 1, 1), ROLLBACK, RETURN]),
+        (
+            28,
+            one(&[nil(5), jump_if(1), covered(1, 0), ROLLBACK, RETURN]),
+            Some(3),
+            |rule| matches!(rule, Rule::EntersSection { to: 3 }),
+            one(&[nil(5), jump_if(0), covered(1, 0), ROLLBACK, RETURN]),
+        ),
+        // Its own failure.
+        (
+            28,
+            one(&[covered(1, 1), nil(6), ROLLBACK, RETURN]),
+            Some(2),
+            |rule| matches!(rule, Rule::EntersSection { to: 2 }),
+            one(&[covered(1, 2), nil(6), ROLLBACK, RETURN]),
+        ),
+    ];
+    // Outside a section it may come anywhere.
+    rows.push((
+        27,
+        one(&[covered(2, 0), ROLLBACK, RETURN]),
+        Some(0),
+        section,
+        one(&[nil(5), ROLLBACK, RETURN]),
+    ));
+    rows
+}
+
 fn each(to: u16) -> Op {
     Op::Each { base: BASE, list: In(0), to: To(to) }
 }
@@ -357,7 +410,7 @@ fn registers() -> Vec<Row> {
 #[test]
 fn a_program_that_breaks_one_rule_is_refused_for_it_and_the_corrected_one_is_not() {
     for (number, broken, place, is_expected, corrected) in
-        tables().into_iter().chain(flow()).chain(registers())
+        tables().into_iter().chain(flow()).chain(registers()).chain(sections())
     {
         let Err(error) = Program::new(broken.spec) else { panic!("8.{number} is broken and taken") };
         assert!(is_expected(&error.rule), "8.{number}: {error}");
@@ -382,6 +435,6 @@ fn every_rule_of_the_specification_is_tested() {
     let page = include_str!("../../spec/doc/bytecode.md");
     let numbered = page.split("**8.").skip(1).filter_map(|rest| rest.split("**").next()?.parse().ok());
     let stated: BTreeSet<u8> = numbered.filter(|&number| number != 24).collect();
-    let rows = tables().into_iter().chain(flow()).chain(registers());
+    let rows = tables().into_iter().chain(flow()).chain(registers()).chain(sections());
     assert_eq!(rows.map(|row| row.0).collect::<BTreeSet<_>>(), stated);
 }

@@ -10,8 +10,8 @@ use super::messages::names as messages;
 use super::report::Report;
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Control, Expr, ExprKind, For, Function, Literal, Match, Name, Slot, Stmt,
-    StmtKind,
+    Binary, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, Literal, Match, Name, Slot,
+    Stmt, StmtKind,
 };
 use crate::catalog::{Fields, Tool};
 use crate::notation::Notation;
@@ -218,10 +218,8 @@ impl<'t, 'a> Walk<'t, 'a> {
             }
             StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                 let seen = self.expression(value);
-                match value.kind {
-                    ExprKind::Call(call) if self.is_checked(call) => {
-                        self.learn(*slot, seen, |info| &mut info.ok);
-                    }
+                match value.attempt() {
+                    Some(id) if self.is_checked(id) => self.learn(*slot, seen, |info| &mut info.ok),
                     _ => self.bind(*slot, seen),
                 }
             }
@@ -236,8 +234,8 @@ impl<'t, 'a> Walk<'t, 'a> {
         Seen::Nothing
     }
 
-    fn is_checked(&self, call: &Call<'_>) -> bool {
-        self.facts.calls.get(call.id.0 as usize).is_some_and(|facts| facts.checked)
+    fn is_checked(&self, id: CallId) -> bool {
+        self.facts.calls.get(id.0 as usize).is_some_and(|facts| facts.checked)
     }
 
     fn control(&mut self, control: &Control<'a>) -> Seen<'t> {

@@ -10,8 +10,8 @@ use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
-    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
+    Apply, Binary, Block, Bound, Call, CallId, Case, Control, Expr, ExprKind, Field, File, For, Function, If,
+    Literal, Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
@@ -220,14 +220,13 @@ impl<'a> Types<'_, 'a> {
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
-        match value.kind {
-            ExprKind::Call(call) if self.call_facts(call).checked => {
-                let err = self.failure(call);
-                self.learn(slot, seen, span, |info| &mut info.ok);
-                self.learn(slot, Some(err), span, |info| &mut info.err);
-            }
-            _ => self.bind(slot, seen, span),
+        if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
+            return self.bind(slot, seen, span);
         }
+        // A pure function fails with a text.
+        let err = if let ExprKind::Call(call) = value.kind { self.failure(call) } else { Inferred::TEXT };
+        self.learn(slot, seen, span, |info| &mut info.ok);
+        self.learn(slot, Some(err), span, |info| &mut info.err);
     }
 
     fn leave(&mut self, kind: ReturnKind, value: &Expr<'a>) {
@@ -342,7 +341,7 @@ impl<'a> Types<'_, 'a> {
                 seen
             }
             ExprKind::List(items) => self.items(items),
-            ExprKind::Apply(function, operands) => self.applied(*function, operands),
+            ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::Template(parts) => {
                 for part in *parts {
                     let seen = self.expression(part);
@@ -354,10 +353,10 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// A pure function, each of whose operands has the kinds of the function's row.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Seen {
-        let word = Word::of_pure(function)?;
+    fn applied(&mut self, apply: &Apply<'a>) -> Seen {
+        let word = Word::of_pure(apply.function);
         let mut first = None;
-        for (index, operand) in operands.iter().enumerate() {
+        for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
             self.operand(word, index, operand, seen, None);
             first = if index == 0 { seen } else { first };
@@ -419,13 +418,24 @@ impl<'a> Types<'_, 'a> {
             Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
             Binary::Concat => {
-                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen))
+                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
+                self.list_in_text((left, a), (right, b));
             }
             _ => {}
         }
         let first = a.filter(|_| self.operand(word, 0, left, a, None));
         self.operand(word, 1, right, b, first);
         rules::gives(word, a, b)
+    }
+
+    /// Warns of a list beside a text in CONCAT.
+    fn list_in_text(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
+        for ((list, seen), (_, other)) in [(left, right), (right, left)] {
+            if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
+                let list = self.typed(list, found);
+                self.found.push(messages::list_in_text(self.function, list));
+            }
+        }
     }
 
     /// Warns of a part of a text that is nil in every run.
@@ -447,8 +457,8 @@ impl<'a> Types<'_, 'a> {
     fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
         match value.kind {
             ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
-            ExprKind::Apply(Pure::Fixed, _) => true,
-            ExprKind::Apply(Pure::Json, [of]) => match of.kind {
+            ExprKind::Apply(Apply { function: Pure::Fixed, .. }) => true,
+            ExprKind::Apply(Apply { function: Pure::Json, operands: [of], .. }) => match of.kind {
                 ExprKind::Literal(Literal::Number(_)) => true,
                 ExprKind::Ref(slot) => self.slot(slot).plain == Some(Inferred::NUMBER),
                 _ => false,
@@ -521,12 +531,12 @@ impl<'a> Types<'_, 'a> {
         self.failure_of(slot).map(|(_, span)| span).or_else(plain)
     }
 
-    fn call_facts(&self, call: &Call<'a>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    fn call_facts(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
-        self.file.functions.get(self.call_facts(call).function? as usize)
+        self.file.functions.get(self.call_facts(call.id).function? as usize)
     }
 
     /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.

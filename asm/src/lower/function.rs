@@ -165,7 +165,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     /// Evaluates an expression for what it is wanted for.
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
-            (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call.id).undo => self.undo(call)?,
             (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
                 self.values.expr(value, Want::Any)?;
@@ -209,13 +209,13 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
-        if let ExprKind::Call(call) = value.kind {
-            let facts = self.values.facts_of(call);
-            if facts.undo {
+        if let Some(id) = value.attempt() {
+            let facts = self.values.facts_of(id);
+            if let (true, ExprKind::Call(call)) = (facts.undo, value.kind) {
                 return self.undo(call);
             }
             if facts.checked {
-                return self.checked_call(slot, call, &[]);
+                return self.checked_call(slot, value, &[]);
             }
             if facts.unread {
                 self.values.expr(value, Want::Any)?;
@@ -238,20 +238,20 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
         let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
         let ExprKind::Call(call) = value.kind else { return Ok(0) };
-        let (behind, facts) = (rollbacks(after), self.values.facts_of(call));
+        let (behind, facts) = (rollbacks(after), self.values.facts_of(call.id));
         if behind.is_empty() || facts.undo || !facts.checked {
             return Ok(0);
         }
-        self.checked_call(slot, call, behind)?;
+        self.checked_call(slot, &value, behind)?;
         Ok(1 + behind.len())
     }
 
     /// A call whose MATCH is elsewhere: a register remembers whether it failed.
-    fn checked_call(&mut self, slot: Slot, call: &Call<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
+    fn checked_call(&mut self, slot: Slot, call: &Expr<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
         self.values.code.emit(Op::True { dst: failed.write() });
-        self.values.call(call, self.values.slot(slot), Some(&mut after))?;
+        self.values.attempt(call, self.values.slot(slot), Some(&mut after))?;
         for statement in behind {
             self.statement(statement, Then::Drop)?;
         }
@@ -270,7 +270,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         // A function goes by its own name, whatever the notation puts before it.
         let name = self
             .values
-            .facts_of(call)
+            .facts_of(call.id)
             .function
             .and_then(|index| self.values.file.functions.get(index as usize));
         let name = name.map_or(call.tool.text, |function| function.name.text);
@@ -335,7 +335,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let mark = self.values.code.mark();
         let dst = self.values.registers.get(matched.into).unwrap_or_else(|| self.values.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
-        self.values.call(matched.call, dst, on_fail)?;
+        self.values.attempt(&matched.call, dst, on_fail)?;
         // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
         self.values.code.give_back(mark);
         self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)

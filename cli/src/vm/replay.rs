@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let input = input::input(args.input.as_deref(), &args.arguments, &parameters, &args.limits.input())?;
     let mut finished = recording.replay(&program, function, &input, &args.limits.limits())?;
     // The replay has come to the end of the run.
-    finished.outcome().map_or(Ok(Exit::Invalid), run::show)
+    finished.outcome().map_or(Ok(Exit::Invalid), |outcome| run::show(outcome, false))
 }
 
 fn recording(path: &Path) -> Result<Recording, Problem> {

@@ -24,6 +24,7 @@ use std::time::Duration;
 /// How a run ends, and one to try.
 const HELP: &str = "\
 Standard output is the outcome alone, as JSON; all else goes to standard error.
+Ctrl-C cancels the run: what it has done is rolled back. A second one ends it at once.
 
 Exit codes: 0 ok, 1 err, 2 not a valid program, input or option, 3 fault, 130 interrupted
 
@@ -87,6 +88,9 @@ pub(super) struct MachineLimits {
     /// Tool calls, those of rollbacks among them
     #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_TOOL_CALLS)]
     max_calls: u64,
+    /// ROLLBACK entries
+    #[arg(long, value_name = "N", default_value_t = limits::DEFAULT_ROLLBACKS)]
+    max_rollbacks: usize,
     /// Bytes of one tool's answer
     #[arg(long, value_name = "BYTES", default_value_t = limits::DEFAULT_RESULT)]
     max_result: usize,
@@ -112,12 +116,13 @@ fn depth(text: &str) -> Result<usize, String> {
 }
 
 impl RunLimits {
-    pub(super) fn options(&self, interrupt: Interrupt) -> Options {
+    pub(super) fn options(&self, interrupt: Interrupt, cancel: Interrupt) -> Options {
         Options {
             limits: self.machine.limits(),
             timeout: Duration::from_millis(self.timeout),
             call_timeout: Duration::from_millis(self.call_timeout),
             interrupt,
+            cancel,
             slots: CallSlots::new(self.max_calls_at_once),
             ask: None,
         }
@@ -133,6 +138,7 @@ impl MachineLimits {
             items: self.max_items,
             value_depth: self.max_depth,
             tool_calls: self.max_calls,
+            rollbacks: self.max_rollbacks,
             result_bytes: self.max_result,
             result_nodes: self.max_result_values,
         }
@@ -170,9 +176,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         (None, Some(path)) => Some(open_trace(path, args)?),
         (old, _) => old,
     };
-    let (progress, signal, untaken) = (Progress::start(), Signal::listen(), BTreeMap::new());
+    let (progress, signal, untaken) = (Progress::start(), Signal::listen(true), BTreeMap::new());
     let mut watch = Watch { trace, progress, signal, untaken };
-    let mut options = args.limits.options(watch.signal.interrupt.clone());
+    let mut options = args.limits.options(watch.signal.interrupt.clone(), watch.signal.cancel.clone());
     if program.tools().any(|name| tools.get(name).is_some_and(|tool| tool.policy.confirm)) {
         options.ask = Terminal::open(watch.progress.as_ref().map(Progress::bar));
     }
@@ -191,11 +197,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         problem
     };
     let result = result.map_err(|problems| problems.into_iter().map(name_option).collect::<Vec<_>>());
-    result?.outcome().map_or_else(|| Ok(signal.tell()), show)
+    result?.outcome().map_or_else(|| Ok(signal.tell()), |outcome| show(outcome, signal.cancel.is_set()))
 }
 
 /// Prints the outcome, indented where a person looks at it.
-pub(super) fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
+pub(super) fn show(outcome: Outcome<'_>, cancelled: bool) -> Result<Exit, Refused> {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = outcome.write_json(&mut text);
@@ -207,6 +213,7 @@ pub(super) fn show(outcome: Outcome<'_>) -> Result<Exit, Refused> {
     let exit = match outcome.status() {
         Status::Ok(_) => Exit::Ok,
         Status::Err(_) => Exit::Err,
+        Status::Fault(fault) if cancelled && fault.code == Code::FaultCancelled => Exit::Interrupted,
         Status::Fault(_) => Exit::Fault,
     };
     output::print(&text, exit)

@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     let service = Service {
         functions,
         tools,
-        options: args.limits.options(Interrupt::default()),
+        options: args.limits.options(Interrupt::default(), Interrupt::default()),
         runs: args.max_runs.max(1),
         runs_of_client: args.max_client_runs.max(1),
         source: args.files.max_source,

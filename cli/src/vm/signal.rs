@@ -1,15 +1,21 @@
-//! Ctrl-C and similar signals: running tools end with the program, and a message names the call that was
-//! under way.
+//! Ctrl-C and similar signals: the first cancels the run, which rolls back what it has done; the second ends
+//! it with its running tools, and a message names the call that was under way.
 
 use super::{Exit, orphans, output};
 use ilo_host::interrupt::Interrupt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What the first signal says.
+const CANCELLING: &str =
+    "cancelling: what the run has done is rolled back; a second signal ends the program at once\n";
+
 /// The tool whose call is under way, and the wish that the run ends.
 #[derive(Clone, Default)]
 pub(super) struct Signal {
-    /// Set when a signal comes during a call.
+    /// Set by the first signal.
+    pub(super) cancel: Interrupt,
+    /// Set by the second, if it comes during a call.
     pub(super) interrupt: Interrupt,
     tool: Arc<Mutex<Option<String>>>,
     /// Whether calls were started ahead of their turn: then the run's end is always left to it.
@@ -17,13 +23,19 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// Listens from now on. During a call the call's end is left to the run; else the program ends at once.
-    pub(super) fn listen() -> Signal {
+    /// Listens from now on. The first signal leaves the end to the run. The second does so during a call;
+    /// else the program ends at once. Unless the first one `cancels`, it is treated as the second.
+    pub(super) fn listen(cancels: bool) -> Signal {
         let signal = Signal::default();
         let heard = signal.clone();
         let handler = move || {
             // While this is locked no call begins.
             let tool = heard.tool();
+            if cancels && !heard.cancel.is_set() {
+                heard.cancel.set();
+                output::error(CANCELLING);
+                return;
+            }
             heard.interrupt.set();
             if tool.is_none() && !heard.ahead.load(Ordering::Relaxed) {
                 output::error("interrupted; no tool call was under way\n");

@@ -1,14 +1,14 @@
 //! Evaluates statements and expressions as the specification says.
 
-use super::facts::Facts;
+use super::facts::{Facts, completes};
 use super::report::{Ending, Report};
 use super::value::Value;
 use super::{number, pure, render};
 use crate::data::Data;
 use crate::generated_tools::World;
 use ilo_asm::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Apply, Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use ilo_asm::span::Span;
 use ilo_spec::error::Code;
@@ -49,6 +49,14 @@ struct Machine<'f, 's, 'w, 't> {
     world: &'w mut World<'t>,
     trace: Vec<String>,
     notes: Vec<(String, String)>,
+    /// The entries (4.7.1): the tool and its arguments as JSON.
+    entries: Vec<(String, String)>,
+    rolled_back: Vec<(String, u64)>,
+    not_rolled_back: Vec<String>,
+    /// How many tools were called, by entries as well.
+    calls: u64,
+    /// The tool whose call a ROLLBACK that comes next is one step with (4.7.2).
+    sent: Option<String>,
     steps: u64,
 }
 
@@ -67,10 +75,27 @@ pub(super) fn run(
     world: &mut World<'_>,
 ) -> Report {
     let facts = file.functions.iter().map(Facts::of).collect();
-    let mut machine =
-        Machine { file, source, facts, world, trace: Vec::new(), notes: Vec::new(), steps: STEPS };
+    let mut machine = Machine {
+        file,
+        source,
+        facts,
+        world,
+        trace: Vec::new(),
+        notes: Vec::new(),
+        entries: Vec::new(),
+        rolled_back: Vec::new(),
+        not_rolled_back: Vec::new(),
+        calls: 0,
+        sent: None,
+        steps: STEPS,
+    };
     let ending = machine.start(entry, input);
-    Report { ending, trace: machine.trace, notes: machine.notes }
+    if matches!(ending, Ending::Fault { .. }) {
+        // After every fault all entries run (4.8.4).
+        machine.roll_back(0);
+    }
+    let Machine { trace, notes, rolled_back, not_rolled_back, .. } = machine;
+    Report { ending, trace, notes, rolled_back, not_rolled_back }
 }
 
 fn broken(what: &str) -> Exit {
@@ -131,15 +156,61 @@ impl<'f> Machine<'f, '_, '_, '_> {
             *cell = Cell::Plain(argument);
         }
         let mut frame = Frame { function, number, cells };
-        let value = match self.block(&mut frame, &function.body) {
+        let height = self.entries.len();
+        self.sent = None;
+        let ended = self.block(&mut frame, &function.body);
+        self.sent = None;
+        let value = match ended {
             Ok(value) => value,
             Err(Exit::Value(value)) => return Ok(value),
+            Err(Exit::Failure(failure, span)) => {
+                // What the function pushed runs before its failure goes on (4.8.2).
+                self.roll_back(height);
+                return Err(Exit::Failure(failure, span));
+            }
             Err(exit) => return Err(exit),
         };
         if function.output.output().ok == ilo_spec::types::Type::NIL {
             return Ok(Value::Nil);
         }
         value.ok_or_else(|| broken("a function ends without a value"))
+    }
+
+    /// Runs the entries above a height, the latest first.
+    fn roll_back(&mut self, height: usize) {
+        while self.entries.len() > height {
+            let Some((tool, arguments)) = self.entries.pop() else { return };
+            self.trace.push(format!("{tool} {arguments}"));
+            self.calls += 1;
+            match self.world.call(&tool) {
+                Some(Ok(_)) => self.rolled_back.push((tool, self.calls)),
+                Some(Err(failure)) => {
+                    let failure = render::json(&failure.into()).unwrap_or_default();
+                    self.notes.push((tool, failure));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// ROLLBACK works its arguments out and keeps the call (4.7.1).
+    fn push(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
+        let covered = self.sent.take();
+        let arguments = self.arguments(frame, call);
+        if let (Err(Exit::Failure(..) | Exit::End(Ending::Fault { .. })), Some(tool)) = (&arguments, &covered)
+        {
+            self.not_rolled_back.push(tool.clone());
+        }
+        let json = self.joined(render::arguments(&arguments?))?;
+        self.entries.push((call.tool.text.to_owned(), json));
+        self.sent = covered;
+        Ok(())
+    }
+
+    /// After a statement that is a call: whether a ROLLBACK right behind it is one step with it.
+    fn sends(&mut self, call: &Call<'f>) {
+        let own = self.file.functions.iter().any(|function| function.name.text == call.tool.text);
+        self.sent = (!own).then(|| call.tool.text.to_owned());
     }
 
     fn step(&mut self) -> Result<(), Exit> {
@@ -161,8 +232,15 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     /// Runs a block; returns its value (2.7.1).
     fn block(&mut self, frame: &mut Frame<'f>, block: &Block<'f>) -> Result<Option<Value>, Exit> {
-        let mut value = None;
-        for statement in block.statements {
+        let (mut value, mut skips) = (None, false);
+        for (place, statement) in block.statements.iter().enumerate() {
+            let failed = place.checked_sub(1).and_then(|before| failed(frame, &block.statements[before]));
+            if let (StmtKind::Rollback(_), true) = (&statement.kind, failed.unwrap_or(skips)) {
+                // A ROLLBACK between a call and its MATCH belongs to the success (4.7.2).
+                skips = true;
+                continue;
+            }
+            skips = false;
             value = self.statement(frame, statement)?;
         }
         Ok(value)
@@ -170,16 +248,34 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn statement(&mut self, frame: &mut Frame<'f>, statement: &Stmt<'f>) -> Result<Option<Value>, Exit> {
         self.step()?;
+        if !matches!(statement.kind, StmtKind::Rollback(_) | StmtKind::Control(Control::Match(_)))
+            && !matches!(statement.kind, StmtKind::Let { value: Bound::Control(Control::Match(_)), .. })
+        {
+            self.sent = None;
+        }
         match &statement.kind {
+            StmtKind::Rollback(call) => {
+                self.push(frame, call)?;
+                Ok(None)
+            }
             StmtKind::Let { slot, value, .. } => {
                 self.bind(frame, *slot, value)?;
+                if let Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) = value {
+                    self.sends(call);
+                }
                 Ok(None)
             }
             StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
                 self.undo(frame, call)?;
                 Ok(None)
             }
-            StmtKind::Value(expr) => self.expr(frame, expr).map(Some),
+            StmtKind::Value(expr) => {
+                let value = self.expr(frame, expr)?;
+                if let ExprKind::Call(call) = expr.kind {
+                    self.sends(call);
+                }
+                Ok(Some(value))
+            }
             StmtKind::Return(ReturnKind::Err, expr) | StmtKind::Fail(expr) => {
                 let failure = self.expr(frame, expr)?;
                 Err(Exit::Failure(failure, statement.span))
@@ -190,16 +286,17 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 Ok(None)
             }
             StmtKind::Break => Err(Exit::Break),
-            StmtKind::Rollback(call) => {
-                self.arguments(frame, call)?;
-                Ok(None)
-            }
             StmtKind::Control(control) => self.control(frame, control),
         }
     }
 
     fn undoes(&self, frame: &Frame<'f>, call: &Call<'f>) -> bool {
         self.facts[frame.number].undoes[call.id.0 as usize]
+    }
+
+    /// Whether the failure of an expression that LET binds is for a MATCH (4.2.2).
+    fn is_checked(&self, frame: &Frame<'f>, expr: &Expr<'f>) -> bool {
+        expr.attempt().is_some_and(|id| self.facts[frame.number].checked[id.0 as usize])
     }
 
     fn bind(&mut self, frame: &mut Frame<'f>, slot: Slot, value: &Bound<'f>) -> Result<(), Exit> {
@@ -210,13 +307,22 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 frame.cells[slot.0 as usize] = Cell::Unset;
                 return Ok(());
             }
-            Bound::Expr(Expr { kind: ExprKind::Call(call), .. })
-                if self.facts[frame.number].checked[call.id.0 as usize] =>
-            {
-                let arguments = self.arguments(frame, call)?;
-                let result = match self.carry_out(call, &arguments) {
+            Bound::Expr(expr) if self.is_checked(frame, expr) => {
+                // A failure in an operand is not the failure of the call or function itself (4.2.2).
+                let result = match expr.kind {
+                    ExprKind::Call(call) => {
+                        let arguments = self.arguments(frame, call)?;
+                        self.carry_out(call, &arguments)
+                    }
+                    ExprKind::Apply(apply) => {
+                        let operands = self.operands(frame, &apply)?;
+                        self.apply(frame, &apply, &operands, expr.span)
+                    }
+                    _ => Err(broken("only a call or a function can fail")),
+                };
+                let result = match result {
                     Ok(value) => Ok(value),
-                    Err(Exit::Failure(failure, _)) => Err((failure, call.span)),
+                    Err(Exit::Failure(failure, _)) => Err((failure, expr.span)),
                     Err(exit) => return Err(exit),
                 };
                 frame.cells[slot.0 as usize] = Cell::Checked(result);
@@ -233,9 +339,17 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn control(&mut self, frame: &mut Frame<'f>, control: &Control<'f>) -> Result<Option<Value>, Exit> {
         match control {
-            Control::If(node) => self.branch(frame, node),
+            Control::If(node) => {
+                let value = self.branch(frame, node);
+                self.sent = None;
+                value
+            }
             Control::Match(node) => self.take_apart(frame, node),
-            Control::For(node) => self.each(frame, node),
+            Control::For(node) => {
+                let value = self.each(frame, node);
+                self.sent = None;
+                value
+            }
         }
     }
 
@@ -252,9 +366,17 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
         let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
         let Cell::Checked(result) = cell else { return Err(broken("a MATCH of a slot that is not checked")) };
+        if result.is_err() {
+            self.sent = None;
+        }
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
             frame.cells[arm.bind.0 as usize] = Cell::Plain(value);
-            this.block(frame, &arm.body)
+            let value = this.block(frame, &arm.body);
+            // Where the ERR arm goes on as well, what follows is not behind the call alone (4.7.2).
+            if node.err.as_ref().is_some_and(|err| completes(&err.body)) {
+                this.sent = None;
+            }
+            value
         };
         match (result, &node.ok, &node.err) {
             (Ok(value), Some(ok), _) => arm(self, frame, ok, value),
@@ -307,8 +429,13 @@ impl<'f> Machine<'f, '_, '_, '_> {
 
     fn undo(&mut self, frame: &mut Frame<'f>, call: &Call<'f>) -> Result<(), Exit> {
         let arguments = self.arguments(frame, call)?;
+        let height = self.entries.len();
         match self.carry_out(call, &arguments) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                // What a compensation has pushed is dropped at its success (4.8.3).
+                self.entries.truncate(height);
+                Ok(())
+            }
             Err(Exit::Failure(failure, _)) => {
                 let failure = self.joined(render::json(&failure))?;
                 self.notes.push((call.tool.text.to_owned(), failure));
@@ -342,10 +469,36 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
         let json = self.joined(render::arguments(arguments))?;
         self.trace.push(format!("{name} {json}"));
+        self.calls += 1;
         match self.world.call(name) {
             Some(Ok(value)) => Ok(value.into()),
             Some(Err(failure)) => Err(Exit::Failure(failure.into(), call.span)),
             None => Err(broken("no such tool")),
+        }
+    }
+
+    fn operands(&mut self, frame: &mut Frame<'f>, apply: &Apply<'f>) -> Result<Vec<Value>, Exit> {
+        apply.operands.iter().map(|operand| self.expr(frame, operand)).collect()
+    }
+
+    /// The value of a pure function, or its failure (12.3).
+    fn apply(
+        &mut self,
+        frame: &Frame<'f>,
+        apply: &Apply<'f>,
+        operands: &[Value],
+        at: Span,
+    ) -> Result<Value, Exit> {
+        match pure::apply(apply.function, operands) {
+            Ok(value) => {
+                let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
+                let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
+                made(value)
+            }
+            Err(pure::Stop::Failure(message)) => Err(Exit::Failure(Value::text(&message), at)),
+            Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, at)),
+            Err(pure::Stop::Limit) => Err(LIMIT),
         }
     }
 
@@ -413,23 +566,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 made(Value::record(merged))
             }
-            ExprKind::Apply(function, operands) => {
-                let operands = operands.iter().map(|operand| self.expr(frame, operand)).collect::<Result<
-                    Vec<_>,
-                    Exit,
-                >>(
-                )?;
-                match pure::apply(*function, &operands) {
-                    Ok(value) => {
-                        let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
-                        let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-                        self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
-                        made(value)
-                    }
-                    Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, expr.span)),
-                    Err(pure::Stop::Limit) => Err(LIMIT),
-                    Err(pure::Stop::Unknown) => Err(broken("a function that the oracle does not have")),
-                }
+            ExprKind::Apply(apply) => {
+                let operands = self.operands(frame, apply)?;
+                self.apply(frame, apply, &operands, expr.span)
             }
             ExprKind::Template(parts) => {
                 let mut all = String::new();
@@ -542,6 +681,18 @@ impl<'f> Machine<'f, '_, '_, '_> {
             Some(value) => self.expr(frame, value),
             None => Err(self.trap(frame, Code::FaultNoCase, at)),
         }
+    }
+}
+
+/// Whether a statement has bound a slot to a call that failed and that a MATCH takes apart later; `None` if it
+/// is a ROLLBACK.
+fn failed(frame: &Frame<'_>, statement: &Stmt<'_>) -> Option<bool> {
+    match &statement.kind {
+        StmtKind::Rollback(_) => None,
+        StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(_), .. }), .. } => {
+            Some(matches!(frame.cells[slot.0 as usize], Cell::Checked(Err(_))))
+        }
+        _ => Some(false),
     }
 }
 

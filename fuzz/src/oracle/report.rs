@@ -9,6 +9,10 @@ pub struct Report {
     pub trace: Vec<String>,
     /// Failures of compensations, in order: the tool and the failure as JSON.
     pub notes: Vec<(String, String)>,
+    /// The entries that have run, in order: the tool and the number of the call.
+    pub rolled_back: Vec<(String, u64)>,
+    /// The calls that no entry undoes, because that could not be worked out: the tools.
+    pub not_rolled_back: Vec<String>,
 }
 
 /// How a run ended; values are compact JSON.

@@ -5,12 +5,12 @@ use super::text::Step;
 use super::{Fields, Reading};
 use crate::data::Data;
 use crate::problem::shortened;
-use crate::tool::policy::{RETRIES, Rules};
+use crate::tool::policy::{OnDoubt, RETRIES, Rules};
 use std::time::Duration;
 
 /// The keys that say how a tool may be called.
 pub(super) const RULES: &[&str] =
-    &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "rollback"];
+    &["read_only", "idempotent", "retries", "confirm", "timeout_ms", "binary", "on_doubt", "rollback"];
 
 impl Reading {
     /// Reads these keys from a record.
@@ -24,6 +24,7 @@ impl Reading {
                 .field(fields, "timeout_ms", |this, data| this.count(data, 1))
                 .map(Duration::from_millis),
             bytes: self.field(fields, "binary", Reading::binary),
+            on_doubt: self.field(fields, "on_doubt", Reading::on_doubt),
             requires_rollback: self.field(fields, "rollback", Reading::rollback),
         }
     }
@@ -55,6 +56,19 @@ impl Reading {
             self.wrong(format!("expected at most {RETRIES}, found {}", shortened(&data.to_json(), 40)));
         }
         count
+    }
+
+    /// What follows a call that may have been made.
+    fn on_doubt(&mut self, data: &Data) -> Option<OnDoubt> {
+        match data {
+            Data::Text(text) if text == "fail" => Some(OnDoubt::Fail),
+            Data::Text(text) if text == "stop" => Some(OnDoubt::Stop),
+            other => {
+                let found = shortened(&other.to_json(), 40);
+                self.wrong(format!("expected \"fail\" or \"stop\", found {found}"));
+                None
+            }
+        }
     }
 
     /// Whether calls must have a rollback.

@@ -157,7 +157,7 @@ impl Link {
     /// What a call of a server that went away fails with.
     fn gone(&self) -> Failure {
         let said = self.errors.said();
-        Failure::text(format!(
+        Failure::InDoubt(format!(
             "server `{}` has ended, and whether it did this is not known{said}",
             self.server
         ))
@@ -171,7 +171,7 @@ impl Link {
             return Some(Failure::Limit(Code::FaultTooLarge, message));
         }
         let (server, cause) = (&self.server, short(&first_cause(error).to_string()));
-        Some(Failure::text(format!("server `{server}`: {cause}; whether it did this is not known")))
+        Some(Failure::InDoubt(format!("server `{server}`: {cause}; whether it did this is not known")))
     }
 
     fn failure(&self, error: &ServiceError) -> Failure {

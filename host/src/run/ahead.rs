@@ -14,13 +14,13 @@ use crate::data::Data;
 use crate::interrupt::Interrupt;
 use crate::tools::{CallLimits, Failure, Tools};
 use bumpalo::Bump;
-use ilo_vm::{Run, Scout};
+use ilo_vm::{Datum, Run, Scout};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many calls the scout looks ahead for each call that may run at once. It is more than 1 because the
 /// arguments of some of these calls are not known yet.
@@ -57,7 +57,10 @@ impl Timed {
 pub(super) struct Ahead<'s, 'e> {
     threads: &'s thread::Scope<'s, 'e>,
     tools: &'e Tools,
+    /// Those of calls that only read, which a cancel ends.
     limits: CallLimits,
+    /// Those of calls that are awaited even then, although the question before such a call is not.
+    patient: CallLimits,
     until: Instant,
     slots: CallSlots,
     scout: Option<Scout>,
@@ -165,15 +168,19 @@ impl<'s, 'e> Ahead<'s, 'e> {
     pub(super) fn new(
         threads: &'s thread::Scope<'s, 'e>,
         tools: &'e Tools,
-        limits: CallLimits,
+        patient: CallLimits,
+        cancel: &Interrupt,
         until: Instant,
         slots: CallSlots,
     ) -> Ahead<'s, 'e> {
         let (expected, bell) = (VecDeque::new(), Arc::default());
+        let limits = CallLimits { interrupt: patient.interrupt.or(cancel), ..patient.clone() };
+        let patient = CallLimits { cancel: cancel.clone(), ..patient };
         Ahead {
             threads,
             tools,
             limits,
+            patient,
             until,
             slots,
             scout: None,
@@ -183,6 +190,33 @@ impl<'s, 'e> Ahead<'s, 'e> {
             vain: 0,
             pass: 0,
         }
+    }
+
+    /// The run may last until then.
+    pub(super) fn lasts_until(&mut self, until: Instant) {
+        self.until = until;
+    }
+
+    pub(super) fn tools(&self) -> &'e Tools {
+        self.tools
+    }
+
+    /// Answers the call at which the run waits by a call now, which no cancel ends. Calls that were started
+    /// early are dropped. The call of an entry has the time of its tool, whatever is left of the run's. A
+    /// call that undoes something is made even though the run is cancelled.
+    pub(super) fn call_alone(
+        &mut self,
+        (tool, arguments): (&str, &Data),
+        (entry, undoes): (bool, bool),
+        observer: &mut dyn Observer,
+    ) -> Timed {
+        self.forget(observer);
+        let until = if entry { super::end_of(Duration::MAX) } else { self.until };
+        if !undoes {
+            return Timed::call(self.tools, tool, arguments, &self.patient, until);
+        }
+        let limits = CallLimits { cancel: Interrupt::default(), ..self.patient.clone() };
+        Timed::call(self.tools, tool, arguments, &limits, until)
     }
 
     /// Answers the call at which the run waits: with the call that was started early, if there is one, else
@@ -310,6 +344,7 @@ impl<'s, 'e> Ahead<'s, 'e> {
             None => {}
             Some(Ok(value)) => scout.answer(Ok(value.to_datum(&arena))),
             Some(Err(Failure::Failed(value))) => scout.answer(Err(value.to_datum(&arena))),
+            Some(Err(Failure::InDoubt(message))) => scout.answer(Err(Datum::Text(message))),
             // The run ends there.
             Some(Err(_)) => return None,
         }

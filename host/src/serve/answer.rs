@@ -32,7 +32,7 @@ pub(super) enum Work {
 
 /// What the client has to say in a run while it goes on.
 struct Control {
-    interrupt: Interrupt,
+    cancel: Interrupt,
     ask: Arc<dyn Ask>,
 }
 
@@ -69,11 +69,11 @@ impl Work {
     pub(super) fn done(
         self,
         service: &Service,
-        interrupt: Interrupt,
+        cancel: Interrupt,
         ask: Arc<dyn Ask>,
         progress: Option<Progress>,
     ) -> CallToolResult {
-        let control = Control { interrupt, ask };
+        let control = Control { cancel, ask };
         let watch = Watch { calls: Vec::new(), progress };
         match self {
             Work::Find(query, limit) => CallToolResult::structured(
@@ -163,8 +163,8 @@ fn outcome(
         Ok(input) => input,
         Err(error) => return refused(json!({"problems": [format!("inputs: {error}")]})),
     };
-    let Control { interrupt, ask } = control;
-    let options = run::Options { interrupt, ask: Some(ask), ..service.options.clone() };
+    let Control { cancel, ask } = control;
+    let options = run::Options { cancel, ask: Some(ask), ..service.options.clone() };
     let ended = run::run(program, function, &input, &service.tools, &options, &mut watch);
     let mut finished = match ended {
         Ok(finished) => finished,

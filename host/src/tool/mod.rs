@@ -46,6 +46,9 @@ pub struct Request<'c> {
 pub enum Failure {
     /// The tool failed; the program can handle it. Normally a text.
     Failed(Data),
+    /// The call may have been made: no answer came in time, or the connection was lost. The program can
+    /// handle it; the message says what happened.
+    InDoubt(String),
     /// The deadline passed.
     TimedOut,
     /// The run was interrupted from outside.
@@ -202,8 +205,8 @@ impl Tool {
             )))
         };
         let Some(ask) = &limits.ask else { return refused("there is nobody to ask") };
-        let question =
-            Question { tool: &whole, arguments: given, deadline: until, interrupt: &limits.interrupt };
+        let interrupt = limits.interrupt.or(&limits.cancel);
+        let question = Question { tool: &whole, arguments: given, deadline: until, interrupt: &interrupt };
         match ask.ask(&question) {
             Consent::Given => Ok(()),
             Consent::Refused(why) => refused(&why),
@@ -231,10 +234,10 @@ impl Tool {
         let mut retry = 0;
         loop {
             let result = self.call_once(name, provider.as_ref(), &arguments, limits, until);
-            let again = matches!(result, Err(Failure::Failed(_)))
+            let again = matches!(result, Err(Failure::Failed(_) | Failure::InDoubt(_)))
                 && self.policy.idempotent
                 && retry < self.policy.retries
-                && policy::pause(retry, until, &limits.interrupt);
+                && policy::pause(retry, until, &limits.interrupt.or(&limits.cancel));
             if !again {
                 return Some(result);
             }
@@ -266,7 +269,7 @@ impl Tool {
         match provider.call(&request) {
             Err(Failure::TimedOut) if Instant::now() < until => {
                 let limit = allowed.as_millis();
-                Err(Failure::text(format!("tool `{name}` took longer than its limit of {limit} ms")))
+                Err(Failure::InDoubt(format!("tool `{name}` took longer than its limit of {limit} ms")))
             }
             result => result,
         }
@@ -319,6 +322,8 @@ pub struct CallLimits {
     pub bounds: Bounds,
     /// What ends a call before its time.
     pub interrupt: Interrupt,
+    /// What ends the question before a call, and the retries, but not a call under way.
+    pub cancel: Interrupt,
     /// Who asks a person, where a tool wants it; without one such a call is refused.
     pub ask: Option<Arc<dyn Ask>>,
     /// What programs that are started bear: those that are left of them end once nobody holds it.
@@ -331,6 +336,7 @@ impl Default for CallLimits {
             timeout: Duration::from_millis(limits::DEFAULT_CALL_MS),
             bounds: Bounds::default(),
             interrupt: Interrupt::default(),
+            cancel: Interrupt::default(),
             ask: None,
             mark: Mark::default(),
         }

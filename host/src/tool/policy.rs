@@ -18,6 +18,16 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// The longest wait between two looks at whether the run was interrupted.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// What follows a call that may have been made, but whose answer never came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDoubt {
+    /// It is a failure, which the program can handle.
+    #[default]
+    Fail,
+    /// The run ends with fault `in-doubt`, after its rollback.
+    Stop,
+}
+
 /// How a tool may be called.
 #[allow(clippy::struct_excessive_bools, reason = "each is a key of the tools file")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +44,8 @@ pub struct Policy {
     pub timeout: Option<Duration>,
     /// Whether the bytes of images and the like come with an answer, as base64, or only their type and size.
     pub bytes: bool,
+    /// What follows a call that may have been made, but whose answer never came.
+    pub on_doubt: OnDoubt,
     /// Whether every call of it must register its rollback in the same step.
     pub requires_rollback: bool,
 }
@@ -59,6 +71,9 @@ impl fmt::Display for Policy {
         if self.bytes {
             f.write_str(", with bytes")?;
         }
+        if self.on_doubt == OnDoubt::Stop {
+            f.write_str(", ends the run when in doubt")?;
+        }
         if self.requires_rollback {
             f.write_str(", requires a rollback")?;
         }
@@ -75,6 +90,7 @@ pub(crate) struct Rules {
     pub(crate) confirm: Option<bool>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) bytes: Option<bool>,
+    pub(crate) on_doubt: Option<OnDoubt>,
     pub(crate) requires_rollback: Option<bool>,
 }
 
@@ -91,6 +107,7 @@ impl Rules {
             confirm: self.confirm.or(around.confirm.filter(|_| read_only != Some(true))),
             timeout: self.timeout.or(around.timeout),
             bytes: self.bytes.or(around.bytes),
+            on_doubt: self.on_doubt.or(around.on_doubt),
             requires_rollback: self
                 .requires_rollback
                 .or(around.requires_rollback.filter(|_| read_only != Some(true))),
@@ -106,6 +123,7 @@ impl Rules {
             confirm: self.confirm.unwrap_or(false),
             timeout: self.timeout,
             bytes: self.bytes.unwrap_or(false),
+            on_doubt: self.on_doubt.unwrap_or_default(),
             requires_rollback: self.requires_rollback.unwrap_or(false),
         }
     }

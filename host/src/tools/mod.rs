@@ -5,6 +5,7 @@ mod servers;
 
 #[cfg(feature = "mcp")]
 pub use crate::mcp::read_answer;
+pub use crate::tool::policy::OnDoubt;
 pub use crate::tool::{CallLimits, Failure, Policy, Provider, Request, Source, Tool, consent, process_mark};
 
 use crate::data::Data;

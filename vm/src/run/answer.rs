@@ -2,12 +2,14 @@
 
 use crate::budget::Meter;
 use crate::copy_in::{self, Refusal};
+use crate::fault::Trap;
 use crate::host_value::{Datum, Shaped};
 use crate::interp;
+use crate::machine::CallKind;
 use crate::run::build_error::BuildError;
 use crate::run::state::{Run, State};
 use crate::value::{Value, at};
-use ilo_spec::error::Code;
+use core::hint::cold_path;
 
 /// Shape guesses of arguments use the first places; each call has places of its own behind them.
 const GUESS_STEP: usize = 8;
@@ -28,12 +30,32 @@ impl Run {
 
     #[inline]
     pub(crate) fn answer(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        if self.machine.pending_call.kind >= CallKind::Covered {
+            cold_path();
+            return self.answer_special(datum, failed);
+        }
         let taken = match datum {
             Datum::Shaped(record) if !failed => self.take_shaped(record),
             Datum::Record(fields) if !failed => self.take_flat(fields),
             _ => false,
         };
         if taken { Ok(()) } else { self.answer_any(datum, failed) }
+    }
+
+    /// Answers a call that has ROLLBACK behind it, or one of an entry.
+    #[cold]
+    #[inline(never)]
+    fn answer_special(&mut self, datum: Datum<'_>, failed: bool) -> Result<(), BuildError> {
+        if let State::Rollback = self.state {
+            let failure = failed.then(|| self.failure_message(datum));
+            self.entry_answered(failure);
+            return Ok(());
+        }
+        if !failed {
+            // Until the entry is pushed, the limit on fuel waits.
+            self.machine.heap.budget.lend();
+        }
+        self.answer_any(datum, failed)
     }
 
     /// Takes an answer with the shape of the last one at this call.
@@ -88,16 +110,28 @@ impl Run {
     ) -> Result<(), BuildError> {
         match result {
             Ok(value) => self.charge_answer(meter, |run| run.resume(value, false)),
-            Err(Refusal::Trap(trap)) => {
-                let code = trap.code();
-                self.trap(trap);
-                Err(BuildError::Limit { code })
-            }
+            Err(Refusal::Trap(trap)) => Err(self.refuse_answer(trap)),
             Err(refusal) => {
                 let message = refusal.message(&self.machine.heap, self.machine.program.inner());
+                if let Err(trap) = self.leave_misfit(&message).and_then(|()| self.machine.heap.budget.repay())
+                {
+                    let code = trap.code();
+                    self.trap(trap);
+                    return Err(BuildError::Limit { code });
+                }
                 self.answer_any(Datum::Text(&message), true)
             }
         }
+    }
+
+    /// The answer passes a limit: the run ends.
+    pub(crate) fn refuse_answer(&mut self, trap: Trap) -> BuildError {
+        let code = trap.code();
+        // Without memory for the record, the run ends all the same.
+        drop(self.leave_misfit(trap.message()));
+        drop(self.machine.heap.budget.repay());
+        self.trap(trap);
+        BuildError::Limit { code }
     }
 
     /// Charges the fuel of an answer, then continues.
@@ -109,18 +143,15 @@ impl Run {
                 then(self);
                 Ok(())
             }
-            Err(trap) => {
-                self.trap(trap);
-                Err(BuildError::Limit { code: Code::FaultFuel })
-            }
+            Err(trap) => Err(self.refuse_answer(trap)),
         }
     }
 
     #[inline]
     fn resume(&mut self, value: Value, failed: bool) {
         self.state = State::Ready;
-        if !interp::resume(&mut self.machine, value, failed) {
-            self.failed();
+        if let Some(stop) = interp::resume(&mut self.machine, value, failed) {
+            self.stopped_by_failure(stop);
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::host_value::Datum;
 use crate::host_view::View;
-use crate::machine::PendingCall;
+use crate::machine::{CallKind, Machine, PendingCall};
 use crate::render::quote;
 use crate::run::build_error::BuildError;
 use crate::run::state::Run;
 use crate::run::value_builder::Builder;
 use crate::value::at;
 use core::fmt;
+use ilo_spec::error::Code;
 
 /// A tool call that waits for its answer. If it is dropped unanswered, it keeps waiting.
 #[derive(Debug)]
@@ -34,7 +35,58 @@ impl<'r> Call<'r> {
     /// idempotency key.
     #[inline]
     pub fn number(&self) -> u64 {
-        self.run.machine.heap.budget.used().1
+        self.run.call_number()
+    }
+
+    /// Whether it is the call of a ROLLBACK entry. Its answer is not a value of the run, only its failure is
+    /// recorded; nothing retries it.
+    #[inline]
+    pub fn is_rollback(&self) -> bool {
+        self.run.machine.pending_call.kind == CallKind::Entry
+    }
+
+    /// Whether a ROLLBACK is right behind it: once it has an answer, give that to the run even if the run's
+    /// time is over, so that the entry is pushed before the run ends.
+    #[inline]
+    pub fn has_rollback(&self) -> bool {
+        matches!(self.run.machine.pending_call.kind, CallKind::Covered | CallKind::CoveredChange)
+    }
+
+    /// Whether the run is cancelled and this call is not part of its rollback. The host fails it with the
+    /// message `cancelled`, unless its tool only reads.
+    pub fn is_cancelled(&self) -> bool {
+        self.run.is_cancelled() && !self.is_rollback() && !self.run.compensates()
+    }
+
+    /// Declares that the host makes the call now and that its tool may change something. If its answer never
+    /// comes or does not fit, the outcome lists the call as not rolled back.
+    pub fn may_change(&mut self) {
+        let kind = &mut self.run.machine.pending_call.kind;
+        *kind = match *kind {
+            CallKind::Plain | CallKind::PlainChange => CallKind::PlainChange,
+            CallKind::Covered | CallKind::CoveredChange => CallKind::CoveredChange,
+            CallKind::Entry => CallKind::Entry,
+        };
+    }
+
+    /// Ends the run at this call after its rollback, although the call was answered: the answer is dropped.
+    pub fn end_run(self, code: Code, message: &str) {
+        self.run.machine.pending_call.kind = CallKind::Plain;
+        self.run.end_with(code, message);
+    }
+
+    /// Ends the run at this call after its rollback: the answer passed a limit of the host.
+    pub fn refuse_answer(self, code: Code, message: &str) {
+        self.run.refuse_pending(code, message);
+    }
+
+    /// Fails a call that may have been made: the program sees the message as the failure, and the outcome
+    /// lists the call as not rolled back.
+    ///
+    /// # Errors
+    /// Those of [`Call::fail`].
+    pub fn fail_in_doubt(self, message: &str) -> Result<(), BuildError> {
+        self.run.fail_in_doubt(message)
     }
 
     /// Names and values of the arguments, in the order of the program.
@@ -43,11 +95,16 @@ impl<'r> Call<'r> {
         let program = self.run.machine.program.inner();
         let PendingCall { call, first, .. } = self.run.machine.pending_call;
         let call = program.spec.calls[usize::from(call.0)];
-        let heap = &self.run.machine.heap;
+        let Machine { heap, rollbacks, .. } = &self.run.machine;
         let names = &program.spec.shapes[usize::from(call.shape.0)];
+        let values = if self.is_rollback() {
+            rollbacks.running_arguments()
+        } else {
+            self.run.window(first, names.len())
+        };
         names
             .iter()
-            .zip(self.run.window(first, names.len()))
+            .zip(values)
             .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
     }
 
@@ -76,13 +133,13 @@ impl<'r> Call<'r> {
 
     /// Line and column of the call in the source, if the program was not stripped.
     pub fn position(&self) -> Option<(u32, u32)> {
-        self.run.position(self.run.pc())
+        self.run.position(self.run.call_pc())
     }
 
     /// The name of the function that makes the call.
     pub fn function(&self) -> &str {
         let program = self.run.machine.program.inner();
-        program.function_at(self.run.pc()).map_or("", |function| program.string(function.name.0))
+        program.function_at(self.run.call_pc()).map_or("", |function| program.string(function.name.0))
     }
 
     /// Answers with a value.

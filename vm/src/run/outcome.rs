@@ -2,7 +2,9 @@
 
 use crate::fault::Fault;
 use crate::host_view::View;
+use crate::machine::Machine;
 use crate::render::quote;
+use crate::rollbacks::Note;
 use crate::run::state::{Run, State};
 use core::fmt;
 
@@ -79,13 +81,28 @@ impl<'r> Outcome<'r> {
     /// The failed compensations, in order: the tool and its failure.
     #[inline]
     pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
-        let program = self.run.machine.program.inner();
-        let heap = &self.run.machine.heap;
-        self.run
-            .machine
-            .notes
-            .iter()
-            .map(move |(tool, value)| (program.string(tool.0), View { heap, program, value }))
+        let Machine { program, heap, notes, rollbacks, .. } = &self.run.machine;
+        let program = program.inner();
+        let messages = rollbacks.messages.as_deref().unwrap_or(heap);
+        notes.iter().map(move |Note { tool, value, aside }| {
+            let heap = if *aside { messages } else { heap };
+            (program.string(tool.0), View { heap, program, value })
+        })
+    }
+
+    /// The ROLLBACK entries that have run, in order: the tool, and the number of the call that undid
+    /// something.
+    pub fn rolled_back(&self) -> impl ExactSizeIterator<Item = (&'r str, u64)> + use<'r> {
+        let Machine { program, rollbacks, .. } = &self.run.machine;
+        let program = program.inner();
+        rollbacks.done.iter().map(move |done| (program.string(done.tool.0), done.number))
+    }
+
+    /// The calls that may have changed something and that no entry undoes, in order: the tool, and why.
+    pub fn not_rolled_back(&self) -> impl ExactSizeIterator<Item = (&'r str, &'r str)> + use<'r> {
+        let Machine { program, rollbacks, .. } = &self.run.machine;
+        let program = program.inner();
+        rollbacks.left.iter().map(move |left| (program.string(left.tool.0), left.why.as_str()))
     }
 
     /// Writes the outcome as one JSON object.
@@ -111,7 +128,34 @@ impl<'r> Outcome<'r> {
             failure.write_json(out)?;
             out.write_char('}')?;
         }
-        out.write_str(if self.run.machine.notes.is_empty() { "}" } else { "]}" })
+        if !self.run.machine.notes.is_empty() {
+            out.write_char(']')?;
+        }
+        self.write_rollback(out)?;
+        out.write_char('}')
+    }
+
+    /// What was rolled back and what was not, where there is any.
+    fn write_rollback(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        for (place, (tool, number)) in self.rolled_back().enumerate() {
+            out.write_str(if place == 0 { r#","rolled_back":[{"tool":"# } else { r#",{"tool":"# })?;
+            quote(tool, |text| out.write_str(text))?;
+            write!(out, r#","number":{number}}}"#)?;
+        }
+        if self.rolled_back().len() > 0 {
+            out.write_char(']')?;
+        }
+        for (place, (tool, why)) in self.not_rolled_back().enumerate() {
+            out.write_str(if place == 0 { r#","not_rolled_back":[{"tool":"# } else { r#",{"tool":"# })?;
+            quote(tool, |text| out.write_str(text))?;
+            out.write_str(r#","why":"#)?;
+            quote(why, |text| out.write_str(text))?;
+            out.write_char('}')?;
+        }
+        if self.not_rolled_back().len() > 0 {
+            out.write_char(']')?;
+        }
+        Ok(())
     }
 }
 

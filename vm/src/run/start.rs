@@ -154,7 +154,7 @@ impl Run {
     pub fn rewind(&mut self) {
         let RewindScope::Counts = self.rewind_scope else { return self.rewind_all() };
         self.machine.frames.clear();
-        self.machine.notes.clear();
+        self.forget_notes();
         self.machine.heap.rewind(&self.mark);
         self.machine.base = 0;
         self.machine.pc = at(self.entry.start);
@@ -168,7 +168,7 @@ impl Run {
             return;
         }
         self.machine.frames.clear();
-        self.machine.notes.clear();
+        self.forget_notes();
         self.scratch.begin();
         self.last_collection = (0, 0);
         self.machine.heap.rewind(&self.mark);

@@ -5,10 +5,12 @@ use crate::facts::Entry;
 use crate::fault::{Fault, Trap};
 use crate::gc;
 use crate::heap::{Heap, Mark};
-use crate::machine::{Machine, PendingCall};
+use crate::machine::{CallKind, Machine, PendingCall, is_compensation};
 use crate::program::Program;
 use crate::render;
+use crate::rollbacks::{Rollbacks, Then};
 use crate::run::build_stack::BuildStack;
+use crate::run::rollback::reason;
 use crate::snapshot::Tables;
 use crate::value::{Value, at};
 use alloc::boxed::Box;
@@ -16,7 +18,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 use ilo_spec::error::Code;
-use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{CallId, First, FunctionId, Out};
 
@@ -27,6 +28,8 @@ pub(super) enum State {
     Idle,
     Ready,
     Pending,
+    /// The call of a ROLLBACK entry waits for its answer.
+    Rollback,
     /// The value is in the machine.
     Ok,
     Err,
@@ -78,9 +81,15 @@ impl Run {
                 stack: Vec::new(),
                 frames: Vec::new(),
                 notes: Vec::new(),
+                rollbacks: Rollbacks::default(),
                 pc: 0,
                 base: 0,
-                pending_call: PendingCall { call: CallId(0), first: First(0), dst: Out(0) },
+                pending_call: PendingCall {
+                    call: CallId(0),
+                    first: First(0),
+                    dst: Out(0),
+                    kind: CallKind::Plain,
+                },
                 result: Value::NIL,
             },
             scratch: BuildStack::default(),
@@ -112,11 +121,20 @@ impl Run {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.machine.frames.clear();
-        self.machine.notes.clear();
+        self.forget_notes();
         self.scratch.begin();
         self.state = State::Idle;
         self.rewind_scope = RewindScope::Nothing;
         self.last_collection = (0, 0);
+    }
+
+    /// Forgets failed compensations and entries, for another start.
+    #[inline]
+    pub(super) fn forget_notes(&mut self) {
+        self.machine.notes.clear();
+        if self.machine.rollbacks.used {
+            self.machine.rollbacks.reset();
+        }
     }
 
     /// Whether it can continue.
@@ -125,10 +143,16 @@ impl Run {
         matches!(self.state, State::Ready)
     }
 
+    /// Whether the call of a ROLLBACK entry waits for its answer.
+    #[inline]
+    pub(crate) fn is_rolling_back(&self) -> bool {
+        matches!(self.state, State::Rollback)
+    }
+
     /// The function that was started, if a call waits for its answer.
     #[inline]
     pub(crate) fn suspended(&self) -> Option<FunctionId> {
-        matches!(self.state, State::Pending).then_some(self.function)
+        matches!(self.state, State::Pending | State::Rollback).then_some(self.function)
     }
 
     /// A rewind must restore more than counters.
@@ -179,8 +203,7 @@ impl Run {
             return self.trap(trap);
         }
         if self.machine.program.output(self.function).err.is_some() {
-            self.state = State::Err;
-            return;
+            return self.conclude(Then::Err);
         }
         let Machine { program, heap, result, .. } = &self.machine;
         let message = render::message(heap, program.inner(), *result, heap.budget.limits.text);
@@ -191,35 +214,53 @@ impl Run {
     #[cold]
     pub(crate) fn trap(&mut self, trap: Trap) {
         let (code, message) = trap.into_parts();
+        // What has no memory for its record is recorded, and the run ends in any case.
+        drop(self.give_up_section(&reason(code, &message)));
         self.end(code, message);
     }
 
-    pub(super) fn end(&mut self, code: Code, mut message: String) {
+    /// Ends the run with a fault, after its entries.
+    pub(super) fn end(&mut self, code: Code, message: String) {
+        self.set_fault(code, message);
+        self.conclude(Then::Fault);
+    }
+
+    /// Records a fault at the instruction where the machine stopped.
+    pub(super) fn set_fault(&mut self, code: Code, mut message: String) {
         let inner = self.machine.program.inner();
-        let pc = self.pc();
-        let mut calls = self.machine.frames.iter().map(|frame| frame.pc).chain([self.machine.pc]);
+        let mut calls = self.machine.frames.iter().map(|frame| frame.pc()).chain([self.machine.pc]);
         if calls.any(|behind| is_compensation(&inner.spec.code, behind)) {
             message.push_str("; a rollback was not finished");
         }
+        self.restore_fault(code, message);
+    }
+
+    /// Records a fault with its whole message.
+    pub(super) fn restore_fault(&mut self, code: Code, message: String) {
+        let inner = self.machine.program.inner();
+        let pc = self.pc();
         let function = inner.function_at(pc).map_or("", |function| inner.string(function.name.0)).to_string();
         let position = self.position(pc);
         self.fault = Some(Box::new(Fault { code, message, function, position, pc }));
-        self.state = State::Fault;
     }
 
-    /// Ends a run that is under way with a fault chosen by the host, such as a time limit.
+    /// Ends a run that is under way at once with a fault chosen by the host. Nothing is rolled back:
+    /// [`Run::end_with`] does that.
     pub fn stop(&mut self, code: Code) {
         self.stop_with(code, code.meaning());
     }
 
     /// Like [`Run::stop`], with a message that says what was found and what the limit is.
     pub fn stop_with(&mut self, code: Code, message: &str) {
-        if matches!(self.state, State::Ready | State::Pending) {
+        if matches!(self.state, State::Ready | State::Pending | State::Rollback) {
             if matches!(self.state, State::Ready) {
                 // `pc` expects the instruction after the current one.
                 self.machine.pc += 1;
             }
-            self.end(code, message.to_string());
+            self.set_fault(code, message.to_string());
+            self.machine.rollbacks.running = None;
+            self.machine.rollbacks.drop_above(0);
+            self.state = State::Fault;
         }
     }
 
@@ -264,12 +305,4 @@ impl Run {
         let start = at(self.machine.base) + usize::from(first.0);
         self.machine.stack.get(start..start + count).unwrap_or_default()
     }
-}
-
-/// Whether the call before an instruction is a compensation, whose failure is recorded.
-fn is_compensation(code: &[Op], behind: usize) -> bool {
-    let Some(&(Op::Tool { fail, .. } | Op::Invoke { fail, .. })) = code.get(behind.wrapping_sub(1)) else {
-        return false;
-    };
-    fail.0 != 0 && matches!(code.get(behind + usize::from(fail.0)), Some(Op::Note { .. }))
 }

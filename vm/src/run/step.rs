@@ -3,6 +3,7 @@
 use crate::fault::Trap;
 use crate::interp;
 use crate::machine::{Machine, Stop};
+use crate::rollbacks::Then;
 use crate::run::call::Call;
 use crate::run::outcome::Outcome;
 use crate::run::state::{Run, State};
@@ -29,7 +30,9 @@ impl Run {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
                 match (stop, &trap) {
-                    (Stop::Returned, None) if !self.machine.result.is_container() => {
+                    (Stop::Returned, None)
+                        if !self.machine.result.is_container() && !self.machine.rollbacks.cancelled =>
+                    {
                         self.state = State::Ok;
                         false
                     }
@@ -52,13 +55,13 @@ impl Run {
         if let State::Idle = self.state {
             self.end(Code::BadUsage, "no function was started".to_string());
         }
-        matches!(self.state, State::Pending)
+        matches!(self.state, State::Pending | State::Rollback)
     }
 
     /// The call that waits for its answer, if there is one.
     #[inline]
     pub fn pending(&mut self) -> Option<Call<'_>> {
-        matches!(self.state, State::Pending).then_some(Call { run: self })
+        matches!(self.state, State::Pending | State::Rollback).then_some(Call { run: self })
     }
 
     /// Handles a stop that is not a plain call or return; returns whether a call waits for its answer.
@@ -69,14 +72,18 @@ impl Run {
                 cold_path();
                 if let Err(found) = self.make_room(found) {
                     self.trap(found);
-                    return false;
+                    return self.waits();
                 }
                 // The instruction that needed memory is executed again.
                 self.machine.pc -= 1;
             } else if let Stop::Unhandled = stop {
-                if !interp::pass_on(&mut self.machine) {
-                    self.failed();
-                    return false;
+                match self.pure_failed() {
+                    Ok(None) => {}
+                    Ok(Some(stop)) => return self.stopped_by_failure(stop),
+                    Err(trap) => {
+                        self.trap(trap);
+                        return self.waits();
+                    }
                 }
             } else {
                 break;
@@ -86,19 +93,34 @@ impl Run {
         let leaves = match stop {
             Stop::Call | Stop::LargeCall => self.pause(),
             Stop::Returned => {
-                self.state = State::Ok;
                 let Machine { program, heap, result, .. } = &mut self.machine;
-                heap.check_output_size(program.inner(), core::slice::from_ref(result))
+                let leaves = heap.check_output_size(program.inner(), core::slice::from_ref(result));
+                if leaves.is_ok() {
+                    self.conclude(Then::Ok);
+                }
+                leaves
             }
-            Stop::Failed | Stop::Unhandled => {
-                self.failed();
-                return false;
-            }
+            Stop::Waited => self.machine.rollbacks.take_waiting().map_or(Ok(()), Err),
+            Stop::Failed | Stop::Unhandled | Stop::Unwind => return self.stopped_by_failure(stop),
         };
         if let Err(trap) = leaves {
             self.trap(trap);
         }
-        matches!(self.state, State::Pending)
+        self.waits()
+    }
+
+    /// A failure ended the function that was started, or one whose entries must run now. Returns whether a
+    /// call waits.
+    pub(super) fn stopped_by_failure(&mut self, stop: Stop) -> bool {
+        match stop {
+            Stop::Unwind => self.unwind(),
+            _ => self.failed(),
+        }
+        self.waits()
+    }
+
+    fn waits(&self) -> bool {
+        matches!(self.state, State::Pending | State::Rollback)
     }
 
     /// Stops at a tool call, whose arguments leave the run.

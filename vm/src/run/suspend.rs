@@ -2,8 +2,8 @@
 
 use crate::budget::Limits;
 use crate::program::Program;
-use crate::run::state::Run;
-use crate::snapshot::{self, Header, RestoreError, Tables};
+use crate::run::state::{Run, State};
+use crate::snapshot::{self, EndFault, Header, RestoreError, Tables};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -30,7 +30,8 @@ impl Run {
     pub fn snapshot(&self, out: &mut Vec<u8>) -> Result<(), NotWaiting> {
         out.clear();
         let Some(function) = self.suspended() else { return Err(NotWaiting) };
-        snapshot::write(&self.machine, function, out);
+        let fault = self.fault.as_deref();
+        snapshot::write(&self.machine, function, fault, out);
         Ok(())
     }
 
@@ -67,7 +68,14 @@ impl Run {
     fn read(&mut self, snapshot: &[u8], tables: &mut Tables) -> Result<(), RestoreError> {
         let header = Header::read(snapshot, &self.machine.program)?;
         self.prepare(header.function)?;
-        header.read_rest(&mut self.machine, tables)?;
-        Ok(self.wait()?)
+        let fault = header.read_rest(&mut self.machine, tables)?;
+        if self.machine.rollbacks.running.is_none() {
+            return Ok(self.wait()?);
+        }
+        if let Some(EndFault { code, message }) = fault {
+            self.restore_fault(code, message);
+        }
+        self.state = State::Rollback;
+        Ok(())
     }
 }

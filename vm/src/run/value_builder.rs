@@ -7,7 +7,7 @@ use crate::budget::Meter;
 use crate::copy_in::Refusal;
 use crate::fault::{StartError, Trap};
 use crate::heap::{Heap, narrow};
-use crate::machine::Machine;
+use crate::machine::{CallKind, Machine};
 use crate::run::build_error::{BuildError, Misuse};
 use crate::run::build_stack::{Open, STACKED};
 use crate::run::state::Run;
@@ -20,6 +20,8 @@ use ilo_spec::operand::FunctionId;
 pub(crate) enum Purpose {
     Start,
     Answer,
+    /// The answer to an entry, of which nothing is kept.
+    Nothing,
 }
 
 /// Builds one value from events. If it is dropped before [`Builder::finish`], the run is unchanged.
@@ -44,7 +46,8 @@ impl Run {
     #[inline]
     pub(crate) fn answer_with(&mut self) -> Builder<'_> {
         let (meter, place) = (self.meter(), self.place());
-        Builder::new(self, Purpose::Answer, meter, place)
+        let entry = self.machine.pending_call.kind == CallKind::Entry;
+        Builder::new(self, if entry { Purpose::Nothing } else { Purpose::Answer }, meter, place)
     }
 }
 
@@ -90,6 +93,9 @@ impl<'r> Builder<'r> {
     /// A text.
     #[inline]
     pub fn text(&mut self, text: &str) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            return Ok(());
+        }
         self.ready()?;
         let metered = self.meter.take(1, text.len());
         // Room on the stack first, because nothing else refers to the text yet.
@@ -115,6 +121,9 @@ impl<'r> Builder<'r> {
 
     /// The name of the next value.
     pub fn key(&mut self, name: &str) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            return Ok(());
+        }
         let scratch = &mut self.run.scratch;
         if let Some(error) = &scratch.stopped {
             return Err(error.clone());
@@ -158,6 +167,9 @@ impl<'r> Builder<'r> {
 
     /// Ends the innermost open list or record.
     pub fn end(&mut self) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            return Ok(());
+        }
         if let Some(error) = &self.run.scratch.stopped {
             return Err(error.clone());
         }
@@ -198,6 +210,10 @@ impl<'r> Builder<'r> {
     /// # Errors
     /// An incomplete value, a value that exceeds a limit, or arguments that do not fit the function.
     pub fn finish(self) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            self.run.entry_answered(None);
+            return Ok(());
+        }
         let scratch = &mut self.run.scratch;
         if let Some(error) = scratch.stopped.take() {
             return Err(error);
@@ -215,7 +231,13 @@ impl<'r> Builder<'r> {
         scratch.values.clear();
         match self.purpose {
             Purpose::Start => self.run.start_record(result).map_err(BuildError::Start),
-            Purpose::Answer => self.run.answered(result, self.meter),
+            Purpose::Answer | Purpose::Nothing => {
+                if self.run.machine.pending_call.kind >= CallKind::Covered && result.is_ok() {
+                    // Until the entry is pushed, the limit on fuel waits.
+                    self.run.machine.heap.budget.lend();
+                }
+                self.run.answered(result, self.meter)
+            }
         }
     }
 
@@ -239,6 +261,9 @@ impl<'r> Builder<'r> {
 
     #[inline]
     fn leaf(&mut self, value: Value) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            return Ok(());
+        }
         self.ready()?;
         match self.meter.take(1, 0) {
             Ok(()) => self.push(value),
@@ -291,6 +316,9 @@ impl<'r> Builder<'r> {
 
     #[inline]
     fn begin(&mut self, record: bool) -> Built {
+        if let Purpose::Nothing = self.purpose {
+            return Ok(());
+        }
         self.ready()?;
         let depth = self.run.scratch.open.len() + 1;
         let taken = self.meter.take(1, 0).and_then(|()| self.grant());
@@ -335,11 +363,7 @@ impl<'r> Builder<'r> {
     fn stop(&mut self, trap: Trap) -> Built {
         let error = match self.purpose {
             Purpose::Start => BuildError::Start(StartError::from(trap)),
-            Purpose::Answer => {
-                let code = trap.code();
-                self.run.trap(trap);
-                BuildError::Limit { code }
-            }
+            Purpose::Answer | Purpose::Nothing => self.run.refuse_answer(trap),
         };
         self.run.scratch.stopped = Some(error.clone());
         Err(error)

@@ -8,23 +8,25 @@
 
 use super::error::{RestoreError, Result};
 use super::format::{HEAD, MAGIC, SUM, VERSION, checksum, tag};
+use super::rollbacks::{self, EndFault, Parts, Place};
 use super::tables::{ENTRY, Object, Open, Tables};
 use crate::frame::Frame;
 use crate::heap::{Heap, narrow};
 use crate::liveness::RegisterUse;
-use crate::machine::{self, Machine, PendingCall};
+use crate::machine::{self, CallKind, Machine, PendingCall};
 use crate::program::{Program, ProgramData};
 use crate::register_set::registers;
 use crate::value::{Tag, Value, at};
 use ilo_spec::bytes::ByteReader;
 use ilo_spec::error::DecodeError;
-use ilo_spec::isa::Op;
-use ilo_spec::operand::{FunctionId, StringId};
+use ilo_spec::isa::{Op, ToolCall};
+use ilo_spec::operand::{FunctionId, Out, StringId};
 
 /// The beginning of a snapshot; the rest is read when the function that it names is prepared.
 pub(crate) struct Header<'b> {
     pub(crate) function: FunctionId,
     nested: bool,
+    rollbacks: bool,
     fuel: u64,
     calls: u64,
     reader: ByteReader<'b>,
@@ -34,28 +36,32 @@ impl<'b> Header<'b> {
     /// Checks what encloses the content, and reads the beginning.
     pub(crate) fn read(snapshot: &'b [u8], program: &Program) -> Result<Header<'b>> {
         let mut reader = open(snapshot, program.inner().lazy().id)?;
-        let nested = flag(&mut reader)?;
+        let flags = reader.byte()?;
+        if flags > 3 {
+            return rule(&reader, "a number below 4", flags.into());
+        }
+        let (nested, rollbacks) = (flags & 1 != 0, flags & 2 != 0);
         let (fuel, calls) = (reader.varint()?, reader.varint()?);
         let function = FunctionId(reader.varint16()?);
         if program.inner().function(function).is_none() {
             return rule(&reader, "the number of a function", function.0.into());
         }
-        Ok(Header { function, nested, fuel, calls, reader })
+        Ok(Header { function, nested, rollbacks, fuel, calls, reader })
     }
 
     /// Reads the rest into a machine that is prepared for the function.
-    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Result<()> {
-        let Header { function, nested, fuel, calls, mut reader } = self;
+    pub(crate) fn read_rest(self, machine: &mut Machine, tables: &mut Tables) -> Result<Option<EndFault>> {
+        let Header { function, nested, rollbacks: has_rollbacks, fuel, calls, mut reader } = self;
         let program = machine.program.clone();
         let inner = program.inner();
         let lazy = inner.lazy();
         machine.heap.budget.use_up(fuel, calls);
         machine.heap.nested = nested;
-        windows(machine, &mut reader, inner, function)?;
-        let Machine { heap, stack, frames, notes, pc, base, .. } = &mut *machine;
-        let windows = frames.iter().map(|frame| (frame.pc, frame.base));
+        let running = windows(machine, &mut reader, inner, function)?;
+        let Machine { heap, stack, frames, notes, rollbacks, pc, base, result, .. } = &mut *machine;
+        let windows = frames.iter().map(|frame| (frame.pc(), frame.base));
         let mut values = Values { reader, heap, program: inner, tables, charged: 0 };
-        for (pc, base) in windows.chain([(*pc, *base)]) {
+        for (pc, base) in windows.chain(running.is_none().then_some((*pc, *base))) {
             let Some(safepoint) = lazy.live.safepoint(pc - 1) else { continue };
             let base = at(base);
             for register in registers(safepoint.set) {
@@ -73,25 +79,41 @@ impl<'b> Header<'b> {
             let value = values.value(None)?;
             machine::note(values.heap, notes, StringId(tool), value)?;
         }
+        let place = Place { function, calls, running };
+        let mut fault = None;
+        if has_rollbacks {
+            let mut parts = Parts { rollbacks, frames, notes, pc, result };
+            fault = rollbacks::read(&mut values, &mut parts, &place)?;
+        } else {
+            rollbacks::none(&values.reader, &place)?;
+        }
         if values.reader.left() > 0 {
             let left = values.reader.left() as u64;
             return values.rule("the end", left);
         }
         let charged = values.charged;
         machine.heap.budget.give_back(charged);
-        Ok(())
+        if running.is_none() {
+            let (entries, arguments) = inner.section(machine.pc - 1);
+            if entries > 0 {
+                machine.rollbacks.promise(&mut machine.heap.budget, entries, arguments)?;
+            }
+        }
+        Ok(fault)
     }
 }
 
-/// Reads where the run is: the open calls, each of a function that the one before invokes.
+/// Reads where the run is: the open calls, each of a function that the one before invokes. Returns the
+/// `rollback` whose entry waits for its answer, if it is no `tool` that does.
 fn windows(
     machine: &mut Machine,
     reader: &mut ByteReader<'_>,
     program: &ProgramData,
     function: FunctionId,
-) -> Result<()> {
+) -> Result<Option<u32>> {
     let count = reader.count("frames", program.spec.functions.len(), 1)?;
     let (mut function, mut base) = (function, 0);
+    let mut running = None;
     for left in (0..=count).rev() {
         let found = reader.varint32()?;
         let range = program.function(function).map_or(0..0, |function| function.start..function.end);
@@ -99,13 +121,24 @@ fn windows(
         let pc = at(found) + 1;
         match op {
             Some(&Op::Invoke { dst, first, function: callee, .. }) if left > 0 => {
-                machine.frames.push(Frame { pc, base, dst });
+                machine.frames.push(Frame::new(pc, base, 0, dst));
                 base += u32::from(first.0);
                 function = callee;
             }
-            Some(&Op::Tool { dst, first, call, .. }) if left == 0 => {
+            Some(op)
+                if left == 0
+                    && let Some(ToolCall { dst, first, call, entries, .. }) = op.tool_call() =>
+            {
+                let kind = if entries.0 > 0 { CallKind::Covered } else { CallKind::Plain };
                 (machine.pc, machine.base) = (pc, base);
-                machine.pending_call = PendingCall { call, first, dst };
+                machine.pending_call = PendingCall { call, first, dst, kind };
+            }
+            // The function that pushed an entry may have returned.
+            _ if left == 0
+                && let Some(&Op::Rollback { first, call }) = program.spec.code.get(at(found)) =>
+            {
+                machine.pending_call = PendingCall { call, first, dst: Out(0), kind: CallKind::Entry };
+                running = Some(found);
             }
             _ => {
                 let expected = if left > 0 { "a call of a function" } else { "a tool call" };
@@ -113,7 +146,7 @@ fn windows(
             }
         }
     }
-    Ok(())
+    Ok(running)
 }
 
 /// Checks magic, version, checksum and program; returns a reader of the content.
@@ -136,11 +169,11 @@ fn open(snapshot: &[u8], id: u64) -> Result<ByteReader<'_>> {
     if found == id { Ok(reader) } else { Err(RestoreError::OtherProgram { expected: id, found }) }
 }
 
-fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Result<T> {
+pub(super) fn rule<T>(reader: &ByteReader<'_>, expected: &'static str, found: u64) -> Result<T> {
     Err(RestoreError::Rule { offset: reader.offset(), expected, found })
 }
 
-fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
+pub(super) fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
     match reader.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -149,17 +182,17 @@ fn flag(reader: &mut ByteReader<'_>) -> Result<bool> {
 }
 
 /// Reads values.
-struct Values<'r, 'b> {
-    reader: ByteReader<'b>,
-    heap: &'r mut Heap,
-    program: &'r ProgramData,
+pub(super) struct Values<'r, 'b> {
+    pub(super) reader: ByteReader<'b>,
+    pub(super) heap: &'r mut Heap,
+    pub(super) program: &'r ProgramData,
     tables: &'r mut Tables,
     /// Bytes charged for the tables.
     charged: u64,
 }
 
 impl Values<'_, '_> {
-    fn rule<T>(&self, expected: &'static str, found: u64) -> Result<T> {
+    pub(super) fn rule<T>(&self, expected: &'static str, found: u64) -> Result<T> {
         rule(&self.reader, expected, found)
     }
 
@@ -194,7 +227,7 @@ impl Values<'_, '_> {
 
     /// Reads a value; with `room`, the items collected by a loop over a list of that length.
     #[inline]
-    fn value(&mut self, mut room: Option<u32>) -> Result<Value> {
+    pub(super) fn value(&mut self, mut room: Option<u32>) -> Result<Value> {
         loop {
             let mut done = self.begin(room.take())?;
             loop {
@@ -416,6 +449,6 @@ impl Values<'_, '_> {
     }
 }
 
-fn not_utf8<T>(offset: usize) -> Result<T> {
+pub(super) fn not_utf8<T>(offset: usize) -> Result<T> {
     Err(RestoreError::Form(DecodeError { offset, kind: ilo_spec::error::DecodeErrorKind::Utf8 }))
 }

@@ -5,6 +5,8 @@
 //! the format.
 
 use super::format::{HEAD, MAGIC, SUM, VERSION, seal, tag};
+use super::rollbacks;
+use crate::fault::Fault;
 use crate::hash_index::HashIndex;
 use crate::heap::Heap;
 use crate::liveness::RegisterUse;
@@ -19,8 +21,8 @@ use ilo_spec::bytes::ByteSink;
 use ilo_spec::operand::FunctionId;
 
 /// Writes a machine that waits at a tool call to `out`, replacing its content. `function` is the one that was
-/// started.
-pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) {
+/// started, `fault` the one with which the run ends once its entries have run.
+pub(crate) fn write(machine: &Machine, function: FunctionId, fault: Option<&Fault>, out: &mut Vec<u8>) {
     out.clear();
     let program = machine.program.inner();
     let lazy = program.lazy();
@@ -29,17 +31,24 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) 
     head[..MAGIC.len()].copy_from_slice(&MAGIC);
     head[MAGIC.len()] = VERSION;
     head[MAGIC.len() + 1..HEAD].copy_from_slice(&lazy.id.to_le_bytes());
-    head[HEAD] = machine.heap.nested.into();
+    let running = machine.rollbacks.running;
+    let promised = if running.is_none() { program.section(machine.pc - 1).0 } else { 0 };
+    let rollbacks = rollbacks::is_needed(machine, promised);
+    head[HEAD] = u8::from(machine.heap.nested) | u8::from(rollbacks) << 1;
     sink.raw(&head);
     let (fuel, calls) = machine.heap.budget.used();
     sink.varint(fuel);
     sink.varint(calls);
     sink.varint(function.0.into());
     sink.size(machine.frames.len());
-    let windows = machine.frames.iter().map(|frame| (frame.pc, frame.base));
-    let windows = windows.chain([(machine.pc, machine.base)]);
+    let windows = machine.frames.iter().map(|frame| (frame.pc(), frame.base));
+    // An entry has no registers: its arguments are with the entries.
+    let windows = windows.chain(running.is_none().then_some((machine.pc, machine.base)));
     for (pc, _) in windows.clone() {
         sink.size(pc - 1);
+    }
+    if let Some((entry, _)) = running {
+        sink.varint(entry.pc.into());
     }
     let mut writer = Writer::new(sink, &machine.heap, program);
     for (pc, base) in windows {
@@ -52,10 +61,14 @@ pub(crate) fn write(machine: &Machine, function: FunctionId, out: &mut Vec<u8>) 
             }
         }
     }
-    writer.out.size(machine.notes.len());
-    for &(tool, value) in &machine.notes {
-        writer.out.varint(tool.0.into());
-        writer.value(value);
+    let notes = || machine.notes.iter().filter(|note| !note.aside);
+    writer.out.size(notes().count());
+    for note in notes() {
+        writer.out.varint(note.tool.0.into());
+        writer.value(note.value);
+    }
+    if rollbacks {
+        rollbacks::write(&mut writer, machine, promised, fault);
     }
     *out = writer.out.into_bytes();
     out.extend_from_slice(&[0; SUM]);
@@ -126,8 +139,8 @@ impl Many {
 }
 
 /// Writes values.
-struct Writer<'h> {
-    out: ByteSink,
+pub(super) struct Writer<'h> {
+    pub(super) out: ByteSink,
     heap: &'h Heap,
     program: &'h ProgramData,
     texts: Seen,
@@ -142,7 +155,13 @@ impl<'h> Writer<'h> {
         Writer { out, heap, program, texts, objects, shapes, names }
     }
 
-    fn value(&mut self, value: Value) {
+    /// A text that is no value.
+    pub(super) fn text_of(&mut self, text: &str) {
+        self.out.size(text.len());
+        self.out.raw(text.as_bytes());
+    }
+
+    pub(super) fn value(&mut self, value: Value) {
         let Some(items) = self.begin(value) else { return };
         let mut open = SmallStack::new((0, 0));
         open.push(items);

@@ -2,13 +2,14 @@
 
 use super::operands::{NOWHERE, OperandCheck};
 use super::rules::{Result, Rule, VerifyError, index};
+use super::section::section;
 use crate::facts::{Entry, Facts};
 use crate::register_set::RegisterSet;
 use crate::value::at;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{Back, Count, FieldsId, LoopBase, OnFail, Out, PureId, Role, To};
+use ilo_spec::operand::{Back, Count, Entries, FieldsId, LoopBase, OnFail, Out, PureId, Role, To};
 use ilo_spec::program::{Function, Map, Program};
 use ilo_spec::pure::{Pure, TABLE};
 
@@ -78,6 +79,8 @@ pub(super) struct Flow<'p, S> {
     next: u32,
     function: &'p Function,
     pc: u32,
+    /// The last `tool.rollback`, and the last `rollback` of its section.
+    section: (u32, u32),
     /// The last instruction that is a jump target.
     arrived: u32,
     /// The fuel so far of the innermost open loop, or of the function.
@@ -140,6 +143,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             next: NOWHERE,
             function,
             pc: function.start,
+            section: (0, 0),
             arrived: NOWHERE,
             cost: 0,
             extent: function.registers.into(),
@@ -287,6 +291,10 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
         if self.scratch.loops.last().is_some_and(|open| from < open.pc) {
             return self.error(Rule::EntersLoop { to: self.pc });
         }
+        let (begin, end) = self.section;
+        if self.pc <= end && from <= begin {
+            return self.error(Rule::EntersSection { to: self.pc });
+        }
         Ok(())
     }
 
@@ -323,7 +331,7 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Op::Select { map, .. } => self.select(map.0),
             Op::Switch { map, .. } => self.switch(map.0),
             Op::Apply { count, function, fail, .. } => self.apply(function, count, fail),
-            Op::ToolRollback { fail, .. } => self.fails_to(fail),
+            Op::ToolRollback { fail, entries, .. } => self.begin_section(entries, fail),
             Op::Invoke { dst, first, function, fail } => {
                 self.invoke(function.0, first.0)?;
                 self.state.add(dst.0);
@@ -421,6 +429,18 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             return self.error(Rule::Handler { function: row.name });
         }
         self.fails_to(OnFail(fail))
+    }
+
+    /// The entries of a `tool.rollback` are pushed right behind it.
+    fn begin_section(&mut self, Entries(entries): Entries, fail: OnFail) -> Checked {
+        let code = &self.program.code[at(self.pc) + 1..at(self.function.end)];
+        let (length, arguments) = match section(self.program, code, entries) {
+            Ok(found) => found,
+            Err(rule) => return self.error(rule),
+        };
+        self.facts.sections.push((self.pc, arguments));
+        self.section = (self.pc, self.pc + length);
+        self.fails_to(fail)
     }
 
     /// The jump of a failed call, if it has one.

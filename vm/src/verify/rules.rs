@@ -101,6 +101,16 @@ pub enum Rule {
         /// The function's name.
         function: &'static str,
     },
+    /// A `tool.rollback` without its `rollback`s, or with other instructions among them.
+    Section {
+        /// How many belong to it.
+        expected: u8,
+    },
+    /// A jump from outside into the section of a `tool.rollback`.
+    EntersSection {
+        /// The instruction it goes to.
+        to: u32,
+    },
     /// A map that is not the next one.
     MapOrder {
         /// The map that the instruction uses.
@@ -150,6 +160,15 @@ impl fmt::Display for Rule {
             }
             Rule::Operands { found, expected } => write!(f, "expected {expected} operands, found {found}"),
             Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
+            Rule::Section { expected: 0 } => f.write_str("expected a tool.rollback of at least 1 rollback"),
+            Rule::Section { expected } => write!(
+                f,
+                "expected {expected} rollbacks behind the call, passed one after the other, and among them only \
+                 instructions that compute values or jump forward"
+            ),
+            Rule::EntersSection { to } => {
+                write!(f, "a jump to {to} enters the code between a call and its rollback")
+            }
             Rule::MapOrder { found, expected } => write!(f, "expected map {expected}, found {found}"),
             Rule::UnusedMap { found } => write!(f, "expected a switch for every map, found none for {found}"),
             Rule::TooDeep => f.write_str("calls take more registers or fuel than can be counted"),

@@ -117,6 +117,18 @@ pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_
     point(diagnostic, function, value).help("`concat` joins texts")
 }
 
+/// A list that CONCAT writes into a text.
+pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
+    let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
+        .expected("two lists, or a text for the list", list.found.to_string());
+    point(diagnostic, function, list).help(terms.choose(
+        "`JOIN <list> <text>` is the items with a text between them; `JSON <list>` is the list as JSON",
+        "`{\"join\": [list, text]}` is the items with a text between them; `{\"json\": list}` is the list as JSON",
+    ))
+}
+
 /// A value of another type than the function gives, which is declared at a place.
 pub(in crate::check) fn output(
     function: &Function<'_>,

@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
         let message = "standard input cannot be updated; name a file";
         return Err(Problem::new(Code::BadUsage, "--update", message).into());
     }
-    let (signal, all) = (Signal::listen(), paths.len());
+    let (signal, all) = (Signal::listen(false), paths.len());
     let mut report = Report::new(args.json);
     for path in paths {
         let file = CaseFile::read(&path);

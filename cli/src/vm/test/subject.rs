@@ -286,7 +286,7 @@ impl Subject<'_> {
                 return Ok(Some(failures));
             }
         };
-        let options = self.options.limits.options(signal.interrupt.clone());
+        let options = self.options.limits.options(signal.interrupt.clone(), signal.cancel.clone());
         let mut calls = Calls { lines: Vec::new(), bytes: 0, signal: signal.clone() };
         let finished = ilo_host::run::run(program, function, &input, tools, &options, &mut calls);
         let mut finished = match finished {

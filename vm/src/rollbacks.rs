@@ -1,0 +1,250 @@
+//! The ROLLBACK entries of a run: calls that undo what it has done, kept until the run has succeeded.
+//!
+//! All entries are on one stack; a frame remembers the height of the stack when its function began. The
+//! memory of an entry, of its arguments and of what the outcome says about it is charged when its room is
+//! taken, so that running entries needs none. `run/rollback` decides when entries run.
+
+use crate::budget::{Budget, Limits};
+use crate::fault::Trap;
+use crate::heap::Heap;
+use crate::program::ProgramData;
+use crate::value::{Value, at};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use ilo_spec::error::Code;
+use ilo_spec::operand::StringId;
+
+/// An entry: the `rollback` that pushed it, and where its arguments begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The `rollback`, counted over the whole program.
+    pub(crate) pc: u32,
+    /// The first of its arguments in [`Rollbacks::arguments`].
+    pub(crate) start: u32,
+}
+
+/// An entry whose call succeeded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub(crate) tool: StringId,
+    /// The number of its call within the run.
+    pub(crate) number: u64,
+}
+
+/// A call that may have changed something and that no entry undoes.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) tool: StringId,
+    pub(crate) why: String,
+}
+
+/// The failure of a compensation or an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Note {
+    pub(crate) tool: StringId,
+    pub(crate) value: Value,
+    /// Whether the value is in the heap of [`Rollbacks::messages`].
+    pub(crate) aside: bool,
+}
+
+/// What happens once the entries have run that had to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The caller that handles the failure goes on.
+    GoOn,
+    /// The run ends with its value, its failure or its fault.
+    Ok,
+    Err,
+    Fault,
+}
+
+/// Bytes charged for an entry and for what the outcome says about it; lists double as they grow.
+const ENTRY: u64 = 2 * (size_of::<Entry>() + size_of::<Note>() + size_of::<Done>()) as u64;
+/// Bytes charged for an argument.
+const ARGUMENT: u64 = 2 * size_of::<Value>() as u64;
+
+/// The entries of a run, and what became of those that have run.
+#[derive(Debug, Default)]
+pub(crate) struct Rollbacks {
+    /// The latest is the last.
+    pub(crate) entries: Vec<Entry>,
+    /// The arguments of all entries, and of the one that runs, in the order of the entries.
+    pub(crate) arguments: Vec<Value>,
+    /// How many entries have been pushed or promised in the run.
+    pub(crate) taken: usize,
+    /// How many entries have run or begun to run.
+    pub(crate) made: u64,
+    /// The entry whose call waits for its answer, and what follows.
+    pub(crate) running: Option<(Entry, Then)>,
+    /// The `tool.rollback` whose section is being executed, and the `rollback`s still to come.
+    section: (u32, u8),
+    /// A fault that the host has asked for, which waits for the end of the section.
+    waiting: Option<Trap>,
+    pub(crate) done: Vec<Done>,
+    pub(crate) left: Vec<Left>,
+    /// The messages of entries that failed: texts only, outside the memory of the run.
+    pub(crate) messages: Option<Box<Heap>>,
+    pub(crate) cancelled: bool,
+    /// Whether anything here differs from a fresh state.
+    pub(crate) used: bool,
+}
+
+impl Rollbacks {
+    /// Forgets everything, for another start.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn reset(&mut self) {
+        let Rollbacks { mut entries, mut arguments, mut done, mut left, .. } = core::mem::take(self);
+        entries.clear();
+        arguments.clear();
+        done.clear();
+        left.clear();
+        *self = Rollbacks { entries, arguments, done, left, ..Rollbacks::default() };
+    }
+
+    /// Takes the room for so many entries with so many arguments in all.
+    pub(crate) fn promise(&mut self, budget: &mut Budget, entries: u8, arguments: u32) -> Result<(), Trap> {
+        let (taken, limit) = (self.taken + usize::from(entries), budget.limits.rollbacks);
+        if taken > limit {
+            return Err(Trap::new(
+                Code::FaultTooManyRollbacks,
+                format_args!("the run has used all of its {limit} ROLLBACK entries"),
+            ));
+        }
+        budget.charge(room(entries, arguments))?;
+        self.taken = taken;
+        self.used = true;
+        Ok(())
+    }
+
+    /// Gives the room back: the call for which it was taken has failed.
+    pub(crate) fn release(&mut self, budget: &mut Budget, entries: u8, arguments: u32) {
+        budget.give_back(room(entries, arguments));
+        self.taken -= usize::from(entries);
+    }
+
+    /// The call of a `tool.rollback` has succeeded: its `rollback`s follow.
+    pub(crate) fn begin_section(&mut self, pc: u32, entries: u8) {
+        self.section = (pc, entries);
+    }
+
+    /// Whether a section is being executed.
+    #[inline]
+    pub(crate) fn in_section(&self) -> bool {
+        self.section.1 > 0
+    }
+
+    /// Ends a section whose `rollback`s could not be reached; returns its `tool.rollback`.
+    pub(crate) fn abandon_section(&mut self) -> u32 {
+        self.section.1 = 0;
+        self.section.0
+    }
+
+    /// Lets a fault wait for the end of the section.
+    pub(crate) fn wait_for_section(&mut self, trap: Trap) {
+        self.waiting = Some(trap);
+    }
+
+    /// Pushes an entry. Outside a section it takes its room first; the last of a section ends it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push(&mut self, budget: &mut Budget, pc: usize, arguments: &[Value]) -> Result<(), Trap> {
+        if !self.in_section() {
+            // A window has at most 256 registers.
+            self.promise(budget, 1, u32::try_from(arguments.len()).unwrap_or(u32::MAX))?;
+        }
+        let short = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+        self.entries.push(Entry { pc: short(pc), start: short(self.arguments.len()) });
+        self.arguments.extend_from_slice(arguments);
+        if self.in_section() {
+            self.section.1 -= 1;
+            if self.section.1 == 0 {
+                budget.repay()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a fault has waited for the section that has ended now.
+    pub(crate) fn must_end(&self) -> bool {
+        self.waiting.is_some() && !self.in_section()
+    }
+
+    /// The fault that has waited for the end of the section.
+    pub(crate) fn take_waiting(&mut self) -> Option<Trap> {
+        self.waiting.take()
+    }
+
+    /// Removes the latest entry above a height, so that its call can be made; its arguments stay until the
+    /// call has its answer.
+    pub(crate) fn run_latest(&mut self, height: u32, then: Then) -> Option<Entry> {
+        let entry = if self.entries.len() > at(height) { self.entries.pop() } else { None };
+        self.running = entry.map(|entry| (entry, then));
+        self.made += u64::from(entry.is_some());
+        entry
+    }
+
+    /// The arguments of the entry that runs.
+    pub(crate) fn running_arguments(&self) -> &[Value] {
+        let start = self.running.map_or(self.arguments.len(), |(entry, _)| at(entry.start));
+        self.arguments.get(start..).unwrap_or_default()
+    }
+
+    /// Keeps the message of a failed entry, outside the memory of the run.
+    pub(crate) fn add_message(
+        &mut self,
+        program: &ProgramData,
+        limits: &Limits,
+        message: &str,
+    ) -> Result<Value, Trap> {
+        let messages = self.messages.get_or_insert_with(|| {
+            let unlimited = Limits { memory: u64::MAX, text: usize::MAX, ..limits.clone() };
+            Box::new(Heap::new(program, unlimited))
+        });
+        messages.add_text(message)
+    }
+
+    /// Drops the entries above a height without running them.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn drop_above(&mut self, height: u32) {
+        if let Some(first) = self.entries.get(at(height)) {
+            self.arguments.truncate(at(first.start));
+        }
+        self.entries.truncate(at(height));
+    }
+
+    /// Records a call that no entry undoes. The record is made even if there is no memory for it: the run
+    /// ends then.
+    pub(crate) fn leave(&mut self, budget: &mut Budget, tool: StringId, why: &str) -> Result<(), Trap> {
+        let why = shortened(why);
+        let charged = budget.charge((2 * size_of::<Left>() + why.len()) as u64);
+        self.left.push(Left { tool, why });
+        self.used = true;
+        charged
+    }
+}
+
+/// Bytes of so many entries with so many arguments in all.
+fn room(entries: u8, arguments: u32) -> u64 {
+    ENTRY * u64::from(entries) + ARGUMENT * u64::from(arguments)
+}
+
+/// The most bytes of a message about an entry or a call.
+pub(crate) const MESSAGE: usize = 4 << 10;
+
+/// A message of at most [`MESSAGE`] bytes.
+pub(crate) fn shortened(message: &str) -> String {
+    const ELLIPSIS: char = '…';
+    let mut text = String::new();
+    if message.len() <= MESSAGE {
+        text.push_str(message);
+    } else {
+        let end = message.floor_char_boundary(MESSAGE - ELLIPSIS.len_utf8());
+        // Writing to a string does not fail.
+        let _ = write!(text, "{}{ELLIPSIS}", message.get(..end).unwrap_or_default());
+    }
+    text
+}
