@@ -27,7 +27,7 @@ impl Decimal {
 
     /// Rounded to decimal places, halves away from zero; unchanged if it has no more.
     pub(super) fn rounded(mut self, places: i128) -> Decimal {
-        let dropped = i128::from(self.places) - places;
+        let dropped = i128::from(self.places).saturating_sub(places);
         if dropped <= 0 {
             return self;
         }
