@@ -165,6 +165,7 @@ codes! {
         "CONCAT of a list and a text, which writes the list into the text as JSON";
     507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
     508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
+    510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

@@ -65,9 +65,8 @@ pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Op
     let name = get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
     let operation = list.iter().find(is_operation)?;
-    let handles = |entry: &&Entry<'a>| {
-        entry.name().is_some_and(|name| at.dialect.meaning(name, &HANDLING).is_some())
-    };
+    let handles =
+        |entry: &&Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &HANDLING).is_some());
     let handlers: Fields<'a> = list.iter().filter(handles).filter_map(kept).collect();
     if list.len() != 2 + handlers.len() {
         return None;

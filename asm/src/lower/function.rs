@@ -11,9 +11,10 @@ use crate::ast::{
     StmtKind,
 };
 use crate::matched::{Matched, matched_call, rollbacks};
+use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{LoopBase, To};
+use ilo_spec::operand::{LoopBase, To, TypeId};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
@@ -58,6 +59,8 @@ enum Behind<'c, 'a> {
 /// A function whose code is being made.
 struct Body<'a, 'c, 'l> {
     values: Values<'c, 'l>,
+    /// The type of the function's value.
+    output: Type,
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
     /// The loops around that a BREAK may end.
@@ -78,8 +81,9 @@ struct Breaks<'c, 'a> {
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
-    let mut body = Body { values, deferred: SmallVec::new(), loops: SmallVec::new() };
-    let nothing = function.output.ok.ty == Type::NIL;
+    let output = function.output.ok.ty;
+    let mut body = Body { values, output, deferred: SmallVec::new(), loops: SmallVec::new() };
+    let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
         body.values.code.emit(Op::ReturnNil {});
@@ -182,15 +186,17 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.emit(Op::ReturnText { text });
                 return Ok(End::Never);
             }
-            (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
+            (Then::Return, ExprKind::Binary(Binary::Add, a, b))
+                if !is_number(b) && !self.is_checked(value.span) =>
+            {
                 let a = self.values.expr(a, Want::Any)?.read();
                 let b = self.values.expr(b, Want::Any)?.read();
                 self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
                 return Ok(End::Never);
             }
             (Then::Return, _) => {
-                let src = self.values.expr(value, Want::Any)?.read();
-                self.values.code.emit(Op::Return { src });
+                let src = self.values.expr(value, Want::Any)?;
+                self.return_(src, value.span);
                 return Ok(End::Never);
             }
             (Then::Yield(base), ExprKind::Record(fields)) if matches!(fields.len(), 2..=4) => {
@@ -206,6 +212,22 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
         }
         Ok(End::Reached)
+    }
+
+    /// Whether the value at a place is looked at when it is returned.
+    fn is_checked(&self, place: Span) -> bool {
+        let key = |span: &Span| (span.start, span.end);
+        self.values.facts.returns.binary_search_by_key(&key(&place), key).is_ok()
+    }
+
+    fn return_(&mut self, src: Reg, place: Span) {
+        let src = src.read();
+        if self.is_checked(place) {
+            let ty = TypeId(self.output.packed());
+            self.values.code.emit_at(Op::ReturnAs { src, ty }, place.start);
+        } else {
+            self.values.code.emit(Op::Return { src });
+        }
     }
 
     fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
@@ -465,7 +487,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.values.code.close_loop(start, base, item.write());
         let after = self.loops.pop().map_or_else(Label::default, |breaks| breaks.after);
         if let Some(block) = &node.otherwise {
-            return self.otherwise(block, (after, dst), collects.then_some(then), node.span.start);
+            return self.otherwise(block, (after, dst), collects.then_some(then), node.span);
         }
         if !collects {
             self.values.code.bind(after);
@@ -474,7 +496,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let dst = if matches!(then, Then::Put(_)) || node.breaks { dst } else { self.values.code.take(1) };
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
         self.values.code.bind(after);
-        Ok(self.collected(dst, then, node.span.start))
+        Ok(self.collected(dst, then, node.span))
     }
 
     /// Places the blocks that a loop's body has deferred; a pass that comes to its end goes past them.
@@ -504,7 +526,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         block: &'c Block<'a>,
         (after, dst): (Label, Reg),
         then: Option<Then>,
-        at: u32,
+        at: Span,
     ) -> Lowered<End> {
         let end = self.block(block, Then::Drop)?;
         if after.is_empty() {
@@ -516,7 +538,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             return Ok(then.map_or(End::Reached, |then| self.collected(dst, then, at)));
         }
         let mut past = Label::default();
-        self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+        self.values.code.jump(Op::Jump { to: To(0) }, at.start, &mut past);
         self.values.code.bind(after);
         self.collected(dst, then.unwrap_or(Then::Drop), at);
         self.values.code.bind(past);
@@ -524,14 +546,14 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     }
 
     /// Uses the list that a loop has collected.
-    fn collected(&mut self, dst: Reg, then: Then, at: u32) -> End {
+    fn collected(&mut self, dst: Reg, then: Then, at: Span) -> End {
         match then {
             Then::Return => {
-                self.values.code.emit(Op::Return { src: dst.read() });
+                self.return_(dst, at);
                 End::Never
             }
             Then::Yield(outer) => {
-                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, at);
+                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, at.start);
                 End::Reached
             }
             Then::Put(_) | Then::Drop => End::Reached,

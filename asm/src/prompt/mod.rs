@@ -29,7 +29,7 @@ pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
             out.push_str("none\n");
         }
         for tool in catalog.tools() {
-            out.push_str(&tool.signature);
+            out.push_str(&tool.signature());
             if let Some(about) = about(tool) {
                 out.push_str(" # ");
                 out.push_str(&about);

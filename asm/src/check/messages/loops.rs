@@ -19,7 +19,9 @@ pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Di
 
 /// A loop over RANGE with a BREAK and without an ELSE: that no pass was the last one needed goes unnoticed.
 pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
-    if node.otherwise.is_some() || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range) {
+    if node.otherwise.is_some()
+        || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
+    {
         return None;
     }
     let terms = Terms::of(function.notation);
