@@ -33,7 +33,7 @@ impl<'a> StepReader<'_, 'a> {
         match &tree.kind {
             InfixKind::Reference(reference) => self.reference(reference),
             InfixKind::Literal(value) => literal(*value, tree.span),
-            InfixKind::Template(template) => self.text_of(node, template, Place::Data),
+            InfixKind::Template(template) => self.text_of(node, template, Place::Quoted),
             InfixKind::Unary(operator, operand) => {
                 let operand = self.of_infix(node, operand);
                 Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }

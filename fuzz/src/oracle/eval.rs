@@ -12,6 +12,7 @@ use ilo_asm::ast::{
 };
 use ilo_asm::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::types::Type;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -26,6 +27,8 @@ enum Exit {
     Value(Value),
     /// With a failure, and where it arose.
     Failure(Value, Span),
+    /// The innermost loop ends (2.7.7).
+    Break,
     /// The whole run ends.
     End(Ending),
 }
@@ -63,6 +66,8 @@ struct Frame<'f> {
     function: &'f Function<'f>,
     number: usize,
     cells: Vec<Cell>,
+    /// Where the last value of a statement was given.
+    given: Span,
 }
 
 pub(super) fn run(
@@ -96,6 +101,20 @@ pub(super) fn run(
     Report { ending, trace, notes, rolled_back, not_rolled_back }
 }
 
+/// Whether a value has a declared type (3.5.1).
+fn has_type(value: &Value, ty: Type) -> bool {
+    match (ty.item(), value) {
+        (_, _) if ty == Type::ANY => true,
+        (Some(item), Value::List(list)) => list.items.iter().all(|value| has_type(value, item)),
+        (Some(_), _) => false,
+        (None, Value::Nil) => ty == Type::NIL,
+        (None, Value::Bool(_)) => ty == Type::BOOL,
+        (None, Value::Int(_) | Value::Double(_)) => ty == Type::NUMBER,
+        (None, Value::Text(_)) => ty == Type::TEXT,
+        (None, Value::List(_) | Value::Record(_)) => false,
+    }
+}
+
 fn broken(what: &str) -> Exit {
     Exit::End(Ending::Broken(what.to_owned()))
 }
@@ -125,7 +144,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
-            Err(Exit::Value(_)) => Ending::Broken("a return was not taken".to_owned()),
+            Err(Exit::Value(_) | Exit::Break) => Ending::Broken("a return was not taken".to_owned()),
         }
     }
 
@@ -153,7 +172,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for (cell, argument) in cells.iter_mut().zip(arguments) {
             *cell = Cell::Plain(argument);
         }
-        let mut frame = Frame { function, number, cells };
+        let mut frame = Frame { function, number, cells, given: function.span };
         let height = self.entries.len();
         self.sent = None;
         let ended = self.block(&mut frame, &function.body);
@@ -168,10 +187,19 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             Err(exit) => return Err(exit),
         };
-        if function.output.output().ok == ilo_spec::types::Type::NIL {
+        if function.output.output().ok == Type::NIL {
             return Ok(Value::Nil);
         }
-        value.ok_or_else(|| broken("a function ends without a value"))
+        let value = value.ok_or_else(|| broken("a function ends without a value"))?;
+        self.returned(&frame, value, frame.given)
+    }
+
+    /// A value that a function returns from a place, if it has the function's type (3.5.10).
+    fn returned(&self, frame: &Frame<'f>, value: Value, at: Span) -> Result<Value, Exit> {
+        if has_type(&value, frame.function.output.output().ok) {
+            return Ok(value);
+        }
+        Err(self.trap(frame, Code::FaultTypeMismatch, at))
     }
 
     /// Runs the entries above a height, the latest first.
@@ -269,6 +297,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             StmtKind::Value(expr) => {
                 let value = self.expr(frame, expr)?;
+                frame.given = expr.span;
                 if let ExprKind::Call(call) = expr.kind {
                     self.sends(call);
                 }
@@ -278,11 +307,15 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let failure = self.expr(frame, expr)?;
                 Err(Exit::Failure(failure, statement.span))
             }
-            StmtKind::Return(_, expr) => Err(Exit::Value(self.expr(frame, expr)?)),
+            StmtKind::Return(_, expr) => {
+                let value = self.expr(frame, expr)?;
+                Err(Exit::Value(self.returned(frame, value, expr.span)?))
+            }
             StmtKind::Undo(call) => {
                 self.undo(frame, call)?;
                 Ok(None)
             }
+            StmtKind::Break => Err(Exit::Break),
             StmtKind::Control(control) => self.control(frame, control),
         }
     }
@@ -394,12 +427,26 @@ impl<'f> Machine<'f, '_, '_, '_> {
             return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
         };
         let mut collected = Vec::new();
+        let mut left = false;
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
-            collected.extend(self.block(frame, &node.body)?);
+            match self.block(frame, &node.body) {
+                Ok(value) => collected.extend(value),
+                Err(Exit::Break) => {
+                    left = true;
+                    break;
+                }
+                Err(exit) => return Err(exit),
+            }
+        }
+        if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
+            // What the loop has collected is dropped, and so is the value of the block.
+            self.block(frame, block)?;
+            return Ok(None);
         }
         if self.facts[frame.number].yields[node.id.0 as usize] {
+            frame.given = node.span;
             return made(Value::list(collected)).map(Some);
         }
         if collected.is_empty() { Ok(None) } else { Err(broken("a loop yields that cannot")) }

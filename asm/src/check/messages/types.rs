@@ -2,6 +2,7 @@
 
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
+use crate::check::messages::given::Path;
 use crate::check::naming::slot_name;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::terms::Terms;
@@ -151,18 +152,18 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
         .related(output.span, "the type is given here")
 }
 
-/// An argument of a type that the parameter does not take; `declared` is the place of the parameter's type,
-/// where the file declares it.
+/// A value that its place in an argument does not take; `declared` is the place of the parameter's type, where
+/// the file declares it.
 pub(in crate::check) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
-    name: &str,
+    path: &Path<'_>,
     value: Typed<'_, '_>,
-    wanted: Inferred,
+    demand: Demand,
     declared: Option<Span>,
 ) -> Diagnostic {
-    let message = format!("`{name}` of `{}` takes {wanted}, but this is {}", call.tool.text, value.found);
-    let diagnostic = mismatch(function, value, Demand::Is(wanted), message);
+    let message = format!("{path} of `{}` takes {demand}, but this is {}", call.tool.text, value.found);
+    let diagnostic = mismatch(function, value, demand, message);
     match declared {
         Some(span) => diagnostic.related(span, "the parameter's type is given here"),
         None => diagnostic,
