@@ -168,7 +168,8 @@ impl Budget {
     /// Fuel and calls used so far.
     #[inline]
     pub(crate) fn used(&self) -> (u64, u64) {
-        (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
+        let fuel = self.fuel.saturating_sub(self.lent);
+        (self.limits.fuel - fuel, self.limits.tool_calls - self.calls)
     }
 
     /// Takes what was used before a snapshot, as far as the limits allow.

@@ -267,8 +267,7 @@ impl Run {
     /// The fuel that the run has used.
     #[inline]
     pub fn fuel_used(&self) -> u64 {
-        let budget = &self.machine.heap.budget;
-        budget.limits.fuel - budget.fuel
+        self.machine.heap.budget.used().0
     }
 
     /// The bytes that the run has been charged.
