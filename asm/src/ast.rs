@@ -27,7 +27,7 @@ pub struct Name<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
-/// A CALL of a function, dense from 0 in the order of the source.
+/// A CALL, or a pure function that can fail, in a function: dense from 0 in the order of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CallId(pub u32);
 
@@ -60,7 +60,7 @@ pub struct Function<'a> {
     /// The places of expressions that the reader warned about because they are most likely meant as something
     /// else. Where a type error follows from one, checking reports the error in place of the warning.
     pub suspects: &'a [Span],
-    /// How many CALLs it has.
+    /// How many CALLs, and pure functions that can fail, it has.
     pub calls: u32,
     /// How many FORs it has.
     pub loops: u32,
@@ -431,7 +431,7 @@ pub enum ExprKind<'a> {
     /// LIST.
     List(&'a [Expr<'a>]),
     /// A pure function of all its operands.
-    Apply(Pure, &'a [Expr<'a>]),
+    Apply(Apply<'a>),
     /// A text with references in it: all parts rendered and joined. Only documents have it.
     Template(&'a [Expr<'a>]),
 }
@@ -541,6 +541,17 @@ pub struct Call<'a> {
     pub span: Span,
 }
 
+/// A pure function of all its operands.
+#[derive(Clone, Copy, Debug)]
+pub struct Apply<'a> {
+    /// The function.
+    pub function: Pure,
+    /// Its operands.
+    pub operands: &'a [Expr<'a>],
+    /// Its number, where it can fail as a call does.
+    pub id: Option<CallId>,
+}
+
 /// A named value: an argument of a call, a field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
@@ -580,11 +591,21 @@ impl<'a> Expr<'a> {
         found
     }
 
-    /// Whether it makes a call.
+    /// Whether it makes a call, or applies a pure function that can fail.
     pub fn calls(&self) -> bool {
-        let mut found = matches!(self.kind, ExprKind::Call(_));
+        let mut found = self.attempt().is_some();
         self.children(|child| found |= child.calls());
         found
+    }
+
+    /// The number of the call, or of the pure function that can fail, whose value it is: bound by LET, a MATCH
+    /// can take its failure.
+    pub fn attempt(&self) -> Option<CallId> {
+        match self.kind {
+            ExprKind::Call(call) => Some(call.id),
+            ExprKind::Apply(apply) => apply.id,
+            _ => None,
+        }
     }
 
     /// Passes each call in it to `each`, a call before those in its arguments.
@@ -617,9 +638,9 @@ impl<'a> Expr<'a> {
                 each(base);
                 fields.iter().for_each(|field| each(&field.value));
             }
-            ExprKind::List(items) | ExprKind::Template(items) | ExprKind::Apply(_, items) => {
-                items.iter().for_each(each);
-            }
+            ExprKind::List(items)
+            | ExprKind::Template(items)
+            | ExprKind::Apply(Apply { operands: items, .. }) => items.iter().for_each(each),
         }
     }
 }

@@ -2,64 +2,80 @@
 //!
 //! [`Catalog::lookup`] serves checking, planning and the dispatch of calls; the forms of `mcp://` are in
 //! `name` alone. A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live
-//! servers. It does not know where a tool runs, and it does not validate values: of a JSON Schema it keeps
-//! names, required names and types, and of that of an answer the fields too.
+//! servers. It does not know where a tool runs, and it does not validate values. Schemas become [`Shape`]s when
+//! they are first asked for, so that a program pays only for the tools that it names.
 
-mod fields;
 mod name;
-mod refer;
+mod reading;
 mod shape;
+mod signature;
+#[cfg(test)]
+mod tests;
 
-pub use fields::Fields;
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
     tool_of_client_name, without_scheme,
 };
+pub use shape::{Bound, Field, Misfit, Shape};
 
-use crate::types::Inferred;
 use hashbrown::{HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
-/// Where a schema may list properties beside `properties`.
-const ELSEWHERE: [&str; 7] =
-    ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties", "dependentSchemas"];
+/// Gives the JSON Schemas of a tool's arguments and answer, where it has them.
+pub trait Schemas: Send + Sync {
+    /// The schema of the arguments, and that of the answer.
+    fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>);
+}
+
+/// Schemas that are at hand.
+struct AtHand(Option<Value>, Option<Value>);
+
+impl Schemas for AtHand {
+    fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>) {
+        (self.0.as_ref().map(Cow::Borrowed), self.1.as_ref().map(Cow::Borrowed))
+    }
+}
 
 /// A tool's signature.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Tool {
     /// Its own name, by which the host finds it.
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// The listed arguments, sorted by name.
-    pub arguments: Vec<Argument>,
-    /// Whether it takes arguments that are not listed.
-    pub open: bool,
-    /// The type of its answer.
-    pub output: Inferred,
-    /// The fields of its answer.
-    pub fields: Fields,
-    /// Its call and result as a model reads them: `get-user(user-id: text) -> {email: text}`.
-    pub signature: String,
+    /// Its answers are held against their schema: what does not fit is a failure of the call.
+    validated: bool,
+    schemas: Arc<dyn Schemas>,
+    shapes: OnceLock<Arc<shape::Shapes>>,
     /// Whether every call of it must have a ROLLBACK right behind it.
     pub requires_rollback: bool,
 }
 
-/// An argument of a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Argument {
-    /// Its name.
-    pub name: String,
-    /// Whether a call must give it.
-    pub required: bool,
-    /// Its type.
-    pub ty: Inferred,
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
+impl PartialEq for Tool {
+    fn eq(&self, other: &Tool) -> bool {
+        self.name == other.name
+            && self.description == other.description
+            && self.validated == other.validated
+            && self.requires_rollback == other.requires_rollback
+            && (Arc::ptr_eq(&self.schemas, &other.schemas)
+                || self.schemas.schemas() == other.schemas.schemas())
+    }
+}
+
+impl Eq for Tool {}
+
 impl Tool {
-    /// A tool with the JSON Schemas of its input and output, where it has them.
+    /// A tool with the JSON Schemas of its arguments and answer, where it has them.
     ///
     /// MCP's schemas mostly leave `additionalProperties` out and mean the properties they list, so a schema
     /// that lists properties takes no others unless it says so.
@@ -69,89 +85,59 @@ impl Tool {
         input: Option<&Value>,
         output: Option<&Value>,
     ) -> Tool {
-        let (input, output) = (input.map(refer::followed), output.map(refer::followed));
-        let input = input.as_deref().and_then(Value::as_object);
-        let given = output.as_deref().map(output_schema);
+        Tool::with_schemas(name, description, Arc::new(AtHand(input.cloned(), output.cloned())))
+    }
+
+    /// A tool whose schemas are asked for when they are first needed.
+    pub fn with_schemas(name: &str, description: Option<String>, schemas: Arc<dyn Schemas>) -> Tool {
         Tool {
             name: name.to_owned(),
             description,
-            arguments: input.map(arguments).unwrap_or_default(),
-            open: input.is_none_or(is_open),
-            output: given.map_or(Inferred::ANY, schema_type),
-            fields: given.map(Fields::of).unwrap_or_default(),
-            signature: shape::signature(name, input, given),
+            validated: true,
+            schemas,
+            shapes: OnceLock::new(),
             requires_rollback: false,
         }
     }
 
-    /// The argument of a name.
-    pub fn argument(&self, name: &str) -> Option<&Argument> {
-        let at = self.arguments.binary_search_by(|argument| argument.name.as_str().cmp(name)).ok()?;
-        self.arguments.get(at)
+    /// A tool whose answers are not held against their schema, so that their types are unknown.
+    #[must_use]
+    pub fn not_validated(self) -> Tool {
+        Tool { validated: false, ..self }
     }
-}
 
-/// The properties of a schema as arguments, sorted by name.
-fn arguments(schema: &Map<String, Value>) -> Vec<Argument> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let required: HashSet<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let listed = properties.into_iter().flatten().map(|(name, property)| Argument {
-        name: name.clone(),
-        required: required.contains(name.as_str()),
-        ty: schema_type(property),
-    });
-    let unlisted = required
-        .iter()
-        .filter(|&&name| properties.is_none_or(|listed| !listed.contains_key(name)))
-        .map(|&name| Argument { name: name.to_owned(), required: true, ty: Inferred::ANY });
-    let mut arguments: Vec<Argument> = listed.chain(unlisted).collect();
-    arguments.sort_by(|a, b| a.name.cmp(&b.name));
-    arguments
-}
-
-/// Whether a schema takes properties that it does not list.
-fn is_open(schema: &Map<String, Value>) -> bool {
-    match schema.get("additionalProperties") {
-        Some(Value::Bool(open)) => *open,
-        Some(_) => true,
-        None => !schema.contains_key("properties") || ELSEWHERE.iter().any(|&key| schema.contains_key(key)),
+    fn shapes(&self) -> &shape::Shapes {
+        self.shapes.get_or_init(|| {
+            let (input, output) = self.schemas.schemas();
+            Arc::new(reading::shapes(&self.name, input.as_deref(), output.as_deref()))
+        })
     }
-}
 
-/// The type of a schema's value, as far as one plain `type` gives it.
-fn schema_type(schema: &Value) -> Inferred {
-    let mut schema = schema;
-    let mut lists = 0;
-    loop {
-        let innermost = match schema.get("type").and_then(Value::as_str) {
-            Some("array") => {
-                lists += 1;
-                match schema.get("items") {
-                    Some(items) if items.is_object() && lists < ilo_spec::limits::TYPE_LISTS => {
-                        schema = items;
-                        continue;
-                    }
-                    _ => Inferred::ANY,
-                }
-            }
-            Some("string") => Inferred::TEXT,
-            Some("number" | "integer") => Inferred::NUMBER,
-            Some("boolean") => Inferred::BOOL,
-            Some("null") => Inferred::NIL,
-            Some("object") => Inferred::RECORD,
-            _ => Inferred::ANY,
-        };
-        return (0..lists).fold(innermost, |ty, _| ty.list());
+    /// What its arguments are, as the fields of a record.
+    pub fn input(&self) -> Shape<'_> {
+        let shapes = self.shapes();
+        Shape::new(shapes, shapes.input)
     }
-}
 
-/// The schema of the part of a tool's result that a program gets. Some servers put a plain result into a
-/// record of one field and mark it; a program gets the plain result.
-fn output_schema(schema: &Value) -> &Value {
-    match schema.get("x-fastmcp-wrap-result") {
-        Some(Value::Bool(true)) => schema.pointer("/properties/result").unwrap_or(&Value::Null),
-        _ => schema,
+    /// What its schema says of its answer.
+    pub fn output(&self) -> Shape<'_> {
+        let shapes = self.shapes();
+        Shape::new(shapes, shapes.output)
+    }
+
+    /// Whether its answers have the types that their schema says.
+    pub fn is_validated(&self) -> bool {
+        self.validated
+    }
+
+    /// Its arguments as a model reads them: `user-id: text, deep?: bool`.
+    pub fn arguments(&self) -> String {
+        signature::arguments(self.input())
+    }
+
+    /// Its call and answer as a model reads them: `get-user(user-id: text) -> {email: text}`.
+    pub fn signature(&self) -> String {
+        signature::signature(&self.name, self.input(), self.output())
     }
 }
 
@@ -195,8 +181,13 @@ impl Catalog {
             input: Option<Map<String, Value>>,
             #[serde(rename = "outputSchema")]
             output: Option<Map<String, Value>>,
+            #[serde(default = "yes")]
+            validate: bool,
             /// What `ilo-vm tools --json` adds of the tools file.
             policy: Option<Value>,
+        }
+        const fn yes() -> bool {
+            true
         }
         let whole: Value =
             serde_json::from_str(json).map_err(|error| CatalogError::Json(error.to_string()))?;
@@ -212,13 +203,13 @@ impl Catalog {
         };
         let mut catalog = Catalog::default();
         for (index, value) in list.into_iter().enumerate() {
-            let Listed { name, description, input, output, policy } = serde_json::from_value(value)
+            let Listed { name, description, input, output, validate, policy } = serde_json::from_value(value)
                 .map_err(|error| CatalogError::Tool { index, problem: error.to_string() })?;
-            let (input, output) = (input.map(Value::Object), output.map(Value::Object));
-            let mut tool = Tool::new(&name, description, input.as_ref(), output.as_ref());
-            tool.requires_rollback =
+            let schemas = AtHand(input.map(Value::Object), output.map(Value::Object));
+            let requires_rollback =
                 policy.as_ref().and_then(|policy| policy.get("rollback")?.as_str()) == Some("required");
-            if !catalog.insert(tool) {
+            let tool = Tool::with_schemas(&name, description, Arc::new(schemas));
+            if !catalog.insert(Tool { validated: validate, requires_rollback, ..tool }) {
                 return Err(CatalogError::Duplicate { index, name });
             }
         }
@@ -340,9 +331,8 @@ impl fmt::Display for CatalogError {
 impl std::error::Error for CatalogError {}
 
 #[cfg(test)]
-mod tests {
+mod names {
     use super::*;
-    use serde_json::json;
 
     fn catalog(names: &[&str]) -> Catalog {
         let mut catalog = Catalog::default();
@@ -403,54 +393,6 @@ mod tests {
         found(&tools, "mcp://users/get-user", &["?"]);
         found(&tools, "mcp://users/other", &["?"]);
         found(&tools, "other", &[]);
-    }
-
-    #[test]
-    fn schemas_become_types() {
-        for (schema, expected) in [
-            (json!({"type": "string"}), "text"),
-            (json!({"type": "integer"}), "number"),
-            (json!({"type": "number"}), "number"),
-            (json!({"type": "boolean"}), "bool"),
-            (json!({"type": "null"}), "nil"),
-            (json!({"type": "object", "properties": {}}), "record"),
-            (json!({"type": "array"}), "list any"),
-            (
-                json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
-                "list list text",
-            ),
-            (json!({"type": "array", "items": {"$ref": "#/x"}}), "list any"),
-            (json!({"type": ["string", "null"]}), "any"),
-            (json!({"anyOf": [{"type": "string"}]}), "any"),
-            (json!(true), "any"),
-        ] {
-            assert_eq!(schema_type(&schema).to_string(), expected, "{schema}");
-        }
-        let wrapped = json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
-        assert_eq!(schema_type(output_schema(&wrapped)), Inferred::TEXT);
-    }
-
-    #[test]
-    fn arguments_are_closed_where_the_schema_lists_them() {
-        for (schema, open) in [
-            (json!({"properties": {"a": {}}}), false),
-            (json!({"properties": {"a": {}}, "additionalProperties": false}), false),
-            (json!({"properties": {"a": {}}, "additionalProperties": true}), true),
-            (json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}), true),
-            (json!({"properties": {"a": {}}, "anyOf": []}), true),
-            (json!({"additionalProperties": false}), false),
-            (json!({"type": "object"}), true),
-        ] {
-            assert_eq!(Tool::new("t", None, Some(&schema), None).open, open, "{schema}");
-        }
-        assert!(Tool::new("t", None, None, None).open);
-        let schema = json!({"properties": {"b": {"type": "string"}, "a": {}}, "required": ["c", "b"]});
-        let tool = Tool::new("t", None, Some(&schema), None);
-        let shown: Vec<String> =
-            tool.arguments.iter().map(|a| format!("{} {} {}", a.name, a.ty, a.required)).collect();
-        assert_eq!(shown, ["a any false", "b text true", "c any true"]);
-        assert_eq!(tool.argument("b").map(|a| a.required), Some(true));
-        assert_eq!(tool.argument("d"), None);
     }
 
     #[test]

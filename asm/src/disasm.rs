@@ -7,6 +7,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, NumberId, Role, ShapeId, StringId};
 use ilo_spec::program::{Function, Key, Program};
 use ilo_spec::pure::Pure;
+use ilo_spec::types::Type;
 use std::fmt::{self, Write};
 
 /// Lists a program.
@@ -111,6 +112,9 @@ impl Listing<'_> {
             Role::OnFail(n) => format!("on failure to {}", pc + 1 + u32::from(n)),
             Role::Back(n) => format!("to {}", i64::from(pc) + 1 - i64::from(n)),
             Role::Immediate(value) => value.to_string(),
+            Role::Type(ty) => {
+                Type::from_packed(ty).map_or_else(|| format!("type {ty}?"), |ty| ty.to_string())
+            }
         }
     }
 

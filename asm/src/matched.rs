@@ -1,12 +1,13 @@
-//! A call and what directly follows it: its MATCH, and the ROLLBACKs that are one step with it. Lowering makes
-//! code for them together, and printing may write them as one step.
+//! A call, or a pure function that can fail, and what directly follows it: its MATCH, and the ROLLBACKs that are
+//! one step with a call. Lowering makes code for them together, and printing may write them as one step.
 
-use crate::ast::{Bound, Call, Control, ExprKind, Match, Slot, Stmt, StmtKind};
+use crate::ast::{Bound, Call, Control, Expr, ExprKind, Match, Slot, Stmt, StmtKind};
 
 /// A call and the MATCH right behind it.
 #[derive(Clone, Copy)]
 pub(crate) struct Matched<'c, 'a> {
-    pub(crate) call: &'c Call<'a>,
+    /// The call, or the pure function that can fail.
+    pub(crate) call: Expr<'a>,
     pub(crate) node: &'c Match<'a>,
     /// The slot that takes the value of the MATCH.
     pub(crate) bound: Option<Slot>,
@@ -25,7 +26,7 @@ where
     'a: 'c,
 {
     let StmtKind::Let { slot, value: Bound::Expr(value), .. } = call.kind else { return None };
-    let ExprKind::Call(call) = value.kind else { return None };
+    value.attempt()?;
     let (node, bound) = match next?.kind {
         StmtKind::Control(Control::Match(node)) => (node, None),
         StmtKind::Let { slot, value: Bound::Control(Control::Match(node)), .. } => (node, Some(slot)),
@@ -39,7 +40,7 @@ where
         let free = err.bind == into || !err.body.touches(into);
         free && !err.body.completes() && !err.body.binds(err.bind)
     });
-    Some(Matched { call, node, bound, into, only_binds, alias })
+    Some(Matched { call: value, node, bound, into, only_binds, alias })
 }
 
 /// The slot that a call's value may go to in place of the one that is matched, and whether the OK arm is done

@@ -86,6 +86,11 @@ impl Inferred {
             || (shallow.lists == deep.lists && (shallow.base == deep.base || deep.base == InferredBase::Any))
     }
 
+    /// Whether every value of this type has the other type.
+    pub fn is_within(self, other: Inferred) -> bool {
+        if other.base == InferredBase::Any { self.lists >= other.lists } else { self == other }
+    }
+
     /// The type of a value that has one type or the other: unknown, unless they agree.
     #[must_use]
     pub fn join(self, other: Inferred) -> Inferred {
@@ -127,6 +132,21 @@ mod tests {
         assert!(!Inferred::RECORD.meets(Inferred::ANY.list()));
         assert!(Inferred::RECORD.list().meets(Inferred::ANY.list()));
         assert!(!Inferred::RECORD.list().meets(Inferred::TEXT.list()));
+    }
+
+    #[test]
+    fn a_type_is_within_those_that_say_less() {
+        for (of, within, expected) in [
+            (Inferred::TEXT, Inferred::ANY, true),
+            (Inferred::ANY, Inferred::TEXT, false),
+            (Inferred::TEXT, Inferred::TEXT, true),
+            (Inferred::TEXT.list(), Inferred::ANY.list(), true),
+            (Inferred::ANY, Inferred::ANY.list(), false),
+            (Inferred::ANY.list(), Inferred::TEXT.list(), false),
+            (Inferred::TEXT.list().list(), Inferred::TEXT.list(), false),
+        ] {
+            assert_eq!(of.is_within(within), expected, "{of} {within}");
+        }
     }
 
     #[test]

@@ -192,7 +192,7 @@ fn a_bad_case_has_its_place_and_its_fix() {
         ),
         (&not_json, "bad.case:13:11: `outcome`: "),
         (&bad_option, "bad.case:1: unexpected argument '--feul' found"),
-        (&bad_tools, "bad.case:9:15: tools.get-item: unknown key `mok`; did you mean `mock`?"),
+        (&bad_tools, "bad.case:9:15: tools.get-item.mok: unknown key `mok`; did you mean `mock`?"),
         ("program: no-such-file\n=== outcome\n{}\n", "no-such-file: cannot be read: "),
         (
             "=== source id\nx\n=== outcome\n1\n=== outcome\n1\n",
@@ -322,11 +322,21 @@ fn a_replay_ends_as_the_run_did_where_a_limit_ended_it() {
         ended.out.starts_with("{\"status\":\"fault\",\"code\":\"timed-out\",\"message\":\"too slow\""),
         "{ended:?}"
     );
+    let doubt = call.replace("\"ended\":\"timed-out\"", "\"in_doubt\":true");
+    fs::write(folder.path().join("d"), doubt).unwrap();
+    let ended = ilo(folder.path(), "replay d f.json --arg ns=[1,2]", "");
+    let listed = ",\"not_rolled_back\":[{\"tool\":\"add\",\"why\":";
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.out.starts_with("{\"status\":\"err\",\"error\":\"too slow\"") && ended.out.contains(listed),
+        "{ended:?}"
+    );
     let ended = ilo(folder.path(), "replay u f.json --arg ns=[1,2]", "");
     let expected = "u:1: call 1: the run of the trace was interrupted here, so it has no outcome\n";
     assert_eq!((ended.code, ended.err), (Some(2), format!("error[trace-differs]: {expected}")));
     let limited = ilo(folder.path(), "replay t f.json --arg ns=[1,2] --fuel 1", "");
-    assert!(limited.code == Some(3) && limited.out.contains("\"code\":\"fuel\""), "{limited:?}");
+    let found = "found the end of the run with {\"status\":\"fault\",\"code\":\"fuel\"";
+    assert!(limited.code == Some(2) && limited.err.contains(found), "{limited:?}");
 }
 
 /// Every recipe: the trace of its run is replayed, with the same outcome.
@@ -342,7 +352,7 @@ fn every_recipe_replays_its_own_trace() {
         assert!(!ended.out.is_empty(), "{path}: {ended:?}");
         let expected = outcome(case.section("outcome").unwrap());
         let found = outcome(&ended.out);
-        for member in ["status", "value", "error", "code", "compensation_failures"] {
+        for member in ["status", "value", "error", "code", "compensation_failures", "rolled_back"] {
             assert_eq!(expected.get(member), found.get(member), "{path}");
         }
     }

@@ -204,7 +204,14 @@ fn run(
             })
             .collect()
     };
-    if values(trace) == values(&found) {
+    let (trace_calls, mut found_calls) = (values(trace), values(&found));
+    // The number of a call is compared where the case gives it.
+    for (given, call) in trace_calls.iter().zip(&mut found_calls) {
+        if given.get("number").is_none() {
+            drop(call.as_object_mut().unwrap().remove("number"));
+        }
+    }
+    if trace_calls == found_calls {
         Ok(())
     } else {
         Err(format!("  expected the trace\n{trace}  found\n{found}"))
@@ -214,7 +221,8 @@ fn run(
 /// Whether an outcome is the expected one. A fault's message is compared where the case gives one, its place
 /// where the program still knows it.
 fn compare(expected: &Value, found: &Value, stripped: bool) -> Result<(), Failure> {
-    for key in ["status", "value", "error", "code", "compensation_failures"] {
+    for key in ["status", "value", "error", "code", "compensation_failures", "rolled_back", "not_rolled_back"]
+    {
         if expected.get(key) != found.get(key) {
             return Err(format!("expected {key} {:?}", expected.get(key)));
         }

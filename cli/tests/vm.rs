@@ -429,9 +429,9 @@ fn plan_prints_what_would_happen() {
 fn tools_prints_the_catalogue() {
     let case = Case::new(&notify());
     case.file("tools.json", TOOLS);
-    let expected = "tool        arguments            policy                from\n\
-                    get-user    user-id: string, x?  reads only            mock\n\
-                    send-email  any                  may change something  mock\n";
+    let expected = "tool        arguments               policy                from\n\
+                    get-user    user-id: text, x?: any  reads only            mock\n\
+                    send-email  any                     may change something  mock\n";
     case.run(&["tools", "--tools", "tools.json"]).is(0, expected, "");
     let schema =
         r#"{"type":"object","properties":{"user-id":{"type":"string"},"x":{}},"required":["user-id"]}"#;

@@ -28,8 +28,13 @@ pub fn json(bytes: &[u8]) {
 /// A tools file: it is refused with problems, or read.
 pub fn tools_file(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = Tools::from_text("tools.json", text, Path::new("."));
-        let _ = Tools::from_text("tools.toml", text, Path::new("."));
+        for name in ["tools.json", "tools.toml"] {
+            let Ok(tools) = Tools::from_text(name, text, Path::new(".")) else { continue };
+            // Schemas are read when they are asked for.
+            for tool in tools.catalog().tools() {
+                assert!(tool.signature().len() < 100_000, "{}", tool.name);
+            }
+        }
     }
 }
 

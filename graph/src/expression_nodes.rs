@@ -282,6 +282,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         let id = self.step(kind, title);
         self.graph.nodes[id.0].rows = rows;
         self.graph.nodes[id.0].about = about;
+        self.graph.nodes[id.0].fails = expr.attempt().is_some();
         self.reads(id, reads);
         id
     }

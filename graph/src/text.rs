@@ -163,9 +163,9 @@ impl Names {
                 self.fields(line, fields, false);
                 line.push("}");
             }
-            ExprKind::Apply(function, operands) => {
-                let operands: Vec<&Expr<'_>> = operands.iter().collect();
-                self.applied(line, &function.row().name.to_lowercase(), &operands);
+            ExprKind::Apply(apply) => {
+                let operands: Vec<&Expr<'_>> = apply.operands.iter().collect();
+                self.applied(line, &apply.function.row().name.to_lowercase(), &operands);
             }
             ExprKind::Template(parts) => {
                 line.push("\"");

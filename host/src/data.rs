@@ -74,6 +74,35 @@ impl Data {
         }
     }
 
+    /// Whether the two are equal as JSON: 1 and 1.0 are, and so are records with other orders of fields.
+    pub fn same(&self, other: &Data) -> bool {
+        let mut pairs = vec![(self, other)];
+        while let Some(pair) = pairs.pop() {
+            let same = match pair {
+                (Data::Record(a), Data::Record(b)) if a.len() == b.len() => {
+                    let (mut a, mut b): (Vec<_>, Vec<_>) = (a.iter().collect(), b.iter().collect());
+                    if a.iter().zip(&b).any(|((name, _), (other, _))| name != other) {
+                        a.sort_by(|(name, _), (other, _)| name.cmp(other));
+                        b.sort_by(|(name, _), (other, _)| name.cmp(other));
+                    }
+                    pairs.extend(a.iter().zip(&b).map(|((_, value), (_, other))| (value, other)));
+                    a.iter().zip(&b).all(|((name, _), (other, _))| name == other)
+                }
+                (Data::List(a), Data::List(b)) => {
+                    pairs.extend(a.iter().zip(b));
+                    a.len() == b.len()
+                }
+                (Data::Number(a), Data::Number(b)) => equal(*a, *b),
+                (Data::Record(_), Data::Record(_)) => false,
+                (a, b) => a == b,
+            };
+            if !same {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Whether everything that `self` says holds in `other`: a record may have more fields there, in any
     /// order; all else is equal, 1 and 1.0 included.
     pub fn fits(&self, other: &Data) -> bool {
@@ -133,6 +162,31 @@ fn equal(a: Number, b: Number) -> bool {
 mod tests {
     use super::Data;
     use super::read::{Bounds, read};
+
+    #[test]
+    fn equality_is_that_of_json() {
+        let wide = |reverse: bool| {
+            let mut fields: Vec<String> = (0..50_000).map(|n| format!("\"f{n}\":[{n}]")).collect();
+            if reverse {
+                fields.reverse();
+            }
+            format!("{{{}}}", fields.join(","))
+        };
+        let cases = [
+            (r#"{"a":1,"b":{"c":[2.0]}}"#, r#"{"b":{"c":[2]},"a":1.0}"#, true),
+            (r#"{"a":1}"#, r#"{"a":1,"b":2}"#, false),
+            (r#"{"a":1,"b":2}"#, r#"{"a":1,"c":2}"#, false),
+            ("[1,2]", "[1]", false),
+            ("[]", "{}", false),
+            ("null", "false", false),
+            (r#""1""#, "1", false),
+            (&wide(false), &wide(true), true),
+        ];
+        for (a, b, expected) in cases {
+            let data = |text: &str| -> Data { read(text.as_bytes(), &Bounds::default()).unwrap() };
+            assert_eq!(data(a).same(&data(b)), expected, "{a:.80} {b:.80}");
+        }
+    }
 
     #[test]
     fn fitting_is_a_deep_subset() {

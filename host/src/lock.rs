@@ -184,8 +184,8 @@ fn refused(changed: &Changed, path: &Path) -> Vec<Problem> {
 fn definition(tool: &Tool) -> Data {
     let fields = [
         ("description", tool.description.as_deref().map(Data::from)),
-        ("input_schema", tool.input_schema.clone()),
-        ("output_schema", tool.output_schema.clone()),
+        ("input_schema", tool.input_schema.as_deref().cloned()),
+        ("output_schema", tool.output_schema.as_deref().cloned()),
     ];
     let given = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     sorted(&Data::Record(given.collect()))

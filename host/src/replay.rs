@@ -7,8 +7,8 @@ use crate::data::Data;
 use crate::data::read::{Bounds, read};
 use crate::input;
 use crate::problem::{Problem, shortened};
-use crate::run::{Finished, data_of, json_of, start};
-use crate::trace::{ENDED, INTERRUPTED};
+use crate::run::{Finished, NO_ANSWER, data_of, json_of, start};
+use crate::trace::{ENDED, IN_DOUBT, INTERRUPTED};
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
@@ -42,8 +42,41 @@ struct Recorded {
     tool: String,
     arguments: Data,
     answer: Result<Data, Data>,
-    /// How this call ended the run, if it did.
+    /// Whether a ROLLBACK entry made it.
+    rollback: bool,
+    /// Whether it may have changed something although the run has no answer of it.
+    in_doubt: bool,
+    /// How this call ended the run, if it did. That of an entry ends nothing.
     ended: Option<End>,
+}
+
+impl Recorded {
+    /// Answers the call of a run as that of the trace was answered.
+    fn answer(&self, run: &mut Run) {
+        let Some(mut call) = run.pending() else { return };
+        if self.in_doubt || call.has_rollback() {
+            call.may_change();
+        }
+        let message = match &self.answer {
+            Err(Data::Text(message)) => message.as_str(),
+            _ => "",
+        };
+        let arena = Bump::new();
+        // An answer that passes a limit has ended the run with that fault; the next step says so.
+        match (self.ended, &self.answer) {
+            (Some(End::Fault(Code::FaultTimedOut)) | Some(End::Interrupted), _) if self.rollback => {
+                drop(call.fail(NO_ANSWER));
+            }
+            (Some(End::Fault(_)), _) if self.rollback => drop(call.answer(())),
+            (Some(End::Fault(code @ (Code::FaultTimedOut | Code::FaultInDoubt))), _) => {
+                run.end_with(code, message)
+            }
+            (Some(End::Fault(code)), _) => call.refuse_answer(code, message),
+            (_, Ok(value)) => drop(call.answer(value.to_datum(&arena))),
+            (_, Err(_)) if self.in_doubt => drop(call.fail_in_doubt(message)),
+            (_, Err(failure)) => drop(call.fail_with(failure.to_datum(&arena))),
+        }
+    }
 }
 
 /// How a call ended its run.
@@ -137,22 +170,10 @@ impl Recording {
             let (tool, arguments) = (call.tool().to_owned(), data_of(&json_of(&call)));
             let Some(recorded) = calls.next() else { return Err(self.no_more(&tool, &arguments)) };
             self.compare(recorded, &tool, &arguments)?;
-            match (recorded.ended, &recorded.answer) {
-                (None, _) => {}
-                (Some(End::Interrupted), _) => return Err(self.interrupted(recorded)),
-                (Some(End::Fault(code)), answer) => {
-                    let message = if let Err(Data::Text(message)) = answer { message } else { "" };
-                    run.end_with(code, message);
-                    continue;
-                }
+            if let (Some(End::Interrupted), false) = (recorded.ended, recorded.rollback) {
+                return Err(self.interrupted(recorded));
             }
-            let Some(call) = run.pending() else { continue };
-            let arena = Bump::new();
-            // An answer that passes a limit has ended the run with that fault; the next step says so.
-            match &recorded.answer {
-                Ok(value) => drop(call.answer(value.to_datum(&arena))),
-                Err(failure) => drop(call.fail_with(failure.to_datum(&arena))),
-            }
+            recorded.answer(run);
         }
         if let (Some(left), Step::Done(outcome)) = (calls.next(), run.step()) {
             let found = format!("the end of the run with {}", shortened(&outcome.to_string(), SHOWN));
@@ -168,7 +189,7 @@ impl Recording {
                 (call_text(&recorded.tool, &recorded.arguments), call_text(tool, arguments));
             return Err(self.differs(recorded, &expected, &found));
         }
-        if recorded.arguments.fits(arguments) && arguments.fits(&recorded.arguments) {
+        if recorded.arguments.same(arguments) {
             return Ok(());
         }
         let (expected, found) = differing(&recorded.arguments, arguments);
@@ -208,9 +229,7 @@ fn call_text(tool: &str, arguments: &Data) -> String {
 fn differing(expected: &Data, found: &Data) -> (String, String) {
     let only = |side: &Data, other: &Data| match side {
         Data::Record(fields) => {
-            let differs = |name: &str, value: &Data| {
-                other.get(name).is_none_or(|other| !(value.fits(other) && other.fits(value)))
-            };
+            let differs = |name: &str, value: &Data| other.get(name).is_none_or(|other| !value.same(other));
             let fields = fields.iter().filter(|(name, value)| differs(name, value)).cloned();
             Data::Record(fields.collect())
         }
@@ -241,7 +260,10 @@ fn recorded(line: &[u8], number: u64) -> Result<Recorded, String> {
         (None, None) => return Err("no call of a trace: it has neither `ok` nor `failed`".to_owned()),
     };
     let ended = data.get(ENDED).map(end).transpose()?;
-    Ok(Recorded { line: number, seq, tool: tool.clone(), arguments: arguments.clone(), answer, ended })
+    let is = |name: &str| data.get(name) == Some(&Data::Bool(true));
+    let (rollback, in_doubt) = (is("rollback"), is(IN_DOUBT));
+    let (tool, arguments) = (tool.clone(), arguments.clone());
+    Ok(Recorded { line: number, seq, tool, arguments, answer, rollback, in_doubt, ended })
 }
 
 /// Reads how a call ended its run.

@@ -85,6 +85,9 @@ pub struct Ended<'c> {
     pub duration: Duration,
     /// Whether it was started before the run made it.
     pub ahead: bool,
+    /// Whether it may have changed something although the run has no answer of it, and if so, what that did:
+    /// the call failed, or the run ended for that reason.
+    pub doubt: Option<OnDoubt>,
 }
 
 /// Watches the calls of a run.
@@ -240,6 +243,7 @@ impl Driver<'_, '_> {
             start: start.saturating_duration_since(self.begun),
             duration: end.saturating_duration_since(start),
             ahead: start < made,
+            doubt: self.doubt(&tool, &result).filter(|_| changes && !rollback),
         });
         self.seq += 1;
         if rollback {
@@ -270,7 +274,7 @@ impl Driver<'_, '_> {
             Ok(_) | Err(Failure::Limit(..)) => call.answer(()),
             Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
             Err(Failure::InDoubt(message)) => call.fail(message),
-            Err(Failure::TimedOut | Failure::Interrupted) => call.fail("no answer came in time"),
+            Err(Failure::TimedOut | Failure::Interrupted) => call.fail(NO_ANSWER),
         });
         true
     }
@@ -310,14 +314,26 @@ impl Driver<'_, '_> {
         true
     }
 
+    /// What comes of it that a call which changes something has no answer.
+    fn doubt(&self, tool: &str, result: &Result<Data, Failure>) -> Option<OnDoubt> {
+        match result {
+            Err(Failure::InDoubt(_)) => Some(self.on_doubt(tool)),
+            Err(Failure::TimedOut | Failure::Limit(..)) => Some(OnDoubt::Fail),
+            Ok(_) | Err(Failure::Failed(_) | Failure::Interrupted) => None,
+        }
+    }
+
+    fn on_doubt(&self, tool: &str) -> OnDoubt {
+        self.ahead.tools().get(tool).map(|tool| tool.policy.on_doubt).unwrap_or_default()
+    }
+
     /// A call may have been made: the program sees a failure, or the run ends, as its tool's policy says.
     fn in_doubt(&self, run: &mut Run, tool: &str, message: &str) {
         let tools = self.ahead.tools();
-        let on_doubt = tools.get(tool).map(|tool| tool.policy.on_doubt).unwrap_or_default();
         let Some(call) = run.pending() else { return };
         if tools.is_read_only(tool) {
             drop(call.fail(message));
-        } else if on_doubt == OnDoubt::Stop {
+        } else if self.on_doubt(tool) == OnDoubt::Stop {
             run.end_with(Code::FaultInDoubt, message);
         } else {
             drop(call.fail_in_doubt(message));
@@ -333,6 +349,8 @@ impl Driver<'_, '_> {
     }
 }
 
+/// What the call of an entry fails with whose answer did not come.
+pub(crate) const NO_ANSWER: &str = "no answer came in time";
 /// What a call that a cancelled run does not make fails with.
 const CANCELLED: &str = "cancelled";
 

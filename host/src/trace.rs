@@ -2,12 +2,14 @@
 
 use crate::data::write::quote;
 use crate::run::{Ended, Observer};
-use crate::tools::Failure;
+use crate::tools::{Failure, OnDoubt};
 use ilo_spec::error::Code;
 use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
+/// The member of a call that may have changed something although the run has no answer of it.
+pub(crate) const IN_DOUBT: &str = "in_doubt";
 /// The member of a call that ended its run: the code of the fault, or [`INTERRUPTED`].
 pub(crate) const ENDED: &str = "ended";
 /// What a call of a run that was interrupted has there.
@@ -69,13 +71,18 @@ pub fn line(call: &Ended<'_>) -> String {
         Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
         Err(Failure::Limit(_, message)) => ("failed", quote(message)),
     };
-    let ended = match call.result {
-        Err(Failure::TimedOut) => format!(",\"{ENDED}\":{}", quote(Code::FaultTimedOut.as_str())),
-        Err(Failure::Interrupted) => format!(",\"{ENDED}\":{}", quote(INTERRUPTED)),
-        Err(Failure::Limit(code, _)) => format!(",\"{ENDED}\":{}", quote(code.as_str())),
-        Ok(_) | Err(Failure::Failed(_) | Failure::InDoubt(_)) => String::new(),
+    let code = match call.result {
+        Err(Failure::TimedOut) => Some(Code::FaultTimedOut.as_str()),
+        Err(Failure::Interrupted) => Some(INTERRUPTED),
+        Err(Failure::Limit(code, _)) => Some(code.as_str()),
+        Err(Failure::InDoubt(_)) if call.doubt == Some(OnDoubt::Stop) => Some(Code::FaultInDoubt.as_str()),
+        Ok(_) | Err(Failure::Failed(_) | Failure::InDoubt(_)) => None,
     };
+    let in_doubt = if call.doubt.is_some() { format!(",\"{IN_DOUBT}\":true") } else { String::new() };
+    let ended = code.map_or_else(String::new, |code| format!(",\"{ENDED}\":{}", quote(code)));
     let (seq, tool, arguments) = (call.seq, quote(call.tool), call.arguments.to_json());
     let rollback = if call.rollback { "\"rollback\":true," } else { "" };
-    format!("{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}{ended}}}")
+    format!(
+        "{{\"seq\":{seq},\"tool\":{tool},\"args\":{arguments},{rollback}\"{key}\":{value}{in_doubt}{ended}}}"
+    )
 }

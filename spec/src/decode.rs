@@ -13,7 +13,7 @@ use crate::operand::{Operand, ToolId};
 use crate::program::{
     CallShape, Debug, Function, Key, Map, Number, Parameter, Parameters, Position, Program, Strings,
 };
-use crate::types::{Base, Output, Type};
+use crate::types::{Output, Type};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 
@@ -208,11 +208,8 @@ fn ty(r: &mut ByteReader<'_>) -> Result<Type> {
     let start = r.at;
     let value = r.varint()?;
     let [low, ..] = value.to_le_bytes();
-    let lists = u8::try_from(value >> 3).ok().filter(|&n| usize::from(n) <= limits::TYPE_LISTS);
-    match (lists, Base::from_number(low & 7)) {
-        (Some(lists), Some(base)) => Ok(Type { lists, base }),
-        _ => Err(DecodeError { offset: start, kind: DecodeErrorKind::Tag { what: "type", found: low } }),
-    }
+    let ty = u16::try_from(value).ok().and_then(Type::from_packed);
+    ty.ok_or(DecodeError { offset: start, kind: DecodeErrorKind::Tag { what: "type", found: low } })
 }
 
 fn output(r: &mut ByteReader<'_>) -> Result<Output> {

@@ -130,7 +130,7 @@ fn map(map: &Map, out: &mut ByteSink) {
 
 /// The base in the low three bits, the number of `list`s above them.
 fn ty(ty: Type, out: &mut ByteSink) {
-    out.varint(u64::from(ty.lists) << 3 | ty.base as u64);
+    out.varint(ty.packed().into());
 }
 
 /// Whether it is a result, the type of the value, and for a result the type of the failure.

@@ -105,6 +105,8 @@ codes! {
     147 SeveralCases "several-cases" Warning
         "a case that means several values in other languages, but is one text here";
     148 LostValue "lost-value" Warning "a value in a loop body that nothing reads and that is not yielded";
+    149 HandlerNowhere "handler-nowhere" Error
+        "a handler beside an expression whose outermost part cannot fail";
 
     201 MissingHeader "missing-header" Error
         "instructions before the first `; fn` line, or a file without one";
@@ -157,8 +159,11 @@ codes! {
     502 ConditionType "condition-type" Error "a condition that is neither a bool nor nil";
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
+    505 ListInText "list-in-text" Warning
+        "CONCAT of a list and a text, which writes the list into the text as JSON";
     507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
     508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
+    510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";
     602 LineTooLong "line-too-long" Error "a line longer than its limit";

@@ -10,7 +10,7 @@ use crate::bytes::{ByteReader, ByteSink};
 use crate::error::DecodeError;
 use crate::operand::{
     Back, CallId, ChoiceId, Count, Entries, FieldId, FieldsId, First, FunctionId, Imm, In, LoopBase, MapId,
-    NumberId, OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To,
+    NumberId, OnFail, Operand, Out, PureId, Role, ShapeId, StringId, To, TypeId,
 };
 
 /// The data of a table row; the specification's table is printed from it.
@@ -262,6 +262,8 @@ instructions! {
     0x7a Fail "fail" 1 { src: In } "ends the function with a failure";
     0x7b ReturnAdd "return.add" 1 { a: In, b: In } "ends the function with `a` + `b`";
     0x7c ReturnText "return.text" 1 { text: StringId } "ends the function with a constant text";
+    0x7d ReturnAs "return.as" 1 { src: In, ty: TypeId }
+        "ends the function with a value of its type; any other is fault type-mismatch";
 
     // Fused instructions, each justified by a benchmark.
     0x80 MulCUnlessGeC "mul.c.unless.ge.c" 2 { dst: Out, a: In, by: NumberByte, least: NumberByte, to: To }
@@ -371,6 +373,7 @@ impl Op {
                 | Op::Fail { .. }
                 | Op::ReturnAdd { .. }
                 | Op::ReturnText { .. }
+                | Op::ReturnAs { .. }
                 | Op::For { .. }
                 | Op::Each { .. }
         )

@@ -148,12 +148,9 @@ macro_rules! words {
                 &TABLE[self as usize]
             }
 
-            /// The instruction that applies a pure function; `None` where no notation has it.
-            pub const fn of_pure(function: Pure) -> Option<Word> {
-                match function {
-                    $(Pure::$pure => Some(Word::$pure),)*
-                    _ => None,
-                }
+            /// The instruction that applies a pure function.
+            pub const fn of_pure(function: Pure) -> Word {
+                match function { $(Pure::$pure => Word::$pure,)* }
             }
         }
     };
@@ -227,9 +224,14 @@ pure:
     54 Fixed "FIXED" [Expr Expr];
     55 Json "JSON" [Expr];
     56 Iso "ISO" [Expr];
+    57 Min "MIN" [Expr];
+    58 Max "MAX" [Expr];
+    59 Number "NUMBER" [Expr];
+    60 Parse "PARSE" [Expr];
+    61 Time "TIME" [Expr];
 
 later:
-    57 Rollback "ROLLBACK" Statement [Call]
+    62 Rollback "ROLLBACK" Statement [Call]
         "registers a rollback of what has been done, which runs if the function or the run ends without success";
 }
 

@@ -51,6 +51,8 @@ pub enum Role {
     Entries(u8),
     /// A number inside the instruction.
     Immediate(i32),
+    /// The type of the function's value, packed as in its output.
+    Type(u16),
 }
 
 /// A kind of operand.
@@ -152,6 +154,8 @@ operands! {
     OnFail(u16) OnFail by varint varint16;
     /// A jump back.
     Back(u16) Back by varint varint16;
+    /// A type, which is that of the function's value.
+    TypeId(u16) Type by varint varint16;
     /// A small integer in the instruction.
     Imm(i32) Immediate by zigzag zigzag32;
 }

@@ -20,6 +20,8 @@ pub const UNICODE: u8 = 17;
 pub struct Kinds(u8);
 
 impl Kinds {
+    /// No kind.
+    pub const NONE: Kinds = Kinds(0);
     /// Nil.
     pub const NIL: Kinds = Kinds(1);
     /// A bool.
@@ -49,6 +51,23 @@ impl Kinds {
     #[must_use]
     pub const fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
+    }
+
+    /// The kinds that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
+    /// The kinds that are in this set alone.
+    #[must_use]
+    pub const fn without(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & !other.0)
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     /// Whether the sets have a kind in common.

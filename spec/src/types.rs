@@ -70,6 +70,21 @@ impl Type {
         Type { lists: 0, base }
     }
 
+    /// The packed form: the number of `list`s above three bits of the base.
+    #[inline]
+    pub const fn packed(self) -> u16 {
+        (self.lists as u16) << 3 | self.base as u16
+    }
+
+    /// The type with this packed form.
+    #[inline]
+    pub fn from_packed(packed: u16) -> Option<Type> {
+        let [low, _] = packed.to_le_bytes();
+        let lists =
+            u8::try_from(packed >> 3).ok().filter(|&n| usize::from(n) <= crate::limits::TYPE_LISTS)?;
+        Some(Type { lists, base: Base::from_number(low & 7)? })
+    }
+
     /// A list of this type; `None` above [`crate::limits::TYPE_LISTS`].
     #[inline]
     pub fn list(self) -> Option<Type> {

@@ -13,6 +13,7 @@ use crate::ops::{arith, compare, get, list, loops, pure, record, set, span, text
 use crate::program::{Program, ProgramData};
 use crate::rollbacks::Rollbacks;
 use crate::value::{Value, at};
+use crate::value_type;
 use alloc::vec::Vec;
 use core::hint::cold_path;
 use ilo_spec::isa::{Op, ToolCall};
@@ -325,6 +326,14 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     Some(sum) => leave!(Value::double(sum)),
                     None => leave!(fallible!(arith::sum(heap, get(w, a), get(w, b)))),
                 },
+
+                Op::ReturnAs { src, ty } => {
+                    if !value_type::is_scalar_of(get(w, src), ty) {
+                        cold_path();
+                        fallible!(value_type::check(heap, *get(w, src), ty));
+                    }
+                    leave!(get(w, src).in_halves());
+                }
 
                 Op::ReturnText { text } => leave!(in place program.texts[at(text.0)]),
 

@@ -62,6 +62,7 @@ mod shape_table;
 mod small_stack;
 mod snapshot;
 mod value;
+mod value_type;
 mod verify;
 
 pub use budget::Limits;

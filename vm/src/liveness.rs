@@ -136,6 +136,7 @@ fn is_safepoint(op: Op) -> bool {
             | Op::Apply { .. }
             | Op::Note { .. }
             | Op::ReturnAdd { .. }
+            | Op::ReturnAs { .. }
     )
 }
 

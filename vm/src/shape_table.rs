@@ -519,12 +519,13 @@ fn run_shape_fields<'a>(fields: &'a [u32], shapes: &[RunShape], own: u32) -> &'a
     &fields[at(first)..at(first) + at(count)]
 }
 
-/// A name that occurs twice in a list; always the same one for the same list.
+/// The first name in a list that occurs before it too.
 pub(crate) fn duplicate(list: &[u32]) -> Option<u32> {
     if list.len() <= 8 {
         return (1..list.len()).find(|&i| list[..i].contains(&list[i])).map(|i| list[i]);
     }
-    let mut sorted = list.to_vec();
+    let mut sorted: Vec<(u32, u32)> = list.iter().copied().zip(0..).collect();
     sorted.sort_unstable();
-    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+    let again = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    again.map(|pair| pair[1]).min_by_key(|&(_, place)| place).map(|(name, _)| name)
 }

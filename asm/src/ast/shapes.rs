@@ -32,8 +32,8 @@ impl<'a> Expr<'a> {
             | ExprKind::Has(..)
             | ExprKind::Record(_)
             | ExprKind::Merge(..) => true,
-            ExprKind::Apply(function, _) => {
-                let result = function.row().result;
+            ExprKind::Apply(apply) => {
+                let result = apply.function.row().result;
                 result.lists == 0 && result.base != Base::Any
             }
             ExprKind::Binary(Binary::Concat | Binary::Add, a, b) => b.is_no_list() || a.is_no_list(),

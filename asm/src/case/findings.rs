@@ -50,7 +50,7 @@ pub(super) fn form(case: &Case) -> Vec<(usize, String)> {
             let is_finding = line.starts_with("error ") || line.starts_with("warning ");
             if is_finding {
                 any = true;
-            } else if !line.is_empty() && !(any && line.starts_with("says ")) {
+            } else if !(line.is_empty() || any && line.starts_with("says ")) {
                 let expected = "expected `error CODE LINE:COLUMN`, `warning CODE LINE:COLUMN`, \
                     or below such a line `says WORDS`";
                 errors.push((number, expected.to_owned()));

@@ -165,7 +165,7 @@ impl Case {
         for (title, content) in contents {
             match self.find(title) {
                 Some(section) => changes.push((section.range.clone(), content)),
-                None => added.push_str(&format!("{MARK}{title}\n{content}")),
+                None => added.extend([MARK, title, "\n", content]),
             }
         }
         changes.sort_by_key(|(range, _)| range.start);

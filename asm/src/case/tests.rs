@@ -1,3 +1,5 @@
+//! Reading cases, their errors, and writing sections.
+
 use super::*;
 
 fn errors(text: &str) -> Vec<String> {

@@ -1,120 +1,345 @@
-//! A tool as a model reads it: `get-user(user-id: text) -> {email: text, verified: bool}`.
+//! What a JSON Schema says of a value, as far as checking uses it: kinds, constants, ranges, items, fields.
 //!
-//! It shows the parts of a JSON Schema that help to write a call and to read its result, no deeper than
-//! [`DEEPEST`].
+//! The shapes of a tool's schemas are a table of nodes that refer to each other by number, so that a schema
+//! that refers to itself is a circle and its memory is linear. A [`Shape`] is a place in that table. What a
+//! schema says in other ways (`pattern`, `format`, `not`, `if` and the like) is left out: a shape allows at
+//! least what its schema allows.
 
-use super::{arguments, is_open};
-use serde_json::{Map, Value};
+use crate::types::Inferred;
+use core::cmp::Ordering;
+use ilo_spec::limits::TYPE_LISTS;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Kinds;
 
-/// How deep records and lists are shown.
-const DEEPEST: usize = 4;
-/// How many fields of a record inside are shown, and how many words of a choice.
-const FIELDS: usize = 12;
-/// How many choices are shown.
-const CHOICES: usize = 6;
+/// The number of a node.
+pub(super) type NodeId = u32;
+/// The node of the values of which nothing is known: the first of every table.
+pub(super) const ANYTHING: NodeId = 0;
 
-/// Writes the signature of a tool.
-pub(super) fn signature(name: &str, input: Option<&Map<String, Value>>, output: Option<&Value>) -> String {
-    let mut out = String::new();
-    word(name, &mut out);
-    out.push('(');
-    let mut given = input.map(arguments).unwrap_or_default();
-    given.sort_by_key(|argument| !argument.required);
-    let properties = input.and_then(|input| input.get("properties"));
-    for (at, argument) in given.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { ", " });
-        let schema = properties.and_then(|properties| properties.get(&argument.name)).unwrap_or(&Value::Null);
-        field(&argument.name, argument.required, schema, 1, &mut out);
-    }
-    if input.is_none_or(is_open) {
-        out.push_str(if given.is_empty() { "…" } else { ", …" });
-    }
-    out.push_str(") -> ");
-    shape(output.unwrap_or(&Value::Null), 0, &mut out);
-    out
+/// An end of a range of numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The number.
+    pub number: Number,
+    /// The number itself is within the range.
+    pub included: bool,
 }
 
-fn field(name: &str, required: bool, schema: &Value, depth: usize, out: &mut String) {
-    word(name, out);
-    out.push_str(if required { ": " } else { "?: " });
-    shape(schema, depth, out);
+/// What is known of the values in a place.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) kinds: Kinds,
+    /// The only texts.
+    pub(super) texts: Option<Box<[Box<str>]>>,
+    /// The only numbers.
+    pub(super) numbers: Option<Box<[Number]>>,
+    /// The only bool.
+    pub(super) boolean: Option<bool>,
+    pub(super) least: Option<Bound>,
+    pub(super) most: Option<Bound>,
+    /// Numbers are whole.
+    pub(super) whole: bool,
+    /// The items of lists.
+    pub(super) items: NodeId,
+    /// The fields of records, where some are listed or none is allowed.
+    pub(super) record: Option<Record>,
 }
 
-/// A name, in quotes where it could be taken for more than one.
-fn word(name: &str, out: &mut String) {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | ':' | '.');
-    if !name.is_empty() && name.chars().all(plain) {
-        out.push_str(name);
-    } else {
-        crate::text::quote(name, out);
-    }
-}
-
-/// A schema's values in the words of ilo's types; `any` beyond the depth.
-fn shape(schema: &Value, depth: usize, out: &mut String) {
-    if depth >= DEEPEST {
-        return out.push_str("any");
-    }
-    let list = |key: &str| schema.get(key).and_then(Value::as_array).filter(|list| list.len() <= CHOICES);
-    if let Some(words) = list("enum").filter(|words| words.iter().all(Value::is_string)) {
-        return choices(words, out, |word, out| crate::text::quote(word.as_str().unwrap_or(""), out));
-    }
-    if let Some(several) = list("anyOf").or_else(|| list("oneOf")) {
-        return choices(several, out, |one, out| shape(one, depth + 1, out));
-    }
-    match schema.get("type") {
-        Some(Value::Array(names)) if names.len() <= CHOICES => {
-            choices(names, out, |name, out| plain(name.as_str().unwrap_or(""), schema, depth, out));
-        }
-        Some(Value::String(name)) => plain(name, schema, depth, out),
-        _ => out.push_str("any"),
-    }
-}
-
-fn choices<'s>(all: &'s [Value], out: &mut String, write: impl Fn(&'s Value, &mut String)) {
-    if all.is_empty() {
-        out.push_str("any");
-    }
-    for (at, one) in all.iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { "|" });
-        write(one, out);
-    }
-}
-
-/// A type by its name in a schema.
-fn plain(name: &str, schema: &Value, depth: usize, out: &mut String) {
-    match name {
-        "string" => out.push_str("text"),
-        "number" | "integer" => out.push_str("number"),
-        "boolean" => out.push_str("bool"),
-        "null" => out.push_str("nil"),
-        "array" => {
-            out.push_str("list ");
-            shape(schema.get("items").unwrap_or(&Value::Null), depth + 1, out);
-        }
-        "object" => record(schema, depth, out),
-        _ => out.push_str("any"),
-    }
-}
-
-fn record(schema: &Value, depth: usize, out: &mut String) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty())
-    else {
-        return out.push_str("record");
+impl Node {
+    /// Any value.
+    pub(super) const ANY: Node = Node {
+        kinds: Kinds::ANY,
+        texts: None,
+        numbers: None,
+        boolean: None,
+        least: None,
+        most: None,
+        whole: false,
+        items: ANYTHING,
+        record: None,
     };
-    let required = schema.get("required").and_then(Value::as_array);
-    // By name: the order of the map depends on features of the build.
-    let mut properties: Vec<_> = properties.iter().collect();
-    properties.sort_unstable_by_key(|(name, _)| *name);
-    out.push('{');
-    for (at, (name, property)) in properties.into_iter().enumerate() {
-        out.push_str(if at == 0 { "" } else { ", " });
-        if at == FIELDS {
-            out.push('…');
-            break;
-        }
-        let needed = required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)));
-        field(name, needed, property, depth + 1, out);
+}
+
+/// The fields of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    /// In the schema's order.
+    pub(super) fields: Box<[ListedField]>,
+    /// The places of the fields in the order of their names.
+    pub(super) sorted: Box<[u32]>,
+    /// What other fields are, where there may be any.
+    pub(super) rest: Option<NodeId>,
+}
+
+/// A field that a schema lists.
+#[derive(Clone, Debug)]
+pub(super) struct ListedField {
+    pub(super) name: Box<str>,
+    pub(super) required: bool,
+    pub(super) node: NodeId,
+}
+
+/// The shapes of a tool's arguments and answer.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    /// The tool.
+    pub(super) tool: String,
+    pub(super) nodes: Vec<Node>,
+    pub(super) input: NodeId,
+    pub(super) output: NodeId,
+}
+
+/// A field of a shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// Whether every value has it.
+    pub required: bool,
+    /// Its values.
+    pub shape: Shape<'c>,
+}
+
+/// What a schema says of the values in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'c> {
+    all: &'c Shapes,
+    id: NodeId,
+}
+
+/// The shapes of no tool.
+static NONE: Shapes = Shapes { tool: String::new(), nodes: Vec::new(), input: ANYTHING, output: ANYTHING };
+
+/// Why a constant does not fit a shape that takes its kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Misfit {
+    /// It is none of the constants that are listed.
+    Constant,
+    /// It is no whole number.
+    Fraction,
+    /// It is below or above the range.
+    Range,
+}
+
+impl<'c> Shape<'c> {
+    /// Any value.
+    pub const ANY: Shape<'static> = Shape { all: &NONE, id: ANYTHING };
+
+    pub(super) fn new(all: &'c Shapes, id: NodeId) -> Shape<'c> {
+        Shape { all, id }
     }
-    out.push('}');
+
+    /// The name of the tool.
+    pub fn tool(self) -> &'c str {
+        &self.all.tool
+    }
+
+    /// Whether this is all of an answer, not a part of it.
+    pub fn is_answer(self) -> bool {
+        self.id == self.all.output
+    }
+
+    fn node(self) -> &'c Node {
+        const ANY: &Node = &Node::ANY;
+        self.all.nodes.get(self.id as usize).unwrap_or(ANY)
+    }
+
+    fn at(self, id: NodeId) -> Shape<'c> {
+        Shape { id, ..self }
+    }
+
+    /// Whether nothing is known of the values.
+    pub fn is_any(self) -> bool {
+        self.id == ANYTHING
+    }
+
+    /// Whether this is the same place of the same schema.
+    pub fn same(self, other: Shape<'_>) -> bool {
+        self.id == other.id && core::ptr::eq(self.all, other.all)
+    }
+
+    /// The kinds of the values.
+    pub fn kinds(self) -> Kinds {
+        self.node().kinds
+    }
+
+    /// The type of the values, where they are of one kind.
+    pub fn ty(self) -> Inferred {
+        let (mut shape, mut lists) = (self, 0);
+        let innermost = loop {
+            match shape.kinds() {
+                Kinds::LIST if lists < TYPE_LISTS => {
+                    lists += 1;
+                    shape = shape.item();
+                }
+                kinds => break single(kinds),
+            }
+        };
+        (0..lists).fold(innermost, |ty, _| ty.list())
+    }
+
+    /// The items of a list.
+    pub fn item(self) -> Shape<'c> {
+        self.at(self.node().items)
+    }
+
+    /// Whether the fields of a record are known.
+    pub fn has_fields(self) -> bool {
+        self.node().record.is_some()
+    }
+
+    /// Whether a record may have fields that are not listed.
+    pub fn is_open(self) -> bool {
+        self.node().record.as_ref().is_none_or(|record| record.rest.is_some())
+    }
+
+    /// The fields that are listed, in the schema's order.
+    pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'c>> + Clone {
+        let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields);
+        listed.iter().map(move |field| self.listed(field))
+    }
+
+    fn listed(self, field: &'c ListedField) -> Field<'c> {
+        Field { name: &field.name, required: field.required, shape: self.at(field.node) }
+    }
+
+    /// The names of the listed fields in alphabetical order.
+    pub fn names(self) -> impl Iterator<Item = &'c str> + Clone {
+        let record = self.node().record.as_ref();
+        let sorted = record.map_or(&[][..], |record| &record.sorted);
+        sorted.iter().filter_map(move |&place| Some(&*record?.fields.get(place as usize)?.name))
+    }
+
+    /// What the field of a name is, and whether every value has it; `None` where a record cannot have it.
+    pub fn field(self, name: &str) -> Option<(Shape<'c>, bool)> {
+        let Some(record) = &self.node().record else { return Some((Shape::ANY, false)) };
+        let of = |place: &u32| record.fields.get(*place as usize);
+        let found =
+            record.sorted.binary_search_by(|place| of(place).map_or("", |field| &*field.name).cmp(name));
+        match found {
+            Ok(at) => record.sorted.get(at).and_then(of).map(|field| (self.at(field.node), field.required)),
+            Err(_) => record.rest.map(|rest| (self.at(rest), false)),
+        }
+    }
+
+    /// The only texts among the values.
+    pub fn texts(self) -> Option<&'c [Box<str>]> {
+        self.node().texts.as_deref()
+    }
+
+    /// The only numbers among the values.
+    pub fn numbers(self) -> Option<&'c [Number]> {
+        self.node().numbers.as_deref()
+    }
+
+    /// The only bool among the values.
+    pub fn boolean(self) -> Option<bool> {
+        self.node().boolean
+    }
+
+    /// Whether numbers are whole.
+    pub fn is_whole(self) -> bool {
+        self.node().whole
+    }
+
+    /// The ends of the range of the numbers.
+    pub fn range(self) -> (Option<Bound>, Option<Bound>) {
+        (self.node().least, self.node().most)
+    }
+
+    /// Why a text is not among the values.
+    pub fn refuses_text(self, text: &str) -> Option<Misfit> {
+        let texts = self.texts()?;
+        (!texts.iter().any(|one| &**one == text)).then_some(Misfit::Constant)
+    }
+
+    /// Why a number is not among the values.
+    pub fn refuses_number(self, number: Number) -> Option<Misfit> {
+        let node = self.node();
+        let listed = |all: &[Number]| all.iter().any(|&one| order(one, number).is_eq());
+        if node.numbers.as_ref().is_some_and(|all| !listed(all)) {
+            return Some(Misfit::Constant);
+        }
+        if node.whole && !is_whole(number) {
+            return Some(Misfit::Fraction);
+        }
+        let within = |bound: Option<Bound>, outside: Ordering| {
+            bound.is_none_or(|bound| match order(number, bound.number) {
+                Ordering::Equal => bound.included,
+                found => found != outside,
+            })
+        };
+        let fits = within(node.least, Ordering::Less) && within(node.most, Ordering::Greater);
+        (!fits).then_some(Misfit::Range)
+    }
+
+    /// Why a bool is not among the values.
+    pub fn refuses_bool(self, truth: bool) -> Option<Misfit> {
+        self.boolean().is_some_and(|only| only != truth).then_some(Misfit::Constant)
+    }
+}
+
+/// The type of one kind.
+fn single(kinds: Kinds) -> Inferred {
+    match kinds {
+        Kinds::NIL => Inferred::NIL,
+        Kinds::BOOL => Inferred::BOOL,
+        Kinds::NUMBER => Inferred::NUMBER,
+        Kinds::TEXT => Inferred::TEXT,
+        Kinds::RECORD => Inferred::RECORD,
+        _ => Inferred::ANY,
+    }
+}
+
+/// Whether a number is whole, as JSON Schema means it: 1.0 is.
+pub(super) fn is_whole(number: Number) -> bool {
+    match number {
+        Number::Int(_) => true,
+        Number::Double(double) => double.fract() == 0.0,
+    }
+}
+
+/// How two numbers compare, exactly.
+pub(super) fn order(a: Number, b: Number) -> Ordering {
+    match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a.cmp(&b),
+        (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
+        (Number::Int(a), Number::Double(b)) => against_double(a, b),
+        (Number::Double(a), Number::Int(b)) => against_double(b, a).reverse(),
+    }
+}
+
+fn against_double(int: i64, double: f64) -> Ordering {
+    // The integer below: its digits are exact, and beyond 64 bits they cannot be read.
+    match format!("{:.0}", double.floor()).parse::<i64>() {
+        Ok(below) => {
+            int.cmp(&below).then(if double.fract() == 0.0 { Ordering::Equal } else { Ordering::Less })
+        }
+        Err(_) if double > 0.0 => Ordering::Less,
+        Err(_) => Ordering::Greater,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_compare_exactly() {
+        use Number::{Double, Int};
+        for (a, b, expected) in [
+            (Int(1), Double(1.0), Ordering::Equal),
+            (Int(1), Double(1.5), Ordering::Less),
+            (Int(2), Double(1.5), Ordering::Greater),
+            (Int(-1), Double(-1.5), Ordering::Greater),
+            (Int(0), Double(-0.0), Ordering::Equal),
+            (Int(9_007_199_254_740_993), Double(9_007_199_254_740_992.0), Ordering::Greater),
+            (Int(i64::MAX), Double(9_223_372_036_854_775_808.0), Ordering::Less),
+            (Int(i64::MIN), Double(-9_223_372_036_854_775_808.0), Ordering::Equal),
+            (Int(i64::MIN), Double(-1e300), Ordering::Greater),
+        ] {
+            assert_eq!(order(a, b), expected, "{a:?} {b:?}");
+            assert_eq!(order(b, a), expected.reverse(), "{b:?} {a:?}");
+        }
+    }
 }

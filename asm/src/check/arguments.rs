@@ -3,16 +3,18 @@
 use super::messages::names as messages;
 use super::report::Report;
 use crate::ast::{Call, Field, Function};
-use crate::catalog::Tool;
+use crate::catalog::{Shape, Tool};
 use crate::notation::Notation;
 use crate::span::Span;
 use crate::types::Inferred;
 use hashbrown::HashMap;
 
 /// What an argument must be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Wanted {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'c> {
     pub(super) ty: Inferred,
+    /// What a tool's schema says of it.
+    pub(super) shape: Option<Shape<'c>>,
     /// The place in the source that declares it, if any.
     pub(super) declared: Option<Span>,
 }
@@ -74,14 +76,14 @@ pub(super) fn of_function(
     callee: &Function<'_>,
     whole: bool,
     report: &mut Report<'_>,
-) -> Vec<Option<Wanted>> {
+) -> Vec<Option<Wanted<'static>>> {
     let given = Given::new(call);
-    let mut wanted: Vec<Option<Wanted>> = vec![None; call.arguments.len()];
+    let mut wanted: Vec<Option<Wanted<'static>>> = vec![None; call.arguments.len()];
     let mut missing = Missing::default();
     for parameter in callee.parameters {
         if let Some(wanted) = given.find(parameter.name.text).and_then(|index| wanted.get_mut(index)) {
             let ty = Inferred::from(parameter.ty.ty);
-            *wanted = Some(Wanted { ty, declared: Some(parameter.ty.span) });
+            *wanted = Some(Wanted { ty, shape: None, declared: Some(parameter.ty.span) });
             continue;
         }
         let takes = Inferred::from(parameter.ty.ty);
@@ -91,7 +93,7 @@ pub(super) fn of_function(
         }
     }
     let names = callee.parameters.iter().map(|parameter| parameter.name.text);
-    let meant = if wanted.contains(&None) && !missing.more {
+    let meant = if wanted.iter().any(Option::is_none) && !missing.more {
         unknown(call, &given, &wanted, &names, callee.notation, report)
     } else {
         Vec::new()
@@ -103,31 +105,35 @@ pub(super) fn of_function(
 }
 
 /// What the arguments of a call of a tool must be; reports those that are missing or that it does not take.
-pub(super) fn of_tool(
+pub(super) fn of_tool<'c>(
     call: &Call<'_>,
-    tool: &Tool,
+    tool: &'c Tool,
     notation: Notation,
     whole: bool,
     report: &mut Report<'_>,
-) -> Vec<Option<Wanted>> {
+) -> Vec<Option<Wanted<'c>>> {
     let given = Given::new(call);
+    let input = tool.input();
     let mut missing = Missing::default();
-    for argument in tool.arguments.iter().filter(|argument| argument.required && whole) {
-        if given.find(&argument.name).is_none() {
-            missing.note(&argument.name, argument.ty, None, report);
+    for argument in input.fields().filter(|argument| argument.required && whole) {
+        if given.find(argument.name).is_none() {
+            missing.note(argument.name, argument.shape.ty(), None, report);
         }
         if missing.more {
             break;
         }
     }
-    let wanted: Vec<Option<Wanted>> = call
+    let wanted: Vec<Option<Wanted<'c>>> = call
         .arguments
         .iter()
-        .map(|argument| tool.argument(argument.name.text))
-        .map(|listed| listed.map(|argument| Wanted { ty: argument.ty, declared: None }))
+        .map(|argument| input.field(argument.name.text))
+        .map(|listed| listed.map(|(shape, _)| Wanted { ty: shape.ty(), shape: Some(shape), declared: None }))
         .collect();
-    let names = tool.arguments.iter().map(|argument| argument.name.as_str());
-    let meant = if tool.open { Vec::new() } else { unknown(call, &given, &wanted, &names, notation, report) };
+    let meant = if input.is_open() {
+        Vec::new()
+    } else {
+        unknown(call, &given, &wanted, &input.names(), notation, report)
+    };
     missing.report(call, &meant, report);
     wanted
 }
@@ -136,7 +142,7 @@ pub(super) fn of_tool(
 fn unknown<'n>(
     call: &Call<'_>,
     given: &Given<'_, '_>,
-    wanted: &[Option<Wanted>],
+    wanted: &[Option<Wanted<'_>>],
     names: &(impl Iterator<Item = &'n str> + Clone),
     notation: Notation,
     report: &mut Report<'_>,

@@ -1,6 +1,7 @@
 //! The facts that checking finds and lowering needs.
 
 use crate::ast::Function;
+use crate::span::Span;
 use smallvec::{SmallVec, smallvec};
 
 /// The facts about a file.
@@ -19,13 +20,19 @@ pub struct Facts {
     pub calls: SmallVec<[CallFacts; 4]>,
     /// By [`crate::ast::LoopId`]: whether a pass of the loop can yield a value.
     pub yields: SmallVec<[bool; 8]>,
+    /// The places of the values whose type is looked at when the function returns them, in order.
+    pub returns: Vec<Span>,
 }
 
 impl Facts {
     /// No fact about any call or loop.
     pub(super) fn blank(function: &Function<'_>) -> Facts {
         let (calls, loops) = (function.calls as usize, function.loops as usize);
-        Facts { calls: smallvec![CallFacts::default(); calls], yields: smallvec![false; loops] }
+        Facts {
+            calls: smallvec![CallFacts::default(); calls],
+            yields: smallvec![false; loops],
+            returns: Vec::new(),
+        }
     }
 }
 

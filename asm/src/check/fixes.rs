@@ -51,6 +51,32 @@ pub(super) fn name(
     }
 }
 
+/// The text that a constant most likely means, and the fix that writes it where it surely does.
+pub(super) fn text(
+    diagnostic: Diagnostic,
+    expression: &Expr<'_>,
+    notation: Notation,
+    near: Option<Near<'_>>,
+) -> Diagnostic {
+    let diagnostic = diagnostic.nearest(near.map(|near| near.name));
+    let ExprKind::Literal(Literal::Text(written)) = expression.kind else { return diagnostic };
+    let Some(meant) = near.filter(|near| near.sure).map(|near| near.name) else { return diagnostic };
+    // Only what is written in this very form is replaced: any other has another length.
+    let length = expression.span.end.saturating_sub(expression.span.start) as usize;
+    let mut quoted = String::new();
+    crate::text::quote(meant, &mut quoted);
+    let plain = meant.starts_with(char::is_alphabetic)
+        && meant.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && !["true", "false", "null", "yes", "no", "on", "off"].contains(&meant.to_lowercase().as_str());
+    match (notation, length.checked_sub(written.len())) {
+        (Notation::Id, Some(8)) => diagnostic.replace(expression.span, format!("LIT 0 {quoted}")),
+        (Notation::Id, _) => diagnostic.help(format!("write `LIT 0 {quoted}`")),
+        (_, Some(2)) => diagnostic.replace(expression.span, quoted),
+        (Notation::Workflow, Some(0)) if plain => diagnostic.replace(expression.span, meant),
+        _ => diagnostic.help(format!("write `{quoted}`")),
+    }
+}
+
 /// A constant of another type with the same spelling, such as 40 for "40", where the demand accepts that.
 pub(super) fn literal(
     diagnostic: Diagnostic,

@@ -21,8 +21,11 @@ pub(super) fn check<'a>(
     names: &Names<'_, 'a>,
     report: &mut Report<'_>,
 ) -> (Facts, Vec<(u32, Span)>) {
-    let mut facts =
-        Facts { calls: smallvec![CallFacts::default(); events.calls.len()], yields: events.yields.clone() };
+    let mut facts = Facts {
+        calls: smallvec![CallFacts::default(); events.calls.len()],
+        yields: events.yields.clone(),
+        returns: Vec::new(),
+    };
     let mut edges = Vec::new();
     let mut resolved = SmallVec::<[Resolved<'_>; 8]>::new();
     for (facts, call) in facts.calls.iter_mut().zip(&events.calls) {
@@ -37,16 +40,20 @@ pub(super) fn check<'a>(
     follow_slots(function, events, &mut facts, report);
     rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
-    let found = types::check(file, function, &facts, &resolved, &[]);
+    let comparisons = report.comparisons();
+    let types::Found { diagnostics: found, reads, returns, compared } =
+        types::check(file, function, &facts, &resolved, &[], comparisons);
     let found = if function.suspects.is_empty() || !found.has_errors() {
         found
     } else {
         without_suspects(function, found, report, |suspects| {
-            types::check(file, function, &facts, &resolved, suspects)
+            types::check(file, function, &facts, &resolved, suspects, comparisons).diagnostics
         })
     };
     report.diagnostics.append(found);
-    answer_fields::check(function, &facts, &resolved, report);
+    answer_fields::report(reads, function.notation, report);
+    let _ = report.spend(compared);
+    facts.returns = returns;
     // In the order of the file, so that the order of calls makes no difference to that of functions.
     edges.sort_by_key(|&(callee, _)| callee);
     (facts, edges)

@@ -31,6 +31,11 @@ impl<'d> Report<'d> {
         self.diagnostics.is_full()
     }
 
+    /// How many comparisons are left.
+    pub(super) fn comparisons(&self) -> usize {
+        if self.is_full() { 0 } else { self.comparisons }
+    }
+
     /// Takes some comparisons from those that are left; `None` where they do not suffice.
     pub(super) fn spend(&mut self, comparisons: usize) -> Option<()> {
         self.comparisons = self.comparisons.checked_sub(comparisons)?;

@@ -31,7 +31,7 @@ pub(super) enum Target<'c> {
 pub(super) struct Resolved<'c> {
     pub(super) target: Target<'c>,
     /// By argument; empty where the target is unknown.
-    pub(super) wanted: Vec<Option<Wanted>>,
+    pub(super) wanted: Vec<Option<Wanted<'c>>>,
 }
 
 /// The names that calls of a file may use.

@@ -7,8 +7,8 @@ use super::block_values::{self, Gives};
 use super::messages;
 use super::path_reasons::{NoValue, Path};
 use crate::ast::{
-    Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match, ReturnKind,
-    Slot, Stmt, StmtKind,
+    Apply, Arm, Block, Bound, Call, CallId, Control, Expr, ExprKind, For, Function, If, LoopId, Match,
+    ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matched::{begins_with_rollback, covered_call};
@@ -24,7 +24,7 @@ pub(super) enum Event {
     Read(Slot, Span),
     /// A slot is bound to a plain value.
     Bind(Slot, Span),
-    /// A slot is bound to the result of a call.
+    /// A slot is bound to the result of a call, or of a pure function that can fail.
     BindCall(Slot, Span, CallId),
     /// A MATCH handles the result in the slot.
     Match(Slot, Span),
@@ -81,7 +81,7 @@ enum Owner {
 #[derive(Default)]
 pub(super) struct Events<'a> {
     pub(super) list: Vec<Event>,
-    /// By [`CallId`].
+    /// By [`CallId`]; `None` for a pure function.
     pub(super) calls: Vec<Option<&'a Call<'a>>>,
     /// By [`LoopId`].
     pub(super) yields: SmallVec<[bool; 8]>,
@@ -231,9 +231,9 @@ impl<'a> Walk<'_, 'a> {
         match value {
             Bound::Expr(value) => {
                 self.expression(value);
-                self.events.list.push(match value.kind {
-                    ExprKind::Call(call) => Event::BindCall(slot, span, call.id),
-                    _ => Event::Bind(slot, span),
+                self.events.list.push(match value.attempt() {
+                    Some(id) => Event::BindCall(slot, span, id),
+                    None => Event::Bind(slot, span),
                 });
             }
             Bound::Control(control) => {
@@ -339,7 +339,9 @@ impl<'a> Walk<'_, 'a> {
                 self.expression(of);
                 self.fields(fields);
             }
-            ExprKind::List(items) | ExprKind::Template(items) | ExprKind::Apply(_, items) => {
+            ExprKind::List(items)
+            | ExprKind::Template(items)
+            | ExprKind::Apply(Apply { operands: items, .. }) => {
                 for item in *items {
                     self.expression(item);
                 }

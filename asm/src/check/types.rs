@@ -1,23 +1,35 @@
 //! Gradual types: infers the type of every value, and reports values that cannot fit.
 //!
-//! What words take and give is in [`crate::rules`]. A slot has the type that all its bindings in the function
+//! What words take and give is in [`crate::rules`]. What a tool takes and answers is in the shapes of its
+//! schemas: `given` holds arguments against them in depth, and a field that is read of an answer has its type.
+//! A field that is read although the schema does not list it is a warning (`answer_fields`), unless the function asks
+//! for it with HAS.
+//!
+//! A slot has the type that all its bindings in the function
 //! agree on. Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every
 //! pass starts from the types of the last one, and types only ever become less precise. Only the diagnostics
 //! of the last pass count, in which no slot changed after it was read.
 
+mod given;
+
+pub(super) use given::Clash;
+
+use super::answer_fields::Read;
 use super::facts::{CallFacts, Facts};
+use super::known::{Known, Part, Seen, join, ty};
 use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
 use crate::ast::{
-    Binary, Block, Bound, Call, Case, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
-    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind,
+    Apply, Binary, Block, Bound, Call, CallId, Case, Control, Expr, ExprKind, Field, File, For, Function, If,
+    Literal, Match, MatchMap, Name, ReturnKind, Slot, Stmt, StmtKind,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::notation::Notation;
 use crate::rules::{self, Demand};
 use crate::span::Span;
 use crate::types::Inferred;
+use hashbrown::HashSet;
 use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::pure::Pure;
@@ -28,14 +40,27 @@ use smallvec::{SmallVec, smallvec};
 /// before it is read; a chain of slots that depend on later ones takes one more for each link.
 const PASSES: usize = 8;
 
+/// What the types of a function show.
+pub(super) struct Found<'t, 'a> {
+    /// Values that cannot fit.
+    pub(super) diagnostics: Diagnostics,
+    /// Fields that are read of answers that do not list them.
+    pub(super) reads: Vec<Read<'t, 'a>>,
+    /// The places of returned values that may be of another type than the function gives, in order.
+    pub(super) returns: Vec<Span>,
+    /// How many names were compared to suggest one.
+    pub(super) compared: usize,
+}
+
 /// Checks the types of a function. The expressions at the `suspects` count as of unknown type.
-pub(super) fn check(
-    file: &File<'_>,
-    function: &Function<'_>,
-    facts: &Facts,
-    resolved: &[Resolved<'_>],
-    suspects: &[Span],
-) -> Diagnostics {
+pub(super) fn check<'t, 'a>(
+    file: &'t File<'a>,
+    function: &'t Function<'a>,
+    facts: &'t Facts,
+    resolved: &'t [Resolved<'t>],
+    suspects: &'t [Span],
+    comparisons: usize,
+) -> Found<'t, 'a> {
     let slots = function.slots.len();
     let mut types = Types {
         file,
@@ -47,14 +72,21 @@ pub(super) fn check(
         failures: SmallVec::new(),
         changed: false,
         found: Diagnostics::default(),
+        asked: HashSet::new(),
+        reads: Vec::new(),
+        comparisons,
+        returns: Vec::new(),
     };
     for (slot, parameter) in types.slots.iter_mut().zip(function.parameters) {
-        slot.plain = Some(parameter.ty.ty.into());
+        slot.plain = Some(Known::declared(parameter.ty.ty.into()));
         slot.origin = Some(parameter.ty.span);
     }
     for pass in 0.. {
         types.changed = false;
         types.found = Diagnostics::default();
+        types.reads.clear();
+        types.comparisons = comparisons;
+        types.returns.clear();
         types.slots.iter_mut().for_each(|slot| slot.read = false);
         let to = if function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
         types.block(&function.body, to);
@@ -65,18 +97,21 @@ pub(super) fn check(
             types.forget();
         }
     }
-    types.found
+    let Types { found, asked, mut reads, mut returns, comparisons: left, .. } = types;
+    reads.retain(|read| !asked.contains(read.name.text));
+    returns.sort_unstable_by_key(|span| (span.start, span.end));
+    Found { diagnostics: found, reads, returns, compared: comparisons.saturating_sub(left) }
 }
 
 /// The types of a slot; `None` before any binding.
 #[derive(Clone, Copy, Default)]
-struct Slots {
+struct Slots<'t> {
     /// Its plain values.
-    plain: Option<Inferred>,
+    plain: Seen<'t>,
     /// The values of the calls whose results a MATCH takes out of it.
-    ok: Option<Inferred>,
+    ok: Seen<'t>,
     /// The failures of those.
-    err: Option<Inferred>,
+    err: Seen<'t>,
     /// Where a plain value comes from.
     origin: Option<Span>,
     /// Something beside a parameter binds it.
@@ -91,12 +126,18 @@ struct Types<'t, 'a> {
     facts: &'t Facts,
     resolved: &'t [Resolved<'t>],
     suspects: &'t [Span],
-    slots: SmallVec<[Slots; 16]>,
+    slots: SmallVec<[Slots<'t>; 16]>,
     /// The slots of the ERR arms around, with their types and the places of their bindings.
-    failures: SmallVec<[(Slot, Seen, Span); 4]>,
+    failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
     /// A slot changed after it was read in this pass.
     changed: bool,
     found: Diagnostics,
+    /// The fields for which HAS asks.
+    asked: HashSet<&'a str>,
+    reads: Vec<Read<'t, 'a>>,
+    returns: Vec<Span>,
+    /// How many more names may be compared to suggest one.
+    comparisons: usize,
 }
 
 /// What uses the value of a statement.
@@ -110,9 +151,6 @@ enum Goes {
     Out,
 }
 
-/// The type of a value; `None` before any binding, or where there is no value.
-type Seen = Option<Inferred>;
-
 /// Whether a value is that of the step before it: in documents, what a step binds is its value as well.
 fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     match (last.kind, before.last().map(|before| before.kind)) {
@@ -123,50 +161,53 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     }
 }
 
-fn join(a: Seen, b: Seen) -> Seen {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.join(b)),
-        (seen, None) | (None, seen) => seen,
-    }
-}
-
-impl<'a> Types<'_, 'a> {
+impl<'t, 'a> Types<'t, 'a> {
     /// Makes the type of every bound slot unknown, which is sound whatever depends on what.
     fn forget(&mut self) {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
-            (slot.plain, slot.ok, slot.err) = (Some(Inferred::ANY), Some(Inferred::ANY), Some(Inferred::ANY));
+            (slot.plain, slot.ok, slot.err) = (Some(Known::ANY), Some(Known::ANY), Some(Known::ANY));
         }
     }
 
-    fn learn(&mut self, slot: Slot, seen: Seen, span: Span, part: fn(&mut Slots) -> &mut Seen) {
+    fn learn(
+        &mut self,
+        slot: Slot,
+        seen: Seen<'t>,
+        span: Span,
+        part: for<'s> fn(&'s mut Slots<'t>) -> &'s mut Seen<'t>,
+    ) {
         let Some(info) = self.slots.get_mut(slot.0 as usize) else { return };
         info.bound = true;
         info.origin.get_or_insert(span);
-        let joined = join(*part(info), seen);
-        if joined != *part(info) {
+        let (before, joined) = (*part(info), join(*part(info), seen));
+        let same = match (before, joined) {
+            (Some(before), Some(joined)) => before.same(joined),
+            (before, joined) => before.is_none() && joined.is_none(),
+        };
+        if !same {
             *part(info) = joined;
             self.changed |= info.read;
         }
     }
 
-    fn bind(&mut self, slot: Slot, seen: Seen, span: Span) {
+    fn bind(&mut self, slot: Slot, seen: Seen<'t>, span: Span) {
         self.learn(slot, seen, span, |info| &mut info.plain);
     }
 
     /// The types of a slot that is read here.
-    fn slot(&mut self, slot: Slot) -> Slots {
+    fn slot(&mut self, slot: Slot) -> Slots<'t> {
         let Some(info) = self.slots.get_mut(slot.0 as usize) else { return Slots::default() };
         info.read = true;
         *info
     }
 
     /// The type of a slot in an ERR arm that binds it, and the place of the binding.
-    fn failure_of(&self, slot: Slot) -> Option<(Seen, Span)> {
+    fn failure_of(&self, slot: Slot) -> Option<(Seen<'t>, Span)> {
         self.failures.iter().rev().find(|of| of.0 == slot).map(|&(_, seen, span)| (seen, span))
     }
 
     /// The type of a block's value.
-    fn block(&mut self, block: &Block<'a>, to: Goes) -> Seen {
+    fn block(&mut self, block: &Block<'a>, to: Goes) -> Seen<'t> {
         let (last, before) = block.statements.split_last()?;
         for statement in before {
             self.statement(statement, Goes::Nowhere);
@@ -174,7 +215,7 @@ impl<'a> Types<'_, 'a> {
         self.statement(last, if to == Goes::Nowhere && implied(last, before) { Goes::Kept } else { to })
     }
 
-    fn statement(&mut self, statement: &Stmt<'a>, to: Goes) -> Seen {
+    fn statement(&mut self, statement: &Stmt<'a>, to: Goes) -> Seen<'t> {
         match &statement.kind {
             StmtKind::Let { slot, value: Bound::Expr(value), slot_span } => {
                 self.bind_value(*slot, value, *slot_span);
@@ -219,43 +260,56 @@ impl<'a> Types<'_, 'a> {
 
     fn bind_value(&mut self, slot: Slot, value: &Expr<'a>, span: Span) {
         let seen = self.expression(value);
-        match value.kind {
-            ExprKind::Call(call) if self.call_facts(call).checked => {
-                let err = self.failure(call);
-                self.learn(slot, seen, span, |info| &mut info.ok);
-                self.learn(slot, Some(err), span, |info| &mut info.err);
-            }
-            _ => self.bind(slot, seen, span),
+        if !value.attempt().is_some_and(|id| self.call_facts(id).checked) {
+            return self.bind(slot, seen, span);
         }
+        // A pure function fails with a text.
+        let err = if let ExprKind::Call(call) = value.kind {
+            self.failure(call)
+        } else {
+            Known::held(Inferred::TEXT)
+        };
+        self.learn(slot, seen, span, |info| &mut info.ok);
+        self.learn(slot, Some(err), span, |info| &mut info.err);
     }
 
     fn leave(&mut self, kind: ReturnKind, value: &Expr<'a>) {
         let seen = self.expression(value);
         let output = self.function.output;
         match (kind, output.err) {
-            (ReturnKind::Err, Some(err)) => self.output(value, seen, err.ty.into(), err.span),
+            (ReturnKind::Err, Some(err)) => {
+                self.output(value, seen, err.ty.into(), err.span);
+            }
             (ReturnKind::Err, None) => {}
             // RET with a value of the failure's type: the wrong word is reported already.
             (ReturnKind::Plain, Some(err))
-                if seen.is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {
-            }
+                if ty(seen)
+                    .is_some_and(|seen| !seen.meets(output.ok.ty.into()) && seen.meets(err.ty.into())) => {}
             _ => self.gives(value, seen),
         }
     }
 
-    fn gives(&mut self, value: &Expr<'a>, seen: Seen) {
+    fn gives(&mut self, value: &Expr<'a>, seen: Seen<'t>) {
         let ok = self.function.output.ok;
         self.output(value, seen, ok.ty.into(), ok.span);
+        self.returned(seen, ok.ty.into(), value.span);
     }
 
-    fn output(&mut self, value: &Expr<'a>, seen: Seen, wanted: Inferred, declared: Span) {
-        if let Some(found) = seen.filter(|found| !found.meets(wanted)) {
+    /// Notes a value that is to be looked at when it is returned.
+    fn returned(&mut self, seen: Seen<'t>, wanted: Inferred, place: Span) {
+        if !seen.unwrap_or(Known::declared(Inferred::ANY)).is_surely(wanted) {
+            self.returns.push(place);
+        }
+    }
+
+    fn output(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Inferred, declared: Span) {
+        if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
             let value = self.typed(value, found);
             self.found.push(messages::output(self.function, value, wanted, declared));
         }
     }
 
-    fn control(&mut self, control: &Control<'a>, to: Goes) -> Seen {
+    fn control(&mut self, control: &Control<'a>, to: Goes) -> Seen<'t> {
         match control {
             Control::If(node) => self.branches(node, to),
             Control::Match(node) => self.arms(node, to),
@@ -263,7 +317,7 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen {
+    fn branches(&mut self, node: &If<'a>, to: Goes) -> Seen<'t> {
         let condition = self.expression(&node.condition);
         self.operand(Word::If, 0, &node.condition, condition, None);
         let then = self.block(&node.then, to);
@@ -271,7 +325,7 @@ impl<'a> Types<'_, 'a> {
         join(then, otherwise)
     }
 
-    fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen {
+    fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
         let result = self.slot(node.slot);
         let mut seen = None;
         if let Some(arm) = &node.err {
@@ -296,69 +350,87 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen {
+    fn passes(&mut self, node: &For<'a>, to: Goes) -> Seen<'t> {
         let list = self.expression(&node.list);
         self.operand(Word::For, 0, &node.list, list, None);
-        self.bind(node.item, list.map(rules::item), node.item_span);
+        self.bind(node.item, list.map(item), node.item_span);
         let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }
-        let seen = rules::gives(Word::For, list, pass);
-        let wanted = Inferred::from(self.function.output.ok.ty);
-        if let Some(found) = seen.filter(|found| to == Goes::Out && !found.meets(wanted)) {
-            self.found.push(messages::loop_output(self.function, node.span, found));
+        let seen = pass.map(listed);
+        if to == Goes::Out {
+            let wanted = Inferred::from(self.function.output.ok.ty);
+            if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
+                self.found.push(messages::loop_output(self.function, node.span, found));
+            }
+            self.returned(seen, wanted, node.span);
         }
         seen
     }
 
-    fn expression(&mut self, expression: &Expr<'a>) -> Seen {
-        if !self.suspects.is_empty() && self.suspects.contains(&expression.span) {
-            return Some(Inferred::ANY);
+    /// Whether an expression is most likely meant as something else, which is reported already.
+    fn is_suspect(&self, expression: &Expr<'a>) -> bool {
+        !self.suspects.is_empty() && self.suspects.contains(&expression.span)
+    }
+
+    fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
+        if self.is_suspect(expression) {
+            return Some(Known::ANY);
         }
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
                 None => self.slot(*slot).plain,
             },
-            ExprKind::Literal(literal) => Some(literal.ty().into()),
-            ExprKind::Field(of, name) => self.field(of, name.text),
+            ExprKind::Literal(literal) => {
+                let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
+                Some(Known::held(literal.ty().into()).with_part(part))
+            }
+            ExprKind::Field(of, name) => self.field(of, *name),
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
-            ExprKind::Has(of, _) => self.unary(Word::Has, of),
-            ExprKind::MatchMap(map) => self.cases(map),
+            ExprKind::Has(of, name) => {
+                self.asked.insert(name.text);
+                self.unary(Word::Has, of)
+            }
+            ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
             ExprKind::Record(fields) => {
                 self.fields(fields);
-                rules::gives(Word::Obj, None, None)
+                Some(Known::held(Inferred::RECORD))
             }
             ExprKind::Merge(of, fields) => {
                 let seen = self.unary(Word::Merge, of);
                 self.fields(fields);
                 seen
             }
-            ExprKind::List(items) => self.items(items),
-            ExprKind::Apply(function, operands) => self.applied(*function, operands),
+            ExprKind::List(items) => self.items(items, &mut Types::expression),
+            ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::Template(parts) => {
                 for part in *parts {
                     let seen = self.expression(part);
-                    self.nil_in_text(part, seen);
+                    self.nil_in_text(part, ty(seen));
                 }
-                Some(Inferred::TEXT)
+                Some(Known::held(Inferred::TEXT))
             }
         }
     }
 
     /// A pure function, each of whose operands has the kinds of the function's row.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Seen {
-        let word = Word::of_pure(function)?;
+    fn applied(&mut self, apply: &Apply<'a>) -> Seen<'t> {
+        let word = Word::of_pure(apply.function);
         let mut first = None;
-        for (index, operand) in operands.iter().enumerate() {
+        for (index, operand) in apply.operands.iter().enumerate() {
             let seen = self.expression(operand);
             self.operand(word, index, operand, seen, None);
             first = if index == 0 { seen } else { first };
         }
-        rules::gives(word, first, None)
+        // SORT, REVERSE and SLICE give the items of their list.
+        let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
+        let kept = first.filter(|first| keeps && first.ty.lists > 0);
+        let known = rules::gives(word, ty(first), None)?;
+        Some(kept.map_or(Known::held(known), |kept| Known { ty: known, ..kept }))
     }
 
     fn fields(&mut self, fields: &[Field<'a>]) {
@@ -367,17 +439,19 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    fn items(&mut self, items: &[Expr<'a>]) -> Seen {
+    fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 't, 'a>) -> Seen<'t> {
         let mut all = None;
         for item in items {
-            all = join(all, self.expression(item));
+            all = join(all, each(self, item));
         }
-        rules::gives(Word::List, None, all.or(Some(Inferred::ANY)))
+        let nothing = Known::ANY.with_part(Part::Nothing);
+        Some(listed(if items.is_empty() { nothing } else { all.unwrap_or(Known::ANY) }))
     }
 
-    fn cases(&mut self, map: &MatchMap<'a>) -> Seen {
+    /// A value picked by cases, each of which `each` looks at.
+    fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
-        if let Some(subject) = subject {
+        if let Some(subject) = ty(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
             // A key of JSON may be two cases, of which one suffices.
             let mut keys = map.cases.chunk_by(|one, other| one.key_span == other.key_span);
@@ -387,45 +461,64 @@ impl<'a> Types<'_, 'a> {
         }
         let mut all = None;
         for value in map.cases.iter().map(|case| &case.value).chain(&map.default) {
-            all = join(all, self.expression(value));
+            all = join(all, each(self, value));
         }
-        rules::gives(Word::MatchMap, subject, all)
+        all
     }
 
     /// A word whose first operand alone is checked here.
-    fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen {
+    fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
         let seen = self.expression(of);
         self.operand(word, 0, of, seen, None);
-        rules::gives(word, seen, None)
+        rules::gives(word, ty(seen), None).map(Known::held)
     }
 
-    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen {
+    fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
         let word = operator.word();
-        let (a, b) = (self.expression(left), self.expression(right));
+        if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
+            return self.field_by_text(left, right, text);
+        }
+        if let (Binary::HasName, ExprKind::Literal(Literal::Text(name))) = (operator, right.kind) {
+            self.asked.insert(name);
+        }
+        let (known, other) = (self.expression(left), self.expression(right));
+        let (a, b) = (ty(known), ty(other));
         if operator == Binary::Add && self.function.notation != Notation::Id {
             // A sum of texts is meant to join them: it is reported once and its type is unknown.
             let text = [(left, a), (right, b)].into_iter().find(|(_, seen)| *seen == Some(Inferred::TEXT));
             if let Some((operand, _)) = text {
                 let value = self.typed(operand, Inferred::TEXT);
                 self.found.push(messages::sum_of_text(self.function, value));
-                return Some(Inferred::ANY);
+                return Some(Known::ANY);
             }
         }
         match operator {
             Binary::Eq | Binary::Neq => self.never_equal((left, a), (right, b)),
             Binary::Gt | Binary::Gte | Binary::Lt | Binary::Lte => self.text_order(left, right),
             Binary::Concat => {
-                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen))
+                [(left, a), (right, b)].iter().for_each(|(part, seen)| self.nil_in_text(part, *seen));
+                self.list_in_text((left, a), (right, b));
             }
             _ => {}
         }
-        let first = a.filter(|_| self.operand(word, 0, left, a, None));
-        self.operand(word, 1, right, b, first);
-        rules::gives(word, a, b)
+        let first = known.filter(|_| self.operand(word, 0, left, known, None));
+        self.operand(word, 1, right, other, ty(first));
+        let given = rules::gives(word, a, b)?;
+        Some(self::given(operator, given, known, other))
+    }
+
+    /// Warns of a list beside a text in CONCAT.
+    fn list_in_text(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
+        for ((list, seen), (_, other)) in [(left, right), (right, left)] {
+            if let Some(found) = seen.filter(|seen| seen.lists > 0 && other == Some(Inferred::TEXT)) {
+                let list = self.typed(list, found);
+                self.found.push(messages::list_in_text(self.function, list));
+            }
+        }
     }
 
     /// Warns of a part of a text that is nil in every run.
-    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Seen) {
+    fn nil_in_text(&mut self, part: &Expr<'a>, seen: Option<Inferred>) {
         if seen == Some(Inferred::NIL) {
             let value = self.typed(part, Inferred::NIL);
             self.found.push(messages::nil_in_text(self.function, value));
@@ -443,10 +536,10 @@ impl<'a> Types<'_, 'a> {
     fn is_number_text(&mut self, value: &Expr<'a>) -> bool {
         match value.kind {
             ExprKind::Literal(Literal::Text(text)) => text.len() <= 32 && number::parse(text).is_ok(),
-            ExprKind::Apply(Pure::Fixed, _) => true,
-            ExprKind::Apply(Pure::Json, [of]) => match of.kind {
+            ExprKind::Apply(Apply { function: Pure::Fixed, .. }) => true,
+            ExprKind::Apply(Apply { function: Pure::Json, operands: [of], .. }) => match of.kind {
                 ExprKind::Literal(Literal::Number(_)) => true,
-                ExprKind::Ref(slot) => self.slot(slot).plain == Some(Inferred::NUMBER),
+                ExprKind::Ref(slot) => ty(self.slot(slot).plain) == Some(Inferred::NUMBER),
                 _ => false,
             },
             _ => false,
@@ -454,7 +547,7 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// Warns of two values that no run finds equal.
-    fn never_equal(&mut self, left: (&Expr<'a>, Seen), right: (&Expr<'a>, Seen)) {
+    fn never_equal(&mut self, left: (&Expr<'a>, Option<Inferred>), right: (&Expr<'a>, Option<Inferred>)) {
         let (Some(a), Some(b)) = (left.1, right.1) else { return };
         let made =
             |of: &Expr<'_>| matches!(of.kind, ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Record(_));
@@ -469,18 +562,45 @@ impl<'a> Types<'_, 'a> {
     }
 
     /// A field of a record. Other languages have a length as a field.
-    fn field(&mut self, of: &Expr<'a>, name: &str) -> Seen {
+    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> Seen<'t> {
         let seen = self.expression(of);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
-            let counts = matches!(name, "length" | "size" | "count" | "len");
+            let counts = matches!(name.text, "length" | "size" | "count" | "len");
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
             self.found.push(if counts { counted(wrong) } else { wrong });
         }
-        rules::gives(Word::Field, seen, None)
+        Some(self.part(seen, of, name))
+    }
+
+    /// The field that a literal text names, or an error where an index belongs.
+    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> Seen<'t> {
+        let seen = self.expression(of);
+        let key = self.expression(name);
+        let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
+        self.operand(Word::At, 1, name, key, ty(first));
+        Some(self.part(seen, of, Name { text, span: name.span }))
+    }
+
+    /// What is known of a field that is read.
+    fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> Known<'t> {
+        let Some(shape) = of.and_then(|of| of.part.shape()) else { return Known::ANY };
+        if let Some((field, required)) = shape.field(name.text) {
+            return Known::described(field, required);
+        }
+        let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
+        self.reads.push(Read { shape, name, of });
+        Known::ANY
     }
 
     /// Reports an operand that its word does not take; whether it does.
-    fn operand(&mut self, word: Word, index: usize, expression: &Expr<'a>, seen: Seen, first: Seen) -> bool {
+    fn operand(
+        &mut self,
+        word: Word,
+        index: usize,
+        expression: &Expr<'a>,
+        seen: Seen<'t>,
+        first: Option<Inferred>,
+    ) -> bool {
         let misfit = self.misfit(word, index, expression, seen, first);
         let fits = misfit.is_none();
         misfit.into_iter().for_each(|wrong| self.found.push(wrong));
@@ -493,11 +613,11 @@ impl<'a> Types<'_, 'a> {
         word: Word,
         index: usize,
         expression: &Expr<'a>,
-        seen: Seen,
-        first: Seen,
+        seen: Seen<'t>,
+        first: Option<Inferred>,
     ) -> Option<Diagnostic> {
         let demand: Demand = rules::operand(word, index, first);
-        let found = seen.filter(|&found| !demand.accepts(found))?;
+        let found = ty(seen).filter(|&found| !demand.accepts(found))?;
         Some(messages::operand(self.function, word, index, self.typed(expression, found), demand))
     }
 
@@ -517,38 +637,66 @@ impl<'a> Types<'_, 'a> {
         self.failure_of(slot).map(|(_, span)| span).or_else(plain)
     }
 
-    fn call_facts(&self, call: &Call<'a>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    fn call_facts(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     fn callee(&self, call: &Call<'a>) -> Option<&Function<'a>> {
-        self.file.functions.get(self.call_facts(call).function? as usize)
+        self.file.functions.get(self.call_facts(call.id).function? as usize)
     }
 
     /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.
-    fn failure(&self, call: &Call<'a>) -> Inferred {
-        self.callee(call).and_then(|callee| callee.output.err).map_or(Inferred::ANY, |err| err.ty.into())
+    fn failure(&self, call: &Call<'a>) -> Known<'t> {
+        let declared = self.callee(call).and_then(|callee| callee.output.err);
+        declared.map_or(Known::ANY, |err| Known::declared(err.ty.into()))
     }
 
-    fn call(&mut self, call: &Call<'a>) -> Inferred {
+    fn call(&mut self, call: &Call<'a>) -> Known<'t> {
         let resolved = self.resolved.get(call.id.0 as usize);
         for (index, argument) in call.arguments.iter().enumerate() {
-            let seen = self.expression(&argument.value);
             let wanted = resolved.and_then(|resolved| resolved.wanted.get(index).copied().flatten());
-            let Some(wanted) = wanted else { continue };
-            if let Some(found) = seen.filter(|found| !found.meets(wanted.ty)) {
-                let value = self.typed(&argument.value, found);
-                let name = argument.name.text;
-                let wrong = messages::argument(self.function, call, name, value, wanted.ty, wanted.declared);
-                self.found.push(wrong);
-            }
+            self.argument(call, argument, wanted);
         }
         match resolved.map(|resolved| resolved.target) {
             Some(Target::Function(_)) => {
-                self.callee(call).map_or(Inferred::ANY, |callee| callee.output.ok.ty.into())
+                let callee = self.callee(call);
+                callee.map_or(Known::ANY, |callee| Known::held(callee.output.ok.ty.into()))
             }
-            Some(Target::Tool(tool)) => tool.output,
-            _ => Inferred::ANY,
+            Some(Target::Tool(tool)) => Known::answer(tool),
+            _ => Known::ANY,
         }
     }
+}
+
+/// How the items of a list, or the values of cases, are looked at.
+type Each<'e, 't, 'a> = dyn FnMut(&mut Types<'t, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
+
+/// An item of a list.
+fn item(list: Known<'_>) -> Known<'_> {
+    let ty = rules::item(list.ty);
+    Known { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
+}
+
+/// A list of such items.
+fn listed(item: Known<'_>) -> Known<'_> {
+    Known { ty: item.ty.list(), part: item.part.list(), ..item }
+}
+
+/// What an operator gives, of a type: that of its operands, or one that it always has.
+fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> Known<'t> {
+    let held = |seen: Seen<'_>| seen.is_some_and(|known| known.held);
+    let decides = |seen: Seen<'_>| {
+        held(seen) && seen.is_some_and(|known| known.ty != Inferred::ANY && known.ty.lists == 0)
+    };
+    let part = |seen: Seen<'t>| seen.map_or(Part::Unknown, |known| known.part);
+    let (held, part) = match operator {
+        // A number or a text beside anything, or two lists.
+        Binary::Add | Binary::Concat => {
+            (decides(a) || decides(b) || (held(a) && held(b) && ty.lists > 0), Part::Unknown)
+        }
+        Binary::At => (held(a), part(a).item()),
+        Binary::Append => (held(a) && held(b), part(a).join(part(b).list())),
+        _ => (true, Part::Unknown),
+    };
+    Known { ty, held: held || ty == Inferred::ANY, part }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Place {
     Data,
     /// Where something is computed: `expr`, a condition, an operand.
     Formula,
+    /// A text in quotes in an infix text. The text of the node is the infix text around it.
+    Quoted,
 }
 
 /// Something that was read.

@@ -54,7 +54,7 @@ const fn function(spelling: &'static str, makes: Makes, folds: bool) -> Operator
 }
 
 /// Every operator.
-pub const TABLE: [Operator; 37] = [
+pub const TABLE: [Operator; 42] = [
     between("or", Binary::Or, 1, true),
     between("and", Binary::And, 2, true),
     Operator { spelling: "not", makes: Makes::Unary(Unary::Not), form: Form::Before(3), folds: false },
@@ -92,10 +92,15 @@ pub const TABLE: [Operator; 37] = [
     function("fixed", Makes::Apply(Pure::Fixed), false),
     function("json", Makes::Apply(Pure::Json), false),
     function("iso", Makes::Apply(Pure::Iso), false),
+    function("min", Makes::Apply(Pure::Min), false),
+    function("max", Makes::Apply(Pure::Max), false),
+    function("number", Makes::Apply(Pure::Number), false),
+    function("parse", Makes::Apply(Pure::Parse), false),
+    function("time", Makes::Apply(Pure::Time), false),
 ];
 
 /// All spellings, for a message that lists them.
-pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso`";
+pub const LIST: &str = "`+ - * / % == != > >= < <= and or not len at has append concat join get put keys split replace trim lower upper slice sort reverse range sum round fixed json iso min max number parse time`";
 
 impl Operator {
     /// The fewest operands it takes.

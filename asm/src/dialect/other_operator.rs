@@ -88,18 +88,16 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Functions of other languages that no operator is.
-const FUNCTIONS: [&str; 21] = [
-    "max", "min", "abs", "floor", "ceil", "avg", "unique", "values", "first", "last", "format", "now",
-    "uuid", "coalesce", "parse", "string", "number", "flatten", "group", "sqrt", "pow",
+const FUNCTIONS: [&str; 17] = [
+    "abs", "floor", "ceil", "avg", "unique", "values", "first", "last", "format", "now", "uuid", "coalesce",
+    "string", "flatten", "group", "sqrt", "pow",
 ];
 
 /// What to do in place of a function of another language.
 pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
     let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
     Some(match plain.as_str() {
-        "max" | "min" | "avg" => {
-            "a loop, `for`, does it: bind a variable before it, and bind that again in each pass"
-        }
+        "avg" => "the average of a list is `{\"/\": [{\"sum\": list}, {\"len\": list}]}`",
         "first" => "the first item of a list is `{\"at\": [list, 0]}`",
         "last" => "the last item of a list is `{\"at\": [list, {\"-\": [{\"len\": list}, 1]}]}`",
         "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`",

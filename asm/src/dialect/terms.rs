@@ -73,7 +73,7 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
             let makes = |makes: Makes| match makes {
                 Makes::Unary(operator) => Some(operator.word()),
                 Makes::Binary(operator) => Some(operator.word()),
-                Makes::Apply(function) => Word::of_pure(function),
+                Makes::Apply(function) => Some(Word::of_pure(function)),
             };
             let row = operator::TABLE.iter().find(|row| makes(row.makes) == Some(word));
             return row.map_or(word.mnemonic(), |row| row.spelling);

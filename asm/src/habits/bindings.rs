@@ -59,14 +59,22 @@ pub(super) fn by_key<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::step(MESSAGE, step))
 }
 
-/// An operator beside `let`: `{"let": "x", "+": […]}`.
-pub(super) fn operator_beside<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    let [_, _] = list else { return None };
+/// An operator beside `let`, and maybe a handler: `{"let": "x", "+": […]}`.
+pub(super) fn operator_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    const HANDLING: [Key; 2] = [Key::Handler, Key::Compensate];
     let name = get(list, &["let"])?;
     let is_operation = |entry: &&Entry<'a>| entry.name().is_some_and(|name| operator::find(name).is_some());
     let operation = list.iter().find(is_operation)?;
+    let handles =
+        |entry: &&Entry<'a>| entry.name().is_some_and(|name| at.dialect.meaning(name, &HANDLING).is_some());
+    let handlers: Fields<'a> = list.iter().filter(handles).filter_map(kept).collect();
+    if list.len() != 2 + handlers.len() {
+        return None;
+    }
     let value = Replacement::one(operation.name()?, Replacement::Kept(operation.value));
-    Some(Rewrite::step(MESSAGE, vec![("let", Replacement::Kept(name.value)), ("expr", value)]))
+    let mut step: Fields<'a> = vec![("let", Replacement::Kept(name.value)), ("expr", value)];
+    step.extend(handlers);
+    Some(Rewrite::step(MESSAGE, step))
 }
 
 /// A step whose kind is the value of a key: `{"type": "return", "value": 1}`.

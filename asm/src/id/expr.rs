@@ -3,7 +3,7 @@
 use super::parser::Parser;
 use super::state::{Nesting, Stop};
 use super::unknown_operand::Recovered;
-use crate::ast::{Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
+use crate::ast::{Apply, Binary, Call, CallId, Case, Expr, ExprKind, Field, Literal, MatchMap, Name, Unary};
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::id_table::repeated;
@@ -90,7 +90,12 @@ impl<'a> Parser<'_, 'a> {
             | Word::Round
             | Word::Fixed
             | Word::Json
-            | Word::Iso => self.apply(word, nesting),
+            | Word::Iso
+            | Word::Min
+            | Word::Max
+            | Word::Number
+            | Word::Parse
+            | Word::Time => self.apply(word, nesting),
             Word::Call
             | Word::Let
             | Word::Ret
@@ -165,7 +170,8 @@ impl<'a> Parser<'_, 'a> {
         let operands =
             self.context.arena.alloc_slice_copy(self.scratch.exprs.get(start..).unwrap_or_default());
         self.scratch.exprs.truncate(start);
-        Ok(ExprKind::Apply(function, operands))
+        let id = function.row().fails.then(|| self.new_attempt());
+        Ok(ExprKind::Apply(Apply { function, operands, id }))
     }
 
     fn has(&mut self, nesting: Nesting) -> Result<ExprKind<'a>, Stop> {
@@ -178,12 +184,18 @@ impl<'a> Parser<'_, 'a> {
         Ok(ExprKind::Binary(Binary::HasName, record, self.context.arena.alloc(name)))
     }
 
+    /// The number of a call, or of a pure function that can fail.
+    fn new_attempt(&mut self) -> CallId {
+        let id = CallId(self.state.calls);
+        self.state.calls += 1;
+        id
+    }
+
     /// Reads a CALL, whose word is under the cursor.
     pub(crate) fn call_operand(&mut self, nesting: Nesting) -> Result<&'a Call<'a>, Stop> {
         let span = self.state.current.span();
         self.bump();
-        let id = CallId(self.state.calls);
-        self.state.calls += 1;
+        let id = self.new_attempt();
         let tool = self.tool_name()?;
         let arguments = self.pairs(Word::Call, nesting)?;
         Ok(self.context.arena.alloc(Call { id, tool, arguments, span }))

@@ -300,9 +300,10 @@ fn set_target(op: &mut Op, distance: u16) {
         | Op::MulUnlessGe { to, .. }
         | Op::For { to, .. }
         | Op::Each { to, .. } => *to = To(distance),
-        Op::Tool { fail, .. } | Op::ToolRollback { fail, .. } | Op::Invoke { fail, .. } => {
-            *fail = OnFail(distance)
-        }
+        Op::Tool { fail, .. }
+        | Op::ToolRollback { fail, .. }
+        | Op::Invoke { fail, .. }
+        | Op::Apply { fail, .. } => *fail = OnFail(distance),
         other => debug_assert!(false, "no jump: {other:?}"),
     }
 }

@@ -6,7 +6,9 @@
 use super::emit::{Code, Label, Reg};
 use super::slots::Registers;
 use super::tables::{Full, Tables};
-use crate::ast::{Binary, Call, Expr, ExprKind, Field, File, Literal, MatchMap, Parameter, Slot, Unary};
+use crate::ast::{
+    Apply, Binary, Call, CallId, Expr, ExprKind, Field, File, Literal, MatchMap, Parameter, Slot, Unary,
+};
 use crate::check::{CallFacts, Facts};
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
@@ -14,7 +16,6 @@ use ilo_spec::operand::{
     ChoiceId, Count, FieldsId, First, FunctionId, Imm, LoopBase, MapId, NumberId, OnFail, PureId, To,
 };
 use ilo_spec::program::{Key, Map, Number};
-use ilo_spec::pure::Pure;
 use smallvec::SmallVec;
 
 /// Where an expression's value is wanted.
@@ -63,13 +64,13 @@ impl<'a, 'l> Values<'_, 'l> {
 
     /// The number and the parameters of the function that a call goes to.
     pub(super) fn callee(&self, call: &Call<'_>) -> Option<(u16, &'l [Parameter<'l>])> {
-        let index = self.facts_of(call).function? as usize;
+        let index = self.facts_of(call.id).function? as usize;
         let number = *self.numbers.get(index)?;
         Some((number, self.file.functions.get(index)?.parameters))
     }
 
-    pub(super) fn facts_of(&self, call: &Call<'_>) -> CallFacts {
-        self.facts.calls.get(call.id.0 as usize).copied().unwrap_or_default()
+    pub(super) fn facts_of(&self, id: CallId) -> CallFacts {
+        self.facts.calls.get(id.0 as usize).copied().unwrap_or_default()
     }
 
     /// Evaluates an expression; the register that holds its value.
@@ -138,7 +139,7 @@ impl<'a, 'l> Values<'_, 'l> {
                 let src = self.expr(base, Want::Any)?;
                 self.merge(src, fields, dst, at)?;
             }
-            ExprKind::Apply(function, operands) => self.apply(function, operands, dst, at)?,
+            ExprKind::Apply(apply) => self.apply(apply, dst, at, None)?,
             ExprKind::List(items) => self.list(items, dst, at)?,
         }
         Ok(())
@@ -332,12 +333,16 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    fn apply(&mut self, function: Pure, operands: &[Expr<'a>], dst: Reg, at: u32) -> Lowered<()> {
-        let values: SmallVec<[&Expr<'a>; 16]> = operands.iter().collect();
+    fn apply(&mut self, apply: Apply<'a>, dst: Reg, at: u32, on_fail: Option<&mut Label>) -> Lowered<()> {
+        let values: SmallVec<[&Expr<'a>; 16]> = apply.operands.iter().collect();
         let first = self.window(&values)?;
-        let count = Count(u8::try_from(operands.len()).unwrap_or(u8::MAX));
-        let function = PureId(function as u8);
-        self.code.emit_at(Op::Apply { dst: dst.write(), first, count, function, fail: OnFail(0) }, at);
+        let count = Count(u8::try_from(values.len()).unwrap_or(u8::MAX));
+        let function = PureId(apply.function as u8);
+        let op = Op::Apply { dst: dst.write(), first, count, function, fail: OnFail(0) };
+        match on_fail {
+            Some(label) => self.code.jump(op, at, label),
+            None => self.code.emit_at(op, at),
+        }
         Ok(())
     }
 
@@ -532,6 +537,19 @@ impl<'a, 'l> Values<'_, 'l> {
         if held != dst {
             self.code.emit(Op::Move { dst: dst.write(), src: held.read() });
         }
+        Ok(())
+    }
+
+    /// Calls a tool or function, or applies a pure function. A failure goes to `on_fail`, or is passed on where
+    /// there is none.
+    pub(super) fn attempt(&mut self, expr: &Expr<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
+        let mark = self.code.mark();
+        match expr.kind {
+            ExprKind::Call(call) => self.call(call, dst, on_fail)?,
+            ExprKind::Apply(apply) => self.apply(apply, dst, expr.span.start, on_fail)?,
+            _ => debug_assert!(false, "nothing else fails"),
+        }
+        self.code.give_back(mark);
         Ok(())
     }
 

@@ -11,9 +11,10 @@ use crate::ast::{
     StmtKind,
 };
 use crate::matched::{Matched, matched_call, rollbacks};
+use crate::span::Span;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
-use ilo_spec::operand::{LoopBase, To};
+use ilo_spec::operand::{LoopBase, To, TypeId};
 use ilo_spec::types::Type;
 use smallvec::SmallVec;
 
@@ -58,6 +59,8 @@ enum Behind<'c, 'a> {
 /// A function whose code is being made.
 struct Body<'a, 'c, 'l> {
     values: Values<'c, 'l>,
+    /// The type of the function's value.
+    output: Type,
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
@@ -66,8 +69,9 @@ struct Body<'a, 'c, 'l> {
 pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<()> {
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
-    let mut body = Body { values, deferred: SmallVec::new() };
-    let nothing = function.output.ok.ty == Type::NIL;
+    let output = function.output.ok.ty;
+    let mut body = Body { values, output, deferred: SmallVec::new() };
+    let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
         body.values.code.emit(Op::ReturnNil {});
@@ -140,7 +144,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     /// Evaluates an expression for what it is wanted for.
     fn give(&mut self, value: &Expr<'a>, then: Then) -> Lowered<End> {
         match (then, value.kind) {
-            (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call).undo => self.undo(call)?,
+            (Then::Drop, ExprKind::Call(call)) if self.values.facts_of(call.id).undo => self.undo(call)?,
             (Then::Drop, ExprKind::Literal(_)) => {}
             (Then::Drop, _) => {
                 self.values.expr(value, Want::Any)?;
@@ -157,15 +161,17 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 self.values.code.emit(Op::ReturnText { text });
                 return Ok(End::Never);
             }
-            (Then::Return, ExprKind::Binary(Binary::Add, a, b)) if !is_number(b) => {
+            (Then::Return, ExprKind::Binary(Binary::Add, a, b))
+                if !is_number(b) && !self.is_checked(value.span) =>
+            {
                 let a = self.values.expr(a, Want::Any)?.read();
                 let b = self.values.expr(b, Want::Any)?.read();
                 self.values.code.emit_at(Op::ReturnAdd { a, b }, value.span.start);
                 return Ok(End::Never);
             }
             (Then::Return, _) => {
-                let src = self.values.expr(value, Want::Any)?.read();
-                self.values.code.emit(Op::Return { src });
+                let src = self.values.expr(value, Want::Any)?;
+                self.return_(src, value.span);
                 return Ok(End::Never);
             }
             (Then::Yield(base), ExprKind::Record(fields)) if matches!(fields.len(), 2..=4) => {
@@ -183,14 +189,30 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(End::Reached)
     }
 
+    /// Whether the value at a place is looked at when it is returned.
+    fn is_checked(&self, place: Span) -> bool {
+        let key = |span: &Span| (span.start, span.end);
+        self.values.facts.returns.binary_search_by_key(&key(&place), key).is_ok()
+    }
+
+    fn return_(&mut self, src: Reg, place: Span) {
+        let src = src.read();
+        if self.is_checked(place) {
+            let ty = TypeId(self.output.packed());
+            self.values.code.emit_at(Op::ReturnAs { src, ty }, place.start);
+        } else {
+            self.values.code.emit(Op::Return { src });
+        }
+    }
+
     fn bind(&mut self, slot: Slot, value: &Expr<'a>) -> Lowered<()> {
-        if let ExprKind::Call(call) = value.kind {
-            let facts = self.values.facts_of(call);
-            if facts.undo {
+        if let Some(id) = value.attempt() {
+            let facts = self.values.facts_of(id);
+            if let (true, ExprKind::Call(call)) = (facts.undo, value.kind) {
                 return self.undo(call);
             }
             if facts.checked {
-                return self.checked_call(slot, call, &[]);
+                return self.checked_call(slot, value, &[]);
             }
             if facts.unread {
                 self.values.expr(value, Want::Any)?;
@@ -213,20 +235,20 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
         let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
         let ExprKind::Call(call) = value.kind else { return Ok(0) };
-        let (behind, facts) = (rollbacks(after), self.values.facts_of(call));
+        let (behind, facts) = (rollbacks(after), self.values.facts_of(call.id));
         if behind.is_empty() || facts.undo || !facts.checked {
             return Ok(0);
         }
-        self.checked_call(slot, call, behind)?;
+        self.checked_call(slot, &value, behind)?;
         Ok(1 + behind.len())
     }
 
     /// A call whose MATCH is elsewhere: a register remembers whether it failed.
-    fn checked_call(&mut self, slot: Slot, call: &Call<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
+    fn checked_call(&mut self, slot: Slot, call: &Expr<'a>, behind: &'c [Stmt<'a>]) -> Lowered<()> {
         let failed = self.values.registers.failed(slot);
         let mut after = Label::default();
         self.values.code.emit(Op::True { dst: failed.write() });
-        self.values.call(call, self.values.slot(slot), Some(&mut after))?;
+        self.values.attempt(call, self.values.slot(slot), Some(&mut after))?;
         for statement in behind {
             self.statement(statement, Then::Drop)?;
         }
@@ -245,7 +267,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         // A function goes by its own name, whatever the notation puts before it.
         let name = self
             .values
-            .facts_of(call)
+            .facts_of(call.id)
             .function
             .and_then(|index| self.values.file.functions.get(index as usize));
         let name = name.map_or(call.tool.text, |function| function.name.text);
@@ -310,7 +332,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let mark = self.values.code.mark();
         let dst = self.values.registers.get(matched.into).unwrap_or_else(|| self.values.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
-        self.values.call(matched.call, dst, on_fail)?;
+        self.values.attempt(&matched.call, dst, on_fail)?;
         // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
         self.values.code.give_back(mark);
         self.arms(matched.node, failure, dst, (matched.only_binds, matched.alias), then)
@@ -434,7 +456,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
         match then {
             Then::Return => {
-                self.values.code.emit(Op::Return { src: dst.read() });
+                self.return_(dst, node.span);
                 Ok(End::Never)
             }
             Then::Yield(outer) => {

@@ -177,17 +177,15 @@ impl<'c, 'a> Scan<'c, 'a> {
             match &statement.kind {
                 StmtKind::Let { slot, value: Bound::Expr(value), .. } => {
                     self.expr(value);
-                    let (facts, at) = match value.kind {
-                        ExprKind::Call(call) => (self.facts.calls[call.id.0 as usize], call.span.start),
-                        _ => (CallFacts::default(), 0),
-                    };
+                    let facts =
+                        value.attempt().map_or(CallFacts::default(), |id| self.facts.calls[id.0 as usize]);
                     if !facts.unread {
                         self.bind(*slot, None);
                     }
                     if facts.checked {
                         let used = &mut self.uses[slot.0 as usize];
                         used.taken += 1;
-                        used.calls = (used.calls.0 + 1, at);
+                        used.calls = (used.calls.0 + 1, value.span.start);
                         used.apart = true;
                         self.order.push((*slot, true));
                     }
@@ -211,7 +209,7 @@ impl<'c, 'a> Scan<'c, 'a> {
         let (into, node) = (matched.into, matched.node);
         let calls = &mut self.uses[node.slot.0 as usize].calls;
         *calls = (calls.0 + 1, matched.call.span.start);
-        matched.call.arguments.iter().for_each(|argument| self.expr(&argument.value));
+        self.expr(&matched.call);
         self.bind(into, None);
         self.order.push((into, true));
         self.uses[into.0 as usize].taken += 1;

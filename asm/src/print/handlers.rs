@@ -38,10 +38,11 @@ impl<'a> Printer<'_, 'a> {
         let here = if rest.is_empty() { tail } else { Tail::Drop };
         let Some(form) = self.handler_form(matched, here) else { return false };
         let node = matched.node;
-        let mut entries = self.call(matched.call);
+        let mut entries = self.bound(&matched.call);
         let success = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
         // At the end of a block the call would give its value.
-        let registered = rollbacks(success);
+        let is_call = matches!(matched.call.kind, ExprKind::Call(_));
+        let registered = if is_call { rollbacks(success) } else { &[] };
         let alone = registered.len() == success.len() && here != Tail::Drop;
         let goes_on = matches!(form, HandlerForm::Gives(_) | HandlerForm::GoesOn);
         let registered = if alone && !goes_on { &[] } else { registered };
@@ -49,8 +50,7 @@ impl<'a> Printer<'_, 'a> {
         // What the step itself reads, its handler with it, is no read behind it.
         let last = node.err.and_then(|arm| arm.body.statements.last());
         let end = last.map_or(node.span.end, |last| last.span.end.max(node.span.end));
-        let arguments = matched.call.arguments.iter().map(|argument| last_read(&argument.value));
-        let end = arguments.fold(end, u32::max);
+        let end = end.max(last_read(&matched.call));
         let slot = match form {
             HandlerForm::Plain(slot) | HandlerForm::Leaves(slot) | HandlerForm::Skips(slot) => {
                 self.read(slot).or(self.read(node.slot))
@@ -192,7 +192,7 @@ impl<'a> Printer<'_, 'a> {
                 let passes = matches!(value.kind, ExprKind::Ref(of) if of == ok.bind);
                 let only = self.uses.count(ok.bind) == 1;
                 let free = err.bind != slot && !err.body.touches(slot);
-                let kept = !matches!(instead.kind, ExprKind::Call(_)) || self.is_surely_read(slot);
+                let kept = instead.attempt().is_none() || self.is_surely_read(slot);
                 (passes && only && free && kept).then_some(slot)
             }
             _ => None,
@@ -206,9 +206,7 @@ impl<'a> Printer<'_, 'a> {
             return bound.is_none() && (tail == Tail::Drop || tail.is_dropped(self));
         };
         let kept = match (bound, last.kind) {
-            (Some(slot), StmtKind::Value(value)) => {
-                !matches!(value.kind, ExprKind::Call(_)) || self.is_surely_read(slot)
-            }
+            (Some(slot), StmtKind::Value(value)) => value.attempt().is_none() || self.is_surely_read(slot),
             (None, _) | (_, StmtKind::Control(_)) => true,
             // Nothing is bound in the end, which counts where a MATCH takes something else from the slot.
             (Some(slot), _) => self.uses.named_last(slot).is_none(),

@@ -284,11 +284,9 @@ impl<'a> Printer<'a> {
                 self.operand(base, pairs);
                 self.pairs(fields, behind);
             }
-            ExprKind::Apply(function, operands) => {
-                if let Some(word) = Word::of_pure(function) {
-                    self.word(word);
-                }
-                if let Some((last, before)) = operands.split_last() {
+            ExprKind::Apply(apply) => {
+                self.word(Word::of_pure(apply.function));
+                if let Some((last, before)) = apply.operands.split_last() {
                     before.iter().for_each(|operand| self.expr(operand));
                     self.operand(last, behind);
                 }

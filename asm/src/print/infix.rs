@@ -45,9 +45,9 @@ fn write_inside(
             })
         }
         ExprKind::Unary(operator, operand) => function(printer, row(Makes::Unary(operator)), &[operand], out),
-        ExprKind::Apply(applied, operands) => {
-            let operands: Vec<&Expr<'_>> = written(applied, operands).iter().collect();
-            function(printer, row(Makes::Apply(applied)), &operands, out)
+        ExprKind::Apply(apply) => {
+            let operands: Vec<&Expr<'_>> = written(apply).iter().collect();
+            function(printer, row(Makes::Apply(apply.function)), &operands, out)
         }
         ExprKind::Template(_) => {
             quote(&printer.template(expr)?, out);

@@ -129,7 +129,7 @@ impl<'a> Printer<'_, 'a> {
     /// Whether the value that a block's last step would give, as it has a name, makes a difference.
     fn must_not_give(&self, last: &Stmt<'a>, tail: Tail) -> bool {
         let StmtKind::Let { slot, value, .. } = &last.kind else { return false };
-        let call = matches!(value, Bound::Expr(Expr { kind: ExprKind::Call(_), .. }));
+        let call = matches!(value, Bound::Expr(value) if value.attempt().is_some());
         match tail {
             Tail::Drop => false,
             Tail::Function if self.words.notation != Notation::Workflow || !tail.is_dropped(self) => false,

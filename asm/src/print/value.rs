@@ -3,7 +3,7 @@
 use super::names::RESERVED;
 use super::text::{Path, Root, path};
 use super::{Printer, infix};
-use crate::ast::{Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
+use crate::ast::{Apply, Binary, Call, Expr, ExprKind, Field, Literal, MatchMap, Slot, Unary};
 use crate::catalog::own_function_address;
 use crate::dialect::Key;
 use crate::dialect::operator::{self, Makes};
@@ -15,17 +15,17 @@ use crate::span::Span;
 use crate::text::is_name;
 use crate::text::{nearly_meets, rendered_number};
 use ilo_spec::program::Number;
-use ilo_spec::pure::{Omitted, Pure};
+use ilo_spec::pure::Omitted;
 use std::borrow::Cow;
 
 /// Keys that make a record something else than a record of these fields.
 const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
 
 /// The operands of a pure function that have to be written.
-pub(super) fn written<'e, 'a>(function: Pure, operands: &'e [Expr<'a>]) -> &'e [Expr<'a>] {
-    let mut rest = operands;
+pub(super) fn written<'a>(apply: Apply<'a>) -> &'a [Expr<'a>] {
+    let mut rest = apply.operands;
     while let Some((last, before)) = rest.split_last()
-        && let Some(row) = function.row().operands.get(before.len())
+        && let Some(row) = apply.function.row().operands.get(before.len())
         && match (row.omitted, last.kind) {
             (Omitted::Nil, ExprKind::Literal(Literal::Nil)) => true,
             (Omitted::Zero, ExprKind::Literal(Literal::Number(Number::Int(number)))) => number == 0,
@@ -59,7 +59,7 @@ impl<'a> Printer<'_, 'a> {
             ExprKind::MatchMap(map) => Doc::Record(self.cases(map)),
             ExprKind::Record(fields) => self.record(fields),
             ExprKind::Merge(base, fields) => Doc::Record(self.merge(base, fields)),
-            ExprKind::Apply(function, operands) => self.applied(function, operands),
+            ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::List(items) => Doc::List(items.iter().map(|item| self.value(item)).collect()),
         }
     }
@@ -250,14 +250,13 @@ impl<'a> Printer<'_, 'a> {
     }
 
     /// A pure function; operands at the end that have the values of left out ones are left out.
-    fn applied(&mut self, function: Pure, operands: &[Expr<'a>]) -> Doc<'a> {
-        let mut operands: Vec<Doc<'a>> =
-            written(function, operands).iter().map(|operand| self.value(operand)).collect();
+    fn applied(&mut self, apply: Apply<'a>) -> Doc<'a> {
+        let mut operands: Vec<Doc<'a>> = written(apply).iter().map(|operand| self.value(operand)).collect();
         let operands = match &operands[..] {
             [only] if !matches!(only, Doc::List(_)) => operands.remove(0),
             _ => Doc::List(operands),
         };
-        Doc::one(operator::row(Makes::Apply(function)).spelling, operands)
+        Doc::one(operator::row(Makes::Apply(apply.function)).spelling, operands)
     }
 
     fn binary(&mut self, operator: Binary, expr: &Expr<'a>) -> Doc<'a> {

@@ -217,12 +217,18 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
     }
 }
 
-/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, and SLICE that of a
-/// text.
+/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of a
+/// text, and MIN and MAX give an item.
 fn result(function: Pure, first: Option<Inferred>) -> Inferred {
-    let keeps = matches!(function, Pure::Sort | Pure::Reverse | Pure::Slice);
-    let kept = first.filter(|first| keeps && (first.lists > 0 || *first == Inferred::TEXT));
-    kept.unwrap_or_else(|| function.row().result.into())
+    let known = match function {
+        Pure::Sort | Pure::Reverse | Pure::Slice => {
+            first.filter(|&first| first.lists > 0 || first == Inferred::TEXT)
+        }
+        Pure::Min | Pure::Max => first.filter(|first| first.lists > 0).map(item),
+        Pure::Put => Some(Inferred::RECORD),
+        _ => None,
+    };
+    known.unwrap_or_else(|| function.row().result.into())
 }
 
 /// Whether some value of an inferred type has one of these kinds.

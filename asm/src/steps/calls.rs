@@ -1,8 +1,8 @@
-//! Calls as steps, and `match` on the result of a call.
+//! Calls and functions that can fail as steps, and `match` on their results.
 //!
-//! A handler covers its own call only. It becomes the ERR arm of a MATCH right behind the call; the OK arm is
-//! left out, so that the value stays in the slot of the call, or holds what `rollback` registers. Where the
-//! handler skips the rest of a pass, the steps that follow become the OK arm.
+//! A handler covers its own call or outermost function only. It becomes the ERR arm of a MATCH right behind it;
+//! the OK arm is left out, so that the value stays in the slot of the call, or holds what `rollback` registers.
+//! Where the handler skips the rest of a pass, the steps that follow become the OK arm.
 
 use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};
@@ -23,7 +23,25 @@ impl<'a> StepReader<'_, 'a> {
     /// A step with a call.
     pub(crate) fn call_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         let call = self.call(&step.keyed);
-        let value = Expr { kind: ExprKind::Call(call), span: call.span };
+        self.attempt(step, Expr { kind: ExprKind::Call(call), span: call.span }, tail, rest)
+    }
+
+    /// A step with an expression, which may have a handler of its own.
+    pub(crate) fn value_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
+        let value = self.construct_of(step.form.key, &step.keyed);
+        let handler = step.keyed.entry(Key::Handler).or(step.keyed.entry(Key::Compensate));
+        if let Some(handler) = handler.filter(|_| value.attempt().is_none()) {
+            if !step.faulty {
+                self.handler_nowhere(step, handler, &value);
+            }
+            self.finish_value(value, step.target, tail, step.head());
+            return After::Follows;
+        }
+        self.attempt(step, value, tail, rest)
+    }
+
+    /// A step whose value can fail.
+    fn attempt(&mut self, step: &Step<'_, 'a>, value: Expr<'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         let rollback = step.get(Key::Rollback);
         if !step.keyed.has(Key::Handler) && !step.keyed.has(Key::Compensate) {
             if rollback.is_none() || (step.target.is_none() && !tail.wanted()) {
@@ -38,10 +56,9 @@ impl<'a> StepReader<'_, 'a> {
         }
         let bind = self.bind_call(step, value);
         let needed = step.target.is_some() || tail.wanted();
-        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
         let by = HandledBy {
             tail: if needed { Tail::Value } else { Tail::Drop },
-            of_tool: !self.functions.list.iter().any(|&(name, _)| name == own),
+            is_text: self.fails_with_text(&value),
             bind: needed.then_some(bind),
         };
         let (err, skips) = self.failure_arm(step, by, rest.tail);
@@ -59,7 +76,10 @@ impl<'a> StepReader<'_, 'a> {
             let body = self.block(|this| this.rollbacks(Some(node)));
             Arm { bind: bind.0, bind_span: bind.1, body, span: step.keyed.place(Key::Rollback) }
         });
-        self.push_match(Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: call.span }, step);
+        self.push_match(
+            Match { slot: bind.0, slot_span: bind.1, err: Some(err), ok, span: value.span },
+            step,
+        );
         self.value_of_call(bind, step, tail);
         After::Follows
     }
@@ -88,7 +108,7 @@ impl<'a> StepReader<'_, 'a> {
         };
         let of_arms = if step.target.is_some() { Tail::Value } else { tail };
         let handles = step.keyed.has(Key::Handler) || step.keyed.has(Key::Compensate);
-        let by = HandledBy { tail: of_arms, of_tool: false, bind: None };
+        let by = HandledBy { tail: of_arms, is_text: false, bind: None };
         let err = match handles.then(|| self.failure_arm(step, by, rest.tail)) {
             Some((err, true)) => {
                 let last = rest.items.is_empty() || step.target.is_some();
@@ -114,6 +134,13 @@ impl<'a> StepReader<'_, 'a> {
         let control = Control::Match(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target, tail, step.head());
         After::Follows
+    }
+
+    /// Whether its failure is a text: that of a tool, or of a pure function.
+    fn fails_with_text(&self, value: &Expr<'a>) -> bool {
+        let ExprKind::Call(call) = value.kind else { return true };
+        let own = own_function(call.tool.text).unwrap_or(call.tool.text);
+        !self.functions.list.iter().any(|&(name, _)| name == own)
     }
 
     fn push_match(&mut self, node: Match<'a>, step: &Step<'_, 'a>) {

@@ -86,6 +86,7 @@ impl<'a> StepReader<'_, 'a> {
     fn read_step(&mut self, step: &Step<'_, 'a>, tail: Tail, rest: Rest<'_, '_, 'a>) -> After {
         match step.form.key {
             Key::Call => return self.call_step(step, tail, rest),
+            Key::Expr | Key::Op => return self.value_step(step, tail, rest),
             Key::Match if core::ptr::eq(step.form, &RESULT) => return self.result_step(step, tail, rest),
             Key::If => self.if_step(step, tail),
             Key::Assert => self.assert_step(step),

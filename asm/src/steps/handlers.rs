@@ -16,8 +16,8 @@ use ilo_spec::error::Code;
 pub(crate) struct HandledBy {
     /// What the value of the arm is for.
     pub(crate) tail: Tail,
-    /// A tool failed, and not a function of the file.
-    pub(crate) of_tool: bool,
+    /// The failure is a text, as that of a tool is.
+    pub(crate) is_text: bool,
     /// What the value of the arm is bound to.
     pub(crate) bind: Option<(Slot, Span)>,
 }
@@ -67,7 +67,7 @@ impl<'a> StepReader<'_, 'a> {
                 None => (this.hidden(Some(this.dialect.failure())), at),
             };
             let start = this.statements.len();
-            let inner = this.in_handler(bind.0, by.of_tool);
+            let inner = this.in_handler(bind.0, by.is_text);
             skips = this.within(inner, |this| {
                 let action = this.action(handler, at, compensate.map(|entry| &entry.value));
                 this.act(action, bind.0, by.tail, at)

@@ -22,12 +22,13 @@
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |
-//! | `conditions`, `switch`, `handlers`, `results` | steps with blocks of their own |
+//! | `nowhere` | the report of a handler beside an expression that cannot fail |
+//! | `conditions`, `switch`, `handlers`, `calls` | steps with blocks of their own |
 //! | `dispatch` | the dispatcher: the steps of a block |
 //! | `signature`, `function` | programs |
 //!
 //! Steps hold blocks of steps. `function` lends the dispatcher to the reader as a function, through which
-//! `blocks` and `results` call it, so that imports go one way.
+//! `blocks` and `calls` call it, so that imports go one way.
 
 mod binding;
 mod blocks;
@@ -44,6 +45,7 @@ mod incomplete_merge;
 mod keys;
 mod kinds;
 mod names;
+mod nowhere;
 mod operations;
 mod reader;
 mod references;

@@ -1,7 +1,7 @@
 //! What an operator makes of operands that are read, and infix text, in which both are one.
 
 use super::reader::{StepReader, literal, nothing};
-use crate::ast::{Binary, Expr, ExprKind, Literal, Name, Unary};
+use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
 use crate::dialect::lint_context::{Place, Seen};
@@ -33,7 +33,7 @@ impl<'a> StepReader<'_, 'a> {
         match &tree.kind {
             InfixKind::Reference(reference) => self.reference(reference),
             InfixKind::Literal(value) => literal(*value, tree.span),
-            InfixKind::Template(template) => self.text_of(node, template, Place::Data),
+            InfixKind::Template(template) => self.text_of(node, template, Place::Quoted),
             InfixKind::Unary(operator, operand) => {
                 let operand = self.of_infix(node, operand);
                 Expr { kind: ExprKind::Unary(*operator, self.alloc(operand)), span: tree.span }
@@ -103,7 +103,8 @@ impl<'a> StepReader<'_, 'a> {
                 Omitted::Never | Omitted::Nil => literal(Literal::Nil, span),
             });
         let all: Vec<Expr<'a>> = operands.iter().copied().chain(omitted).collect();
-        Expr { kind: ExprKind::Apply(function, self.arena.alloc_slice_copy(&all)), span }
+        let (operands, id) = (self.arena.alloc_slice_copy(&all), self.attempt_of(function));
+        Expr { kind: ExprKind::Apply(Apply { function, operands, id }), span }
     }
 
     fn fold(&mut self, binary: Binary, operands: &[Expr<'a>], span: Span) -> Option<Expr<'a>> {

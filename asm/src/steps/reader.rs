@@ -13,6 +13,7 @@ use crate::document::Node;
 use crate::span::Span;
 use core::ops::Deref;
 use ilo_spec::error::Code;
+use ilo_spec::pure::Pure;
 
 /// A loop whose body is read.
 pub(crate) struct OpenLoop {
@@ -212,9 +213,19 @@ impl<'a> StepReader<'_, 'a> {
         arguments: &'a [Field<'a>],
         span: Span,
     ) -> &'a Call<'a> {
+        let id = self.new_attempt();
+        self.arena.alloc(Call { id, tool, arguments, span })
+    }
+
+    /// The number of a pure function, where it can fail as a call does.
+    pub(crate) fn attempt_of(&mut self, function: Pure) -> Option<CallId> {
+        function.row().fails.then(|| self.new_attempt())
+    }
+
+    fn new_attempt(&mut self) -> CallId {
         let id = CallId(self.call_count);
         self.call_count += 1;
-        self.arena.alloc(Call { id, tool, arguments, span })
+        id
     }
 
     pub(crate) fn new_loop(&mut self) -> LoopId {

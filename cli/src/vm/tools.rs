@@ -1,6 +1,7 @@
 //! `tools`: the tools of a tools file, for people or as the catalogue that the assembler reads.
 
 use super::{Exit, Refused, output, tools_of};
+use ilo_asm::catalog::Lookup;
 use ilo_host::data::Data;
 use ilo_host::tools::{Policy, Tool, Tools};
 use ilo_spec::program::Number;
@@ -27,7 +28,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
     }
     let mut rows = vec![["tool", "arguments", "policy", "from"].map(str::to_owned).to_vec()];
     rows.extend(tools.iter().map(|tool| {
-        vec![tool.name.clone(), arguments(tool), tool.policy.to_string(), tool.source.to_string()]
+        vec![tool.name.clone(), arguments(&tools, tool), tool.policy.to_string(), tool.source.to_string()]
     }));
     output::print(&output::table(&rows), Exit::Ok)
 }
@@ -48,8 +49,9 @@ fn entry(tool: &Tool) -> Data {
     let any = || Data::Record(vec![("type".to_owned(), Data::from("object"))]);
     let hint = || Data::Record(vec![("readOnlyHint".to_owned(), Data::Bool(true))]);
     add("description", tool.description.as_deref().map(Data::from));
-    add("inputSchema", Some(tool.input_schema.clone().unwrap_or_else(any)));
-    add("outputSchema", tool.output_schema.clone());
+    add("inputSchema", Some(tool.input_schema.as_deref().cloned().unwrap_or_else(any)));
+    add("outputSchema", tool.output_schema.as_deref().cloned());
+    add("validate", (!tool.validate).then_some(Data::Bool(false)));
     add("annotations", tool.policy.read_only.then(hint));
     add("policy", Some(policy(&tool.policy)).filter(|policy| *policy != Data::Record(Vec::new())));
     add("source", Some(Data::from(tool.source.to_string())));
@@ -76,20 +78,10 @@ pub(super) fn policy(policy: &Policy) -> Data {
     Data::Record(fields.into_iter().flatten().collect())
 }
 
-/// The arguments that the schema names, those that may be left out with a question mark.
-fn arguments(tool: &Tool) -> String {
-    let Some(schema) = &tool.input_schema else { return "any".to_owned() };
-    let Some(Data::Record(properties)) = schema.get("properties") else { return "any".to_owned() };
-    let required = |name: &str| match schema.get("required") {
-        Some(Data::List(names)) => names.iter().any(|known| *known == Data::from(name)),
-        _ => false,
-    };
-    let shown = properties.iter().map(|(name, property)| {
-        let mark = if required(name) { "" } else { "?" };
-        match property.get("type") {
-            Some(Data::Text(ty)) => format!("{name}{mark}: {ty}"),
-            _ => format!("{name}{mark}"),
-        }
-    });
-    shown.collect::<Vec<_>>().join(", ")
+/// The arguments as a model reads them.
+fn arguments(tools: &Tools, tool: &Tool) -> String {
+    match tools.catalog().lookup(&tool.name) {
+        Lookup::Found(found) if tool.input_schema.is_some() => found.arguments(),
+        _ => "any".to_owned(),
+    }
 }

@@ -172,7 +172,7 @@ impl Generator<'_> {
         self.field(name)
     }
 
-    fn two(&mut self, word: &str, kinds: [&Kind; 2], depth: usize, tail: bool, out: &mut String) {
+    pub(super) fn two(&mut self, word: &str, kinds: [&Kind; 2], depth: usize, tail: bool, out: &mut String) {
         out.push_str(word);
         out.push(' ');
         self.expr(kinds[0], depth, false, out);
@@ -220,83 +220,6 @@ impl Generator<'_> {
             }
             Kind::Record(fields) => self.record(fields, depth, tail, out),
         }
-    }
-
-    /// A pure function, or another word, that gives a text.
-    fn function_of_text(&mut self, depth: usize, tail: bool, out: &mut String) {
-        let text = &Kind::Text;
-        match self.choices.below(7) {
-            0 => self.two("JOIN", [&Kind::list(Kind::Any), text], depth, tail, out),
-            1 => {
-                self.two("REPLACE", [text, text], depth, false, out);
-                out.push(' ');
-                self.expr(text, depth, tail, out);
-            }
-            2 => {
-                self.two("SLICE", [text, &Kind::Number], depth, false, out);
-                self.slice_end(tail, out);
-            }
-            place => {
-                out.push_str(["TRIM ", "LOWER ", "UPPER ", "JSON "][place - 3]);
-                self.expr(if place == 6 { &Kind::Any } else { text }, depth, tail, out);
-            }
-        }
-    }
-
-    /// The end of a SLICE.
-    fn slice_end(&mut self, tail: bool, out: &mut String) {
-        if self.choices.chance(128) {
-            out.push_str(" LIT 2 nil");
-        } else {
-            out.push(' ');
-            self.expr(&Kind::Number, 0, tail, out);
-        }
-    }
-
-    /// A pure function, or another word, that gives a list of these items.
-    fn function_of_list(&mut self, want: &Kind, item: &Kind, depth: usize, tail: bool, out: &mut String) {
-        match (self.choices.below(7), item) {
-            (0, _) => self.two("ADD", [want, want], depth, tail, out),
-            (1, _) => self.two("CONCAT", [want, want], depth, tail, out),
-            (2, _) => {
-                self.two("SLICE", [want, &Kind::Number], depth, false, out);
-                self.slice_end(tail, out);
-            }
-            (3, Kind::Text) => self.two("SPLIT", [&Kind::Text, &Kind::Text], depth, tail, out),
-            (4, Kind::Text) => {
-                out.push_str("KEYS ");
-                self.expr(&Kind::Record(Vec::new()), depth, tail, out);
-            }
-            (3 | 4, Kind::Number) => {
-                let _ = write!(out, "RANGE LIT 1 {}", self.choices.below(5));
-            }
-            (5, _) => {
-                out.push_str("SORT ");
-                self.expr(want, depth, false, out);
-                match item {
-                    Kind::Record(fields) if !fields.is_empty() => {
-                        let (field, _) = fields[self.choices.below(fields.len())];
-                        self.scope.fields.insert(field);
-                        let _ = write!(out, " {field}");
-                    }
-                    _ => out.push_str(" LIT 2 nil"),
-                }
-            }
-            _ => {
-                out.push_str("REVERSE ");
-                self.expr(want, depth, tail, out);
-            }
-        }
-    }
-
-    /// PUT of one of the fields.
-    fn put(&mut self, want: &Kind, fields: &[(usize, Kind)], depth: usize, tail: bool, out: &mut String) {
-        let (field, kind) = fields[self.choices.below(fields.len())].clone();
-        self.scope.fields.insert(field);
-        out.push_str("PUT ");
-        self.expr(want, depth, false, out);
-        let _ = write!(out, " {field} ");
-        self.expr(&kind, depth, tail, out);
     }
 
     /// More joined texts than fit into one instruction.
@@ -371,7 +294,7 @@ impl Generator<'_> {
 
     fn arithmetic(&mut self, depth: usize, tail: bool, out: &mut String) {
         let number = &Kind::Number;
-        match self.choices.weighted(&[5, 4, 4, 2, 2, 3, 1]) {
+        match self.choices.weighted(&[5, 4, 4, 2, 2, 3, 3]) {
             5 => {
                 out.push_str("LEN ");
                 let of = match self.choices.below(3) {
@@ -381,10 +304,7 @@ impl Generator<'_> {
                 };
                 self.expr(&of, depth, tail, out);
             }
-            6 => {
-                out.push_str("SUM ");
-                self.expr(&Kind::list(Kind::Number), depth, tail, out);
-            }
+            6 => self.function_of_number(depth, tail, out),
             place => self.two(["ADD", "SUB", "MUL", "DIV", "MOD"][place], [number, number], depth, tail, out),
         }
     }
@@ -443,6 +363,7 @@ impl Generator<'_> {
         match self.choices.weighted(&[4, 3, 3, 1]) {
             0 => self.match_map(want, depth, tail, out),
             1 if self.choices.chance(60) => self.get(want, depth, tail, out),
+            1 if self.choices.chance(40) => self.parse(want, depth, tail, out),
             1 => self.at(want, depth, tail, out),
             2 => {
                 if !self.call_for(want, depth, tail, out) {
@@ -456,14 +377,6 @@ impl Generator<'_> {
                 let _ = write!(out, " {name}");
             }
         }
-    }
-
-    /// An item of a list, or another value where there is none.
-    fn get(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {
-        out.push_str("GET ");
-        self.expr(&Kind::list(want.clone()), depth.min(1), false, out);
-        let _ = write!(out, " LIT 1 {} ", self.choices.below(3));
-        self.expr(want, depth.min(1), tail, out);
     }
 
     fn at(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) {

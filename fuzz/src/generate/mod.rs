@@ -5,6 +5,7 @@
 
 mod choices;
 mod expr;
+mod functions;
 mod generator;
 mod kind;
 mod scope;

@@ -124,13 +124,15 @@ impl Generator<'_> {
                 let mut text = String::new();
                 if self.choices.chance(128) {
                     text.push_str("UNDO ");
+                    self.any_call(2, &mut text);
+                } else {
+                    self.any_attempt(2, &mut text);
                 }
-                self.any_call(2, &mut text);
                 block.statement(text);
             }
             7 => {
                 let mut text = String::new();
-                let kind = self.any_call(2, &mut text);
+                let kind = self.any_attempt(2, &mut text);
                 let slot = self.target();
                 block.statement(format!("LET {slot} {text}"));
                 self.scope.bind(slot, kind);
@@ -253,7 +255,7 @@ impl Generator<'_> {
     fn checked(&mut self, want: &Want, bound: Option<usize>, block: &mut Block) {
         let slot = self.scope.fresh();
         let mut call = String::new();
-        let kind = self.any_call(2, &mut call);
+        let kind = self.any_attempt(2, &mut call);
         block.statement(format!("LET {slot} {call}"));
         self.scope.slots[slot] = Slot::Checked;
         self.scope.open += 1;
@@ -384,7 +386,7 @@ impl Generator<'_> {
                 _ => {
                     let slot = self.target();
                     text = format!("LET {slot} ");
-                    let kind = self.any_call(1, &mut text);
+                    let kind = self.any_attempt(1, &mut text);
                     block.statement(text);
                     if self.choices.chance(60) {
                         self.scope.bind(slot, kind);
@@ -512,7 +514,7 @@ impl Generator<'_> {
         let slot = self.scope.fresh();
         let callee_text = |this: &mut Self| {
             let mut call = String::new();
-            let kind = this.any_call(1, &mut call);
+            let kind = this.any_attempt(1, &mut call);
             (format!("LET {slot} {call}"), kind)
         };
         let (first, kind) = callee_text(self);

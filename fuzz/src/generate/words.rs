@@ -44,6 +44,46 @@ pub(super) const TEXTS: &[&str] = &[
     "the quick brown fox jumps over the lazy dog and goes on for a while",
 ];
 
+/// Texts for the functions that read numbers, times and JSON, right and wrong ones.
+const DOCUMENTS: &[&str] = &[
+    "12",
+    "2.5",
+    "2026-01-31T12:00:00Z",
+    "{\"id\":1,\"tags\":[\"a\",2.0,null]}",
+    "[1,2,[3]]",
+    " 42\n",
+    "-0",
+    "1e3",
+    "2026-01-31",
+    "2024-02-29 23:59:60.5-01:30",
+    "1970-01-01T00:00:00.000000000000000000001Z",
+    "\"\\ud83d\\ude00\"",
+    "null",
+    "",
+    "01",
+    "NaN",
+    "Infinity",
+    "0x10",
+    "1_000",
+    "1e999",
+    "9223372036854775807",
+    "9223372036854775808",
+    "2026-02-30",
+    "0000-01-01",
+    "10000-01-01",
+    "0001-01-01T00:00:00+23:59",
+    "2026-01-31T24:00:00Z",
+    "[1,",
+    "[1 2]",
+    "{\"id\":1,\"id\":2}",
+    "{\"id\" 1}",
+    "{id:1}",
+    "\"\\ud800\"",
+    "\"a",
+    "1 2",
+    "\u{a0}7\u{2003}",
+];
+
 const NUMBERS: &[Number] = &[
     Number::Int(1),
     Number::Int(0),
@@ -105,6 +145,12 @@ pub(super) fn number(choices: &mut Choices<'_>) -> Number {
 pub(super) fn text(choices: &mut Choices<'_>) -> &'static str {
     let among = if choices.chance(80) { TEXTS.len() } else { 5 };
     TEXTS[choices.below(among)]
+}
+
+/// A text that a function reads.
+pub(super) fn document(choices: &mut Choices<'_>) -> &'static str {
+    let among = if choices.chance(128) { DOCUMENTS.len() } else { 5 };
+    DOCUMENTS[choices.below(among)]
 }
 
 /// Formats a number as in a source.

@@ -7,11 +7,12 @@ use super::{number, pure, render};
 use crate::data::Data;
 use crate::generated_tools::World;
 use ilo_asm::ast::{
-    Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal, Match,
-    MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
+    Apply, Arm, Binary, Block, Bound, Call, Control, Expr, ExprKind, Field, File, For, Function, If, Literal,
+    Match, MatchMap, ReturnKind, Slot, Stmt, StmtKind, Unary,
 };
 use ilo_asm::span::Span;
 use ilo_spec::error::Code;
+use ilo_spec::types::Type;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
@@ -55,6 +56,8 @@ struct Machine<'f, 's, 'w, 't> {
     calls: u64,
     /// The tool whose call a ROLLBACK that comes next is one step with (4.7.2).
     sent: Option<String>,
+    /// Whether a ROLLBACK has come since, so that a MATCH is no longer right behind the call.
+    registered: bool,
     steps: u64,
 }
 
@@ -63,6 +66,8 @@ struct Frame<'f> {
     function: &'f Function<'f>,
     number: usize,
     cells: Vec<Cell>,
+    /// Where the last value of a statement was given.
+    given: Span,
 }
 
 pub(super) fn run(
@@ -85,6 +90,7 @@ pub(super) fn run(
         not_rolled_back: Vec::new(),
         calls: 0,
         sent: None,
+        registered: false,
         steps: STEPS,
     };
     let ending = machine.start(entry, input);
@@ -94,6 +100,20 @@ pub(super) fn run(
     }
     let Machine { trace, notes, rolled_back, not_rolled_back, .. } = machine;
     Report { ending, trace, notes, rolled_back, not_rolled_back }
+}
+
+/// Whether a value has a declared type (3.5.1).
+fn has_type(value: &Value, ty: Type) -> bool {
+    match (ty.item(), value) {
+        (_, _) if ty == Type::ANY => true,
+        (Some(item), Value::List(list)) => list.items.iter().all(|value| has_type(value, item)),
+        (Some(_), _) => false,
+        (None, Value::Nil) => ty == Type::NIL,
+        (None, Value::Bool(_)) => ty == Type::BOOL,
+        (None, Value::Int(_) | Value::Double(_)) => ty == Type::NUMBER,
+        (None, Value::Text(_)) => ty == Type::TEXT,
+        (None, Value::List(_) | Value::Record(_)) => false,
+    }
 }
 
 fn broken(what: &str) -> Exit {
@@ -153,7 +173,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
         for (cell, argument) in cells.iter_mut().zip(arguments) {
             *cell = Cell::Plain(argument);
         }
-        let mut frame = Frame { function, number, cells };
+        let mut frame = Frame { function, number, cells, given: function.span };
         let height = self.entries.len();
         self.sent = None;
         let ended = self.block(&mut frame, &function.body);
@@ -168,10 +188,19 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             Err(exit) => return Err(exit),
         };
-        if function.output.output().ok == ilo_spec::types::Type::NIL {
+        if function.output.output().ok == Type::NIL {
             return Ok(Value::Nil);
         }
-        value.ok_or_else(|| broken("a function ends without a value"))
+        let value = value.ok_or_else(|| broken("a function ends without a value"))?;
+        self.returned(&frame, value, frame.given)
+    }
+
+    /// A value that a function returns from a place, if it has the function's type (3.5.10).
+    fn returned(&self, frame: &Frame<'f>, value: Value, at: Span) -> Result<Value, Exit> {
+        if has_type(&value, frame.function.output.output().ok) {
+            return Ok(value);
+        }
+        Err(self.trap(frame, Code::FaultTypeMismatch, at))
     }
 
     /// Runs the entries above a height, the latest first.
@@ -201,14 +230,14 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
         let json = self.joined(render::arguments(&arguments?))?;
         self.entries.push((call.tool.text.to_owned(), json));
-        self.sent = covered;
+        (self.sent, self.registered) = (covered, true);
         Ok(())
     }
 
     /// After a statement that is a call: whether a ROLLBACK right behind it is one step with it.
     fn sends(&mut self, call: &Call<'f>) {
         let own = self.file.functions.iter().any(|function| function.name.text == call.tool.text);
-        self.sent = (!own).then(|| call.tool.text.to_owned());
+        (self.sent, self.registered) = ((!own).then(|| call.tool.text.to_owned()), false);
     }
 
     fn step(&mut self) -> Result<(), Exit> {
@@ -269,6 +298,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             }
             StmtKind::Value(expr) => {
                 let value = self.expr(frame, expr)?;
+                frame.given = expr.span;
                 if let ExprKind::Call(call) = expr.kind {
                     self.sends(call);
                 }
@@ -278,7 +308,10 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 let failure = self.expr(frame, expr)?;
                 Err(Exit::Failure(failure, statement.span))
             }
-            StmtKind::Return(_, expr) => Err(Exit::Value(self.expr(frame, expr)?)),
+            StmtKind::Return(_, expr) => {
+                let value = self.expr(frame, expr)?;
+                Err(Exit::Value(self.returned(frame, value, expr.span)?))
+            }
             StmtKind::Undo(call) => {
                 self.undo(frame, call)?;
                 Ok(None)
@@ -291,6 +324,11 @@ impl<'f> Machine<'f, '_, '_, '_> {
         self.facts[frame.number].undoes[call.id.0 as usize]
     }
 
+    /// Whether the failure of an expression that LET binds is for a MATCH (4.2.2).
+    fn is_checked(&self, frame: &Frame<'f>, expr: &Expr<'f>) -> bool {
+        expr.attempt().is_some_and(|id| self.facts[frame.number].checked[id.0 as usize])
+    }
+
     fn bind(&mut self, frame: &mut Frame<'f>, slot: Slot, value: &Bound<'f>) -> Result<(), Exit> {
         let value = match value {
             Bound::Expr(Expr { kind: ExprKind::Call(call), .. }) if self.undoes(frame, call) => {
@@ -299,13 +337,22 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 frame.cells[slot.0 as usize] = Cell::Unset;
                 return Ok(());
             }
-            Bound::Expr(Expr { kind: ExprKind::Call(call), .. })
-                if self.facts[frame.number].checked[call.id.0 as usize] =>
-            {
-                let arguments = self.arguments(frame, call)?;
-                let result = match self.carry_out(call, &arguments) {
+            Bound::Expr(expr) if self.is_checked(frame, expr) => {
+                // A failure in an operand is not the failure of the call or function itself (4.2.2).
+                let result = match expr.kind {
+                    ExprKind::Call(call) => {
+                        let arguments = self.arguments(frame, call)?;
+                        self.carry_out(call, &arguments)
+                    }
+                    ExprKind::Apply(apply) => {
+                        let operands = self.operands(frame, &apply)?;
+                        self.apply(frame, &apply, &operands, expr.span)
+                    }
+                    _ => Err(broken("only a call or a function can fail")),
+                };
+                let result = match result {
                     Ok(value) => Ok(value),
-                    Err(Exit::Failure(failure, _)) => Err((failure, call.span)),
+                    Err(Exit::Failure(failure, _)) => Err((failure, expr.span)),
                     Err(exit) => return Err(exit),
                 };
                 frame.cells[slot.0 as usize] = Cell::Checked(result);
@@ -349,7 +396,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
         let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
         let Cell::Checked(result) = cell else { return Err(broken("a MATCH of a slot that is not checked")) };
-        if result.is_err() {
+        if result.is_err() || self.registered {
             self.sent = None;
         }
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
@@ -386,6 +433,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
             collected.extend(self.block(frame, &node.body)?);
         }
         if self.facts[frame.number].yields[node.id.0 as usize] {
+            frame.given = node.span;
             return made(Value::list(collected)).map(Some);
         }
         if collected.is_empty() { Ok(None) } else { Err(broken("a loop yields that cannot")) }
@@ -444,6 +492,31 @@ impl<'f> Machine<'f, '_, '_, '_> {
             Some(Ok(value)) => Ok(value.into()),
             Some(Err(failure)) => Err(Exit::Failure(failure.into(), call.span)),
             None => Err(broken("no such tool")),
+        }
+    }
+
+    fn operands(&mut self, frame: &mut Frame<'f>, apply: &Apply<'f>) -> Result<Vec<Value>, Exit> {
+        apply.operands.iter().map(|operand| self.expr(frame, operand)).collect()
+    }
+
+    /// The value of a pure function, or its failure (12.3).
+    fn apply(
+        &mut self,
+        frame: &Frame<'f>,
+        apply: &Apply<'f>,
+        operands: &[Value],
+        at: Span,
+    ) -> Result<Value, Exit> {
+        match pure::apply(apply.function, operands) {
+            Ok(value) => {
+                let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
+                let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+                self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
+                made(value)
+            }
+            Err(pure::Stop::Failure(message)) => Err(Exit::Failure(Value::text(&message), at)),
+            Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, at)),
+            Err(pure::Stop::Limit) => Err(LIMIT),
         }
     }
 
@@ -511,23 +584,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 }
                 made(Value::record(merged))
             }
-            ExprKind::Apply(function, operands) => {
-                let operands = operands.iter().map(|operand| self.expr(frame, operand)).collect::<Result<
-                    Vec<_>,
-                    Exit,
-                >>(
-                )?;
-                match pure::apply(*function, &operands) {
-                    Ok(value) => {
-                        let size = length(&value).and_then(|length| length.number()).and_then(number::whole);
-                        let size = size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-                        self.steps = self.steps.checked_sub(size / 8).ok_or(LIMIT)?;
-                        made(value)
-                    }
-                    Err(pure::Stop::Fault(code)) => Err(self.trap(frame, code, expr.span)),
-                    Err(pure::Stop::Limit) => Err(LIMIT),
-                    Err(pure::Stop::Unknown) => Err(broken("a function that the oracle does not have")),
-                }
+            ExprKind::Apply(apply) => {
+                let operands = self.operands(frame, apply)?;
+                self.apply(frame, apply, &operands, expr.span)
             }
             ExprKind::Template(parts) => {
                 let mut all = String::new();

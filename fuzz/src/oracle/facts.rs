@@ -2,7 +2,7 @@
 //! and which loops can yield (2.7.2).
 
 use ilo_asm::ast::{
-    Block, Bound, Call, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
+    Block, Bound, Call, CallId, Control, Expr, ExprKind, Function, Match, ReturnKind, Slot, Stmt, StmtKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,17 +82,17 @@ impl Facts {
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut ahead = ahead;
         for (place, statement) in block.statements.iter().enumerate().rev() {
-            if let Some((call, binds)) = called(statement) {
+            if let Some((number, calls, binds)) = called(statement) {
                 let used =
                     binds.is_some_and(|slot| ahead.matched.contains(&slot) || ahead.read.contains(&slot));
-                let id = call.id.0 as usize;
+                let id = number.0 as usize;
                 // A call with a ROLLBACK right behind it is none (4.7.3).
                 let kept = block.statements.get(place + 1);
                 let kept = kept.is_some_and(|next| matches!(next.kind, StmtKind::Rollback(_)));
-                self.undoes[id] = undoing && fails && !used && !kept;
+                self.undoes[id] = calls && undoing && fails && !used && !kept;
                 if let Some(slot) = binds.filter(|slot| ahead.matched.contains(slot)) {
                     self.checked[id] = true;
-                    self.calls.entry(slot).or_default().insert(call.id.0);
+                    self.calls.entry(slot).or_default().insert(number.0);
                     let next = block.statements.get(place + 1).and_then(matching);
                     self.behind.extend(next.filter(|node| node.slot == slot).map(|node| node.span.start));
                 }
@@ -169,15 +169,15 @@ impl Facts {
     }
 }
 
-/// The call that a statement consists of, and the slot that its result is bound to.
-fn called<'a>(statement: &Stmt<'a>) -> Option<(&'a Call<'a>, Option<Slot>)> {
-    match statement.kind {
-        StmtKind::Value(Expr { kind: ExprKind::Call(call), .. }) => Some((call, None)),
-        StmtKind::Let { slot, value: Bound::Expr(Expr { kind: ExprKind::Call(call), .. }), .. } => {
-            Some((call, Some(slot)))
-        }
-        _ => None,
-    }
+/// The call, or the pure function that can fail, that a statement consists of; whether it is a call; and the slot
+/// that its result is bound to.
+fn called(statement: &Stmt<'_>) -> Option<(CallId, bool, Option<Slot>)> {
+    let (value, slot) = match statement.kind {
+        StmtKind::Value(value) => (value, None),
+        StmtKind::Let { slot, value: Bound::Expr(value), .. } => (value, Some(slot)),
+        _ => return None,
+    };
+    Some((value.attempt()?, matches!(value.kind, ExprKind::Call(_)), slot))
 }
 
 /// The MATCH that a statement is or binds.

@@ -4,12 +4,15 @@
 //! failure. It shares only the reader and the tree with the machine. It is slow and recursive, and at a limit
 //! it gives up.
 
+mod decimal;
 mod eval;
 mod facts;
+mod json;
 mod number;
 mod pure;
 mod render;
 mod report;
+mod time;
 mod value;
 
 use crate::data::Data;

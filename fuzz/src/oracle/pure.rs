@@ -1,13 +1,13 @@
 //! Pure functions as page 12 of the specification defines them, each in the plainest way.
-//!
-//! ROUND, FIXED and ISO are missing: random programs do not use them, and tests of the machine compare them
-//! with plain definitions of their own.
 
+use super::decimal::Decimal;
 use super::number;
 use super::render;
 use super::value::Value;
+use super::{json, time};
 use ilo_asm::ast::Binary;
 use ilo_spec::error::Code;
+use ilo_spec::program::Number;
 use ilo_spec::pure::Pure;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -19,10 +19,10 @@ const MOST: usize = 1 << 17;
 pub(super) enum Stop {
     /// A fault.
     Fault(Code),
+    /// A failure with this text.
+    Failure(String),
     /// A limit.
     Limit,
-    /// The oracle has no definition.
-    Unknown,
 }
 
 type Result<T> = core::result::Result<T, Stop>;
@@ -64,7 +64,22 @@ pub(super) fn apply(function: Pure, operands: &[Value]) -> Result<Value> {
         }
         Pure::Sum => sum(items(a)?)?,
         Pure::Json => Value::text(&render::json(a).ok_or(Stop::Limit)?),
-        _ => return Err(Stop::Unknown),
+        Pure::Min => extreme(a, Ordering::Less, "the least of an empty list")?,
+        Pure::Max => extreme(a, Ordering::Greater, "the greatest of an empty list")?,
+        Pure::Round => round(a, b)?,
+        Pure::Fixed => {
+            let (number, places) = (a.number().ok_or(MISMATCH)?, whole(b)?);
+            let places = usize::try_from(places).ok().filter(|&places| places <= 20).ok_or(MISMATCH)?;
+            Value::text(&Decimal::of(number).rounded(places as i128).fixed(places))
+        }
+        Pure::Number => match a {
+            Value::Int(_) | Value::Double(_) => a.clone(),
+            _ => json::number(text(a)?.trim()).map_err(|expected| refused(expected, a))?,
+        },
+        Pure::Parse => json::parse(text(a)?)?,
+        Pure::Time => time::read(text(a)?)
+            .ok_or_else(|| refused("expected a time such as 2026-01-31T12:00:00Z or a date", a))?,
+        Pure::Iso => Value::text(&time::write(a.number().ok_or(MISMATCH)?).ok_or(MISMATCH)?),
     })
 }
 
@@ -88,6 +103,39 @@ fn items(value: &Value) -> Result<&[Value]> {
 
 fn whole(value: &Value) -> Result<i128> {
     value.number().and_then(number::whole).ok_or(MISMATCH)
+}
+
+/// The failure of a function that was given another text than it expects.
+fn refused(expected: &str, found: &Value) -> Stop {
+    match render::json(found) {
+        Some(found) => Stop::Failure(format!("{expected}, found {}", json::shown(&found))),
+        None => Stop::Limit,
+    }
+}
+
+/// The first item that no other one is before in the wanted order.
+fn extreme(list: &Value, wanted: Ordering, none: &str) -> Result<Value> {
+    let list = items(list)?;
+    let first = list.first().ok_or_else(|| Stop::Failure(none.to_owned()))?;
+    let mut best = first;
+    for item in list {
+        let order = item.order(best).ok_or(MISMATCH)?;
+        best = if order == wanted { item } else { best };
+    }
+    Ok(best.clone())
+}
+
+fn round(value: &Value, places: &Value) -> Result<Value> {
+    let (number, places) = (value.number().ok_or(MISMATCH)?, whole(places)?);
+    let rounded = Decimal::of(number).rounded(places);
+    match number {
+        Number::Int(_) if places >= 0 => Ok(value.clone()),
+        Number::Double(_) if places > 0 => Ok(Value::Double(rounded.double())),
+        _ => {
+            let int = rounded.scaled(0).and_then(|whole| i64::try_from(whole).ok());
+            int.map(Value::Int).ok_or(Stop::Fault(Code::FaultOverflow))
+        }
+    }
 }
 
 fn short(text: String) -> Result<String> {

@@ -13,12 +13,13 @@ use crate::tool::{Provider, Source, Tool};
 use crate::tools::Tools;
 use ilo_asm::catalog::server_and_tool;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// Keys that a tool may have, beside those that say how it may be called.
 const TOOL: &[&str] =
-    &["mock", "command", "mcp", "description", "input_schema", "output_schema", "env", "args"];
+    &["mock", "command", "mcp", "description", "input_schema", "output_schema", "validate", "env", "args"];
 /// What a tool can be.
 const KINDS: &[&str] = &["mock", "command", "mcp"];
 /// Keys of an answer of a mock.
@@ -55,13 +56,15 @@ impl Reading {
         let description = self.field(fields, "description", Reading::text).map(str::to_owned);
         let input_schema = self.field(fields, "input_schema", Reading::schema);
         let output_schema = self.field(fields, "output_schema", Reading::schema);
+        let validate = self.field(fields, "validate", Reading::flag);
         let around = fields.iter().find(|(key, _)| key == "mcp").map(|(_, target)| around(target, tools));
         let around = around.unwrap_or_default();
         let rules = self.checked_rules(fields, &around).within(&around);
         let mut tool = tool?;
         tool.renames = renames.unwrap_or_default();
         (tool.description, tool.policy) = (description, rules.policy());
-        (tool.input_schema, tool.output_schema) = (input_schema, output_schema);
+        (tool.input_schema, tool.output_schema) = (input_schema.map(Arc::new), output_schema.map(Arc::new));
+        tool.validate = validate.unwrap_or(true);
         Some(tool)
     }
 

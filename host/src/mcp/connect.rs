@@ -111,8 +111,8 @@ fn tool(link: &Arc<Link>, listed: &Listed) -> Tool {
     let provider = ServerTool::new(Arc::clone(link), listed);
     let mut tool = Tool::of(name.clone(), Source::Server(name), Some(Box::new(provider)));
     tool.description = listed.description.as_deref().map(|text| shortened(text, limits::DEFAULT_LINE));
-    tool.input_schema = schema(&listed.input_schema);
-    tool.output_schema = listed.output_schema.as_ref().and_then(|known| schema(known));
+    tool.input_schema = schema(&listed.input_schema).map(Arc::new);
+    tool.output_schema = listed.output_schema.as_ref().and_then(|known| schema(known)).map(Arc::new);
     tool
 }
 

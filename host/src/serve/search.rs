@@ -31,7 +31,7 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
 fn score(tool: &Tool, query: &[String]) -> usize {
     let name: Vec<String> = words(&tool.name).collect();
     let about: Vec<String> = tool.description.as_deref().into_iter().flat_map(words).take(TOLD).collect();
-    let arguments: Vec<String> = tool.arguments.iter().flat_map(|argument| words(&argument.name)).collect();
+    let arguments: Vec<String> = tool.input().fields().flat_map(|argument| words(argument.name)).collect();
     let fits =
         |words: &[String], wanted: &str| {
             if words.iter().any(|word| word == wanted) {
@@ -49,7 +49,7 @@ fn score(tool: &Tool, query: &[String]) -> usize {
 }
 
 fn shown(tool: &Tool) -> Value {
-    let mut shown = json!({"name": tool.name, "signature": tool.signature});
+    let mut shown = json!({"name": tool.name, "signature": tool.signature()});
     if let (Some(about), Some(fields)) = (&tool.description, shown.as_object_mut()) {
         fields.insert("description".to_owned(), Value::from(about.as_str()));
     }

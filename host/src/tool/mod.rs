@@ -18,6 +18,7 @@ use ilo_asm::catalog;
 use ilo_spec::error::Code;
 use ilo_spec::limits;
 use process_mark::Mark;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -121,9 +122,11 @@ pub struct Tool {
     /// What it does, for people and models.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
-    pub input_schema: Option<Data>,
+    pub input_schema: Option<Arc<Data>>,
     /// The JSON Schema of its answer.
-    pub output_schema: Option<Data>,
+    pub output_schema: Option<Arc<Data>>,
+    /// Whether its answers are held against their schema. If not, programs do not rely on their types.
+    pub validate: bool,
     /// How it may be called.
     pub policy: Policy,
     /// Where it comes from.
@@ -134,6 +137,23 @@ pub struct Tool {
     pub(crate) lacks: Vec<Problem>,
     /// Who answers; a server's tool has none before its server is started.
     pub(crate) provider: Option<Arc<dyn Provider>>,
+}
+
+/// The schemas of a tool, which the catalogue reads when a program names it.
+struct Described {
+    input: Option<Arc<Data>>,
+    output: Option<Arc<Data>>,
+}
+
+impl catalog::Schemas for Described {
+    fn schemas(&self) -> (Option<Cow<'_, Value>>, Option<Cow<'_, Value>>) {
+        // A schema was read as JSON, so it can be written as such.
+        let json = |schema: &Option<Arc<Data>>| {
+            let schema = schema.as_ref()?;
+            serde_json::from_str(&schema.to_json()).ok().map(Cow::Owned)
+        };
+        (json(&self.input), json(&self.output))
+    }
 }
 
 impl std::fmt::Debug for Tool {
@@ -150,15 +170,10 @@ impl Tool {
 
     /// What programs are checked against.
     pub(crate) fn signature(&self) -> catalog::Tool {
-        // A schema was read as JSON, so it can be written as such.
-        let json = |schema: &Option<Data>| {
-            schema.as_ref().and_then(|schema| serde_json::from_str(&schema.to_json()).ok())
-        };
-        let (input, output) = (json(&self.input_schema), json(&self.output_schema));
-        let described = self.description.clone();
-        let requires_rollback = self.policy.requires_rollback;
-        let tool = catalog::Tool::new(&self.name, described, input.as_ref(), output.as_ref());
-        catalog::Tool { requires_rollback, ..tool }
+        let schemas = Described { input: self.input_schema.clone(), output: self.output_schema.clone() };
+        let mut tool = catalog::Tool::with_schemas(&self.name, self.description.clone(), Arc::new(schemas));
+        tool.requires_rollback = self.policy.requires_rollback;
+        if self.validate { tool } else { tool.not_validated() }
     }
 
     pub(crate) fn of(name: String, source: Source, provider: Option<Box<dyn Provider>>) -> Tool {
@@ -167,6 +182,7 @@ impl Tool {
             description: None,
             input_schema: None,
             output_schema: None,
+            validate: true,
             policy: Policy::default(),
             source,
             renames: Vec::new(),
@@ -188,7 +204,8 @@ impl Tool {
             let own = |name: &str| {
                 self.renames.iter().find(|(_, theirs)| theirs == name).map(|(own, _)| own.as_str())
             };
-            self.input_schema = found.input_schema.clone().map(|schema| renamed_schema(schema, own));
+            self.input_schema =
+                found.input_schema.as_deref().map(|schema| Arc::new(renamed_schema(schema.clone(), own)));
         }
     }
 

@@ -9,11 +9,11 @@ use crate::host_value::Datum;
 use crate::machine::Machine;
 use crate::run::state::{RewindScope, Run, State};
 use crate::value::{Tag, Value, at};
+use crate::value_type::{fits, mistyped};
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 use ilo_spec::operand::FunctionId;
-use ilo_spec::types::{Base, Type};
+use ilo_spec::types::Type;
 
 impl Run {
     /// Starts a function with its arguments in order.
@@ -223,15 +223,16 @@ impl Run {
     /// Checks that an argument has the type of its parameter.
     #[inline(never)]
     fn check_type(&mut self, place: usize) -> Result<(), StartError> {
-        let (name, expected) = self.parameter(place);
+        let (_, expected) = self.parameter(place);
         if expected == Type::ANY {
             return Ok(());
         }
         let argument = self.machine.stack[self.arguments.start + place];
-        match mistyped(&self.machine.heap, argument, expected) {
+        match mistyped(&mut self.machine.heap, argument, expected, |_, _| Ok(()))? {
             None => Ok(()),
             Some(found) => {
-                Err(StartError::InputType { parameter: name.to_string(), expected, found: found.name() })
+                let parameter = self.parameter(place).0.to_string();
+                Err(StartError::InputType { parameter, expected, found: found.name() })
             }
         }
     }
@@ -268,52 +269,5 @@ fn push_argument(stack: &mut [Value], arguments: &mut Range<usize>, argument: Va
     if let Some(place) = stack.get_mut(arguments.end) {
         *place = argument;
         arguments.end += 1;
-    }
-}
-
-/// Whether a type that is not a list allows values of this kind.
-fn fits(base: Base, tag: Tag) -> bool {
-    const fn of(tags: &[Tag]) -> u32 {
-        let (mut set, mut at) = (0, 0);
-        while at < tags.len() {
-            set |= 1 << tags[at] as u32;
-            at += 1;
-        }
-        set
-    }
-    let allowed = match base {
-        Base::Any => u32::MAX,
-        Base::Number => const { of(&[Tag::Int, Tag::Double]) },
-        Base::Text => const { of(&[Tag::Text]) },
-        Base::Bool => const { of(&[Tag::True, Tag::False]) },
-        Base::Nil => const { of(&[Tag::Nil]) },
-    };
-    allowed >> tag as u32 & 1 != 0
-}
-
-/// The first kind of value found that the type does not allow; lists are searched level by level.
-fn mistyped(heap: &Heap, value: Value, ty: Type) -> Option<Tag> {
-    // How many items of each open list are checked. As deep as the type, whose depth is limited.
-    let mut open: Vec<(Value, usize)> = Vec::new();
-    let mut value = value;
-    loop {
-        if open.len() == usize::from(ty.lists) {
-            if !fits(ty.base, value.tag) {
-                return Some(value.tag);
-            }
-        } else if value.tag == Tag::List {
-            open.push((value, 0));
-        } else {
-            return Some(value.tag);
-        }
-        loop {
-            let (list, next) = open.last_mut()?;
-            if *next < at(list.aux) {
-                value = heap.value(at(list.low()) + *next);
-                *next += 1;
-                break;
-            }
-            open.pop();
-        }
     }
 }

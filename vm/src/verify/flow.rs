@@ -371,6 +371,10 @@ impl<'p, S: RegisterSet> Flow<'p, S> {
             Role::Function(id) if usize::from(id) >= self.progress.caller => {
                 self.error(Rule::Order { found: id, caller: self.progress.caller })
             }
+            Role::Type(found) => {
+                let expected = self.function.output.ok.packed();
+                if found == expected { Ok(()) } else { self.error(Rule::ReturnType { found, expected }) }
+            }
             Role::Map(id) | Role::Choice(id) => self.check(index("map", at(id), p.maps.len())),
             _ => Ok(()),
         }

@@ -16,6 +16,8 @@ pub(super) struct OperandCheck<'p, S> {
     program: &'p Program,
     caller: usize,
     registers: u16,
+    /// The packed type of the function's value.
+    output: u16,
     /// Registers that may be written.
     pub(super) free: S,
     /// Registers that instructions have written so far.
@@ -48,6 +50,7 @@ impl<'p, S: RegisterSet> OperandCheck<'p, S> {
             program,
             caller,
             registers: function.registers,
+            output: function.output.ok.packed(),
             free: S::default(),
             written: S::default(),
             before: S::default(),
@@ -160,6 +163,7 @@ impl<S: RegisterSet> Visitor for OperandCheck<'_, S> {
                 self.structural = true;
                 true
             }
+            Role::Type(ty) => ty == self.output,
             Role::Back(_) | Role::Immediate(_) => true,
         };
     }

@@ -101,6 +101,13 @@ pub enum Rule {
         /// The function's name.
         function: &'static str,
     },
+    /// A return of another type than the function has.
+    ReturnType {
+        /// The packed type of the instruction.
+        found: u16,
+        /// That of the function.
+        expected: u16,
+    },
     /// A `tool.rollback` without its `rollback`s, or with other instructions among them.
     Section {
         /// How many belong to it.
@@ -160,6 +167,9 @@ impl fmt::Display for Rule {
             }
             Rule::Operands { found, expected } => write!(f, "expected {expected} operands, found {found}"),
             Rule::Handler { function } => write!(f, "a failure handler for {function}, which cannot fail"),
+            Rule::ReturnType { found, expected } => {
+                write!(f, "expected a return of type {expected}, found one of type {found}")
+            }
             Rule::Section { expected: 0 } => f.write_str("expected a tool.rollback of at least 1 rollback"),
             Rule::Section { expected } => write!(
                 f,

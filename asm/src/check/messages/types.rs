@@ -2,6 +2,7 @@
 
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
+use crate::check::messages::given::Path;
 use crate::check::naming::slot_name;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::terms::Terms;
@@ -117,6 +118,18 @@ pub(in crate::check) fn sum_of_text(function: &Function<'_>, value: Typed<'_, '_
     point(diagnostic, function, value).help("`concat` joins texts")
 }
 
+/// A list that CONCAT writes into a text.
+pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let message = format!("{} writes this list into the text as JSON", terms.word(Word::Concat));
+    let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
+        .expected("two lists, or a text for the list", list.found.to_string());
+    point(diagnostic, function, list).help(terms.choose(
+        "`JOIN <list> <text>` is the items with a text between them; `JSON <list>` is the list as JSON",
+        "`{\"join\": [list, text]}` is the items with a text between them; `{\"json\": list}` is the list as JSON",
+    ))
+}
+
 /// A value of another type than the function gives, which is declared at a place.
 pub(in crate::check) fn output(
     function: &Function<'_>,
@@ -139,18 +152,18 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
         .related(output.span, "the type is given here")
 }
 
-/// An argument of a type that the parameter does not take; `declared` is the place of the parameter's type,
-/// where the file declares it.
+/// A value that its place in an argument does not take; `declared` is the place of the parameter's type, where
+/// the file declares it.
 pub(in crate::check) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
-    name: &str,
+    path: &Path<'_>,
     value: Typed<'_, '_>,
-    wanted: Inferred,
+    demand: Demand,
     declared: Option<Span>,
 ) -> Diagnostic {
-    let message = format!("`{name}` of `{}` takes {wanted}, but this is {}", call.tool.text, value.found);
-    let diagnostic = mismatch(function, value, Demand::Is(wanted), message);
+    let message = format!("{path} of `{}` takes {demand}, but this is {}", call.tool.text, value.found);
+    let diagnostic = mismatch(function, value, demand, message);
     match declared {
         Some(span) => diagnostic.related(span, "the parameter's type is given here"),
         None => diagnostic,

@@ -31,7 +31,7 @@ impl<'a> Lints<'_, '_, 'a> {
                 self.look_alike(node, found, &meant);
             }
         }
-        if template.whole().is_none() {
+        if template.whole().is_none() && place != Place::Quoted {
             self.unmarked_text(node, template.text().is_some(), place);
         }
     }

@@ -3,6 +3,7 @@
 
 use super::shortened;
 use ilo_host::data::Data;
+use std::collections::BTreeMap;
 
 /// Differences that are listed.
 const MOST: usize = 10;
@@ -10,13 +11,8 @@ const MOST: usize = 10;
 const SHOWN: usize = 120;
 /// Members of a fault that are compared only where the case gives them.
 const OPTIONAL: [&str; 2] = ["message", "at"];
-/// Members of a call that differ from run to run.
-const TIMES: [&str; 2] = ["start_ms", "duration_ms"];
-
-/// Whether two values are equal as JSON.
-pub(super) fn same(a: &Data, b: &Data) -> bool {
-    a.fits(b) && b.fits(a)
-}
+/// Members of a call that differ from run to run, or that only a file of a trace has.
+const UNCOMPARED: [&str; 3] = ["start_ms", "duration_ms", "number"];
 
 /// The differences of two values, each with the path to it.
 pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
@@ -29,12 +25,16 @@ pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
         }
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         match (expected, found) {
-            (Some(expected), Some(found)) if same(expected, found) => {}
-            (Some(expected @ Data::Record(fields)), Some(found @ Data::Record(others))) => {
-                let more = others.iter().filter(|(name, _)| expected.get(name).is_none()).rev();
+            (Some(Data::Record(fields)), Some(Data::Record(others))) => {
+                let mut left: BTreeMap<&str, &Data> =
+                    others.iter().map(|(name, value)| (name.as_str(), value)).collect();
+                let both: Vec<_> = fields
+                    .iter()
+                    .map(|(name, value)| (name, Some(value), left.remove(name.as_str())))
+                    .collect();
+                let more = others.iter().filter(|(name, _)| left.contains_key(name.as_str())).rev();
                 pairs.extend(more.map(|(name, value)| (below(name), None, Some(value))));
-                let all = fields.iter().rev();
-                pairs.extend(all.map(|(name, value)| (below(name), Some(value), found.get(name))));
+                pairs.extend(both.into_iter().rev().map(|(name, value, found)| (below(name), value, found)));
             }
             (Some(Data::List(items)), Some(Data::List(others))) if items.len() == others.len() => {
                 let both = items.iter().zip(others).enumerate().rev();
@@ -44,12 +44,13 @@ pub(super) fn differences(expected: &Data, found: &Data) -> Vec<String> {
             }
             (Some(Data::List(items)), Some(Data::List(others))) => {
                 let (expected, found) = (items.len(), others.len());
-                let same = items.iter().zip(others).take_while(|(a, b)| same(a, b)).count();
+                let same = items.iter().zip(others).take_while(|(a, b)| a.same(b)).count();
                 let place = if path.is_empty() { "the list" } else { &path };
                 differences.push(format!(
                     "{place}: expected {expected} items, found {found}; the first {same} are equal"
                 ));
             }
+            (Some(expected), Some(found)) if expected.same(found) => {}
             _ => {
                 let colon = if path.is_empty() { "" } else { ": " };
                 let show = |side: Option<&Data>| side.map_or_else(|| "no such field".to_owned(), show);
@@ -86,7 +87,7 @@ pub(super) fn outcomes(expected: &Data, found: &Data) -> Vec<String> {
 /// A call as it is compared: without its times, and without its number where the case gives none.
 pub(super) fn call(mut call: Data, without_number: bool) -> Data {
     if let Data::Record(fields) = &mut call {
-        fields.retain(|(name, _)| !TIMES.contains(&name.as_str()) && !(without_number && name == "seq"));
+        fields.retain(|(name, _)| !UNCOMPARED.contains(&name.as_str()) && !(without_number && name == "seq"));
     }
     call
 }

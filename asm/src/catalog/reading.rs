@@ -1,0 +1,654 @@
+//! Reads JSON Schemas into shapes.
+//!
+//! A schema is read into a [`Flat`]: what it says of one value, with its `$ref`, `allOf`, `anyOf` and `oneOf`
+//! taken in. The schemas of items and fields become nodes of their own, one for each place of the schema
+//! that is referred to, so that a circle of references ends. Work and size are bounded: what is beyond is
+//! unknown.
+
+use super::shape::{ANYTHING, Bound, ListedField, Node, NodeId, Record, Shapes, order};
+use core::cmp::Ordering;
+use core::hash::{Hash, Hasher};
+use hashbrown::{HashMap, HashSet};
+use ilo_spec::program::Number;
+use ilo_spec::pure::Kinds;
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// How many schemas may lead to one another by `$ref`, `allOf`, `anyOf` and `oneOf` in one place.
+const DEEPEST: usize = 24;
+/// How many schemas may belong together in one place inside records that do.
+const WIDEST: usize = 64;
+/// How many nodes a tool has at most, and how many constants a list of them.
+const LARGEST: usize = 4096;
+/// How many keywords, names and constants are read for a tool.
+const WORK: usize = 1 << 17;
+
+/// Keywords by which a record may have fields that are listed elsewhere.
+const ELSEWHERE: [&str; 8] = [
+    "if",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$dynamicRef",
+    "$recursiveRef",
+    "unevaluatedProperties",
+    "propertyNames",
+];
+
+/// The shapes of a tool's arguments and of its answer.
+pub(super) fn shapes(tool: &str, input: Option<&Value>, output: Option<&Value>) -> Shapes {
+    let mut nodes = vec![Node::ANY];
+    let mut work = WORK;
+    let mut read = |whole, part, listed| Reader::new(whole, &mut nodes, &mut work).read(part, listed);
+    let input = input.map_or(ANYTHING, |schema| read(schema, schema, true));
+    let output = output.map_or(ANYTHING, |schema| read(schema, unpacked(schema).unwrap_or(schema), false));
+    Shapes { tool: tool.to_owned(), nodes, input, output }
+}
+
+/// The part of an answer that a program gets, where it is not all of it. Some servers put a plain result into
+/// a record of one field and mark it; a program gets the plain result.
+fn unpacked(schema: &Value) -> Option<&Value> {
+    const UNKNOWN: &Value = &Value::Null;
+    match schema.get("x-fastmcp-wrap-result") {
+        Some(Value::Bool(true)) => Some(schema.pointer("/properties/result").unwrap_or(UNKNOWN)),
+        _ => None,
+    }
+}
+
+/// The schemas of one place; equal where they are the same parts of the same schema.
+#[derive(Clone)]
+enum Source<'s> {
+    One(&'s Value),
+    Several(Rc<Several<'s>>),
+}
+
+/// How the schemas of one place belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Mode {
+    /// A value fits one of them.
+    Any,
+    /// A value fits all of them.
+    All,
+}
+
+/// Schemas of one place.
+#[derive(PartialEq, Eq, Hash)]
+struct Several<'s> {
+    mode: Mode,
+    /// How deep these are within each other.
+    deep: usize,
+    parts: Vec<Source<'s>>,
+}
+
+impl Hash for Source<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Source::One(schema) => core::ptr::hash(*schema, state),
+            Source::Several(several) => several.hash(state),
+        }
+    }
+}
+
+impl PartialEq for Source<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Source::One(a), Source::One(b)) => core::ptr::eq(*a, *b),
+            (Source::Several(a), Source::Several(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Source<'_> {}
+
+impl<'s> Source<'s> {
+    /// Both in one place; `None` where they are too many to be followed.
+    fn with(self, other: Source<'s>, mode: Mode) -> Option<Source<'s>> {
+        let mut parts = Vec::new();
+        let mut deep = 0;
+        for source in [self, other] {
+            let flat = match &source {
+                Source::Several(several) if several.mode == mode => {
+                    deep = deep.max(several.deep);
+                    several.parts.as_slice()
+                }
+                Source::Several(several) => {
+                    deep = deep.max(several.deep + 1);
+                    core::slice::from_ref(&source)
+                }
+                Source::One(_) => core::slice::from_ref(&source),
+            };
+            for part in flat {
+                if !parts.contains(part) {
+                    parts.push(part.clone());
+                }
+            }
+        }
+        match parts.len() {
+            1 => parts.pop(),
+            2..=WIDEST if deep < DEEPEST => Some(Source::Several(Rc::new(Several { mode, deep, parts }))),
+            _ => None,
+        }
+    }
+}
+
+/// What a record's schema says of fields that it does not list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Others {
+    /// Nothing, and it lists none.
+    Unsaid,
+    /// Nothing, but it lists some, and means these.
+    Unlisted,
+    /// There are none.
+    Refused,
+    /// There may be any.
+    Allowed,
+}
+
+/// A field of a [`Flat`].
+#[derive(Clone)]
+struct FlatField<'s> {
+    name: &'s str,
+    required: bool,
+    source: Option<Source<'s>>,
+}
+
+/// What a schema says of one value.
+struct Flat<'s> {
+    kinds: Kinds,
+    /// The kind is a record only because fields are listed.
+    guessed: bool,
+    texts: Option<Vec<&'s str>>,
+    numbers: Option<Vec<Number>>,
+    boolean: Option<bool>,
+    least: Option<Bound>,
+    most: Option<Bound>,
+    whole: bool,
+    items: Option<Source<'s>>,
+    fields: Vec<FlatField<'s>>,
+    others: Others,
+    rest: Option<Source<'s>>,
+}
+
+impl<'s> Flat<'s> {
+    fn any(others: Others) -> Flat<'s> {
+        Flat {
+            kinds: Kinds::ANY,
+            guessed: false,
+            texts: None,
+            numbers: None,
+            boolean: None,
+            least: None,
+            most: None,
+            whole: false,
+            items: None,
+            fields: Vec::new(),
+            others,
+            rest: None,
+        }
+    }
+
+    fn size(&self) -> usize {
+        1 + self.fields.len()
+            + self.texts.as_ref().map_or(0, Vec::len)
+            + self.numbers.as_ref().map_or(0, Vec::len)
+    }
+
+    /// What fits both.
+    fn and(mut self, mut other: Flat<'s>) -> Flat<'s> {
+        match (self.guessed, other.guessed) {
+            (true, false) if other.kinds.meets(Kinds::RECORD) => {
+                (self.kinds, self.guessed) = (other.kinds, other.kinds == Kinds::ANY);
+                if self.guessed {
+                    self.kinds = Kinds::RECORD;
+                }
+            }
+            (false, true) if self.kinds.meets(Kinds::RECORD) => {
+                if self.kinds == Kinds::ANY {
+                    (self.kinds, self.guessed) = (Kinds::RECORD, true);
+                }
+            }
+            _ => self.kinds = self.kinds.and(other.kinds),
+        }
+        self.texts = both(self.texts, other.texts, |kept, other| {
+            let other: HashSet<&str> = other.into_iter().collect();
+            kept.retain(|text| other.contains(text));
+        });
+        self.numbers = both(self.numbers, other.numbers, |kept, other| {
+            kept.retain(|&number| other.iter().any(|&one| order(one, number).is_eq()));
+        });
+        self.boolean = self.boolean.or(other.boolean);
+        self.least = tighter(self.least, other.least, Ordering::Greater);
+        self.most = tighter(self.most, other.most, Ordering::Less);
+        self.whole |= other.whole;
+        self.items = all_of(self.items, other.items);
+        self.others = match (self.others, other.others) {
+            (Others::Unsaid, others) | (others, Others::Unsaid) => others,
+            (Others::Refused, _) | (_, Others::Refused) => Others::Refused,
+            (Others::Allowed, _) | (_, Others::Allowed) => Others::Allowed,
+            (Others::Unlisted, Others::Unlisted) => Others::Unlisted,
+        };
+        self.rest = all_of(self.rest, other.rest);
+        let mut theirs = places(&other.fields);
+        for field in &mut self.fields {
+            let Some(place) = theirs.remove(field.name) else { continue };
+            let Some(their) = other.fields.get_mut(place) else { continue };
+            field.required |= their.required;
+            field.source = all_of(field.source.take(), their.source.take());
+        }
+        self.fields.extend(other.fields.into_iter().filter(|field| theirs.contains_key(field.name)));
+        self
+    }
+
+    /// What fits one of them.
+    fn or(mut self, mut other: Flat<'s>) -> Flat<'s> {
+        if self.kinds.is_empty() {
+            return other;
+        }
+        if other.kinds.is_empty() {
+            return self;
+        }
+        let have = |kind: Kinds| (self.kinds.meets(kind), other.kinds.meets(kind));
+        self.texts = either(have(Kinds::TEXT), self.texts, other.texts);
+        let numbers = have(Kinds::NUMBER);
+        self.numbers = either(numbers, self.numbers, other.numbers);
+        let (a, b) = ((self.least, self.most, self.whole), (other.least, other.most, other.whole));
+        (self.least, self.most, self.whole) = match numbers {
+            (true, false) => a,
+            (false, _) => b,
+            (true, true) => {
+                let widest = |a: Option<Bound>, b: Option<Bound>, side| {
+                    let (a, b) = (a?, b?);
+                    Some(if tighter(Some(a), Some(b), side) == Some(a) { b } else { a })
+                };
+                (widest(a.0, b.0, Ordering::Greater), widest(a.1, b.1, Ordering::Less), a.2 && b.2)
+            }
+        };
+        self.boolean = match have(Kinds::BOOL) {
+            (true, false) => self.boolean,
+            (false, _) => other.boolean,
+            (true, true) => self.boolean.filter(|_| self.boolean == other.boolean),
+        };
+        self.items = match have(Kinds::LIST) {
+            (true, false) => self.items,
+            (false, _) => other.items,
+            (true, true) => any_of(self.items, other.items),
+        };
+        match have(Kinds::RECORD) {
+            (true, false) => {}
+            (false, _) => (self.fields, self.others, self.rest) = (other.fields, other.others, other.rest),
+            (true, true) => {
+                let (a, b) = (self.others, other.others);
+                (self.fields, self.others) = joined((self.fields, a), (other.fields, b));
+                self.rest = any_of(self.rest, other.rest.take());
+            }
+        }
+        self.guessed |= other.guessed;
+        self.kinds = self.kinds.or(other.kinds);
+        self
+    }
+
+    /// Whether some value fits, as far as can be seen.
+    fn is_possible(&self) -> bool {
+        let none = |listed: Option<usize>| listed == Some(0);
+        let mut kinds = self.kinds;
+        if none(self.texts.as_ref().map(Vec::len)) {
+            kinds = kinds.without(Kinds::TEXT);
+        }
+        if none(self.numbers.as_ref().map(Vec::len)) {
+            kinds = kinds.without(Kinds::NUMBER);
+        }
+        let crossed = self.least.zip(self.most).is_some_and(|(least, most)| {
+            let found = order(least.number, most.number);
+            found.is_gt() || (found.is_eq() && !(least.included && most.included))
+        });
+        if crossed {
+            kinds = kinds.without(Kinds::NUMBER);
+        }
+        !kinds.is_empty()
+    }
+}
+
+/// The fields of records that are one or the other.
+fn joined<'s>(
+    (mut ours, a): (Vec<FlatField<'s>>, Others),
+    (mut theirs, b): (Vec<FlatField<'s>>, Others),
+) -> (Vec<FlatField<'s>>, Others) {
+    let open = |others| matches!(others, Others::Unsaid | Others::Allowed);
+    let mut also = places(&theirs);
+    for field in &mut ours {
+        match also.remove(field.name).and_then(|place| theirs.get_mut(place)) {
+            Some(their) => {
+                field.required &= their.required;
+                field.source = any_of(field.source.take(), their.source.take());
+            }
+            None => {
+                field.required = false;
+                // The other may have it all the same, as anything.
+                field.source = field.source.take().filter(|_| !open(b));
+            }
+        }
+    }
+    ours.extend(theirs.into_iter().filter(|field| also.contains_key(field.name)).map(|field| FlatField {
+        required: false,
+        source: field.source.filter(|_| !open(a)),
+        ..field
+    }));
+    let others = match (a, b) {
+        _ if a == b => a,
+        _ if open(a) || open(b) => Others::Allowed,
+        _ => Others::Unlisted,
+    };
+    (ours, others)
+}
+
+fn places<'s>(fields: &[FlatField<'s>]) -> HashMap<&'s str, usize> {
+    fields.iter().enumerate().map(|(place, field)| (field.name, place)).collect()
+}
+
+/// What is in both lists, where both are given; else the one that is.
+fn both<T>(a: Option<Vec<T>>, b: Option<Vec<T>>, keep: impl FnOnce(&mut Vec<T>, Vec<T>)) -> Option<Vec<T>> {
+    match (a, b) {
+        (Some(mut a), Some(b)) => {
+            keep(&mut a, b);
+            Some(a)
+        }
+        (a, b) => a.or(b),
+    }
+}
+
+/// The constants of one or the other, by whether each has the kind at all.
+fn either<T>(have: (bool, bool), a: Option<Vec<T>>, b: Option<Vec<T>>) -> Option<Vec<T>> {
+    match have {
+        (true, false) => a,
+        (false, _) => b,
+        (true, true) => {
+            let (mut a, b) = (a?, b?);
+            a.extend(b);
+            Some(a).filter(|all| all.len() <= LARGEST)
+        }
+    }
+}
+
+/// The bound that leaves less, where `side` is what the tighter one is compared with the other.
+fn tighter(a: Option<Bound>, b: Option<Bound>, side: Ordering) -> Option<Bound> {
+    let (Some(one), Some(other)) = (a, b) else { return a.or(b) };
+    Some(match order(one.number, other.number) {
+        Ordering::Equal => Bound { included: one.included && other.included, ..one },
+        found if found == side => one,
+        _ => other,
+    })
+}
+
+/// What fits both sources, where both are given; else the one that is.
+fn all_of<'s>(a: Option<Source<'s>>, b: Option<Source<'s>>) -> Option<Source<'s>> {
+    match (a, b) {
+        (Some(a), Some(b)) => a.clone().with(b, Mode::All).or(Some(a)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// What fits one of two sources, of which an absent one is anything.
+fn any_of<'s>(a: Option<Source<'s>>, b: Option<Source<'s>>) -> Option<Source<'s>> {
+    a?.with(b?, Mode::Any)
+}
+
+/// Reads one schema, to whose parts its references lead.
+struct Reader<'s, 'n> {
+    root: &'s Value,
+    nodes: &'n mut Vec<Node>,
+    work: &'n mut usize,
+    known: HashMap<Source<'s>, NodeId>,
+    open: VecDeque<(NodeId, Source<'s>)>,
+}
+
+impl<'s, 'n> Reader<'s, 'n> {
+    fn new(root: &'s Value, nodes: &'n mut Vec<Node>, work: &'n mut usize) -> Reader<'s, 'n> {
+        Reader { root, nodes, work, known: HashMap::new(), open: VecDeque::new() }
+    }
+
+    /// Reads a part of the schema with all that it leads to. A schema of arguments that lists none takes none
+    /// where `listed` is set.
+    fn read(&mut self, schema: &'s Value, listed: bool) -> NodeId {
+        let id = self.node(Source::One(schema));
+        let mut first = true;
+        while let Some((id, source)) = self.open.pop_front() {
+            let mut flat = self.flat(&source, DEEPEST);
+            if core::mem::take(&mut first) && listed {
+                let none = schema.get("properties").is_some() && flat.others == Others::Unsaid;
+                flat.others = if none { Others::Unlisted } else { flat.others };
+            }
+            let node = self.finished(flat);
+            if let Some(place) = self.nodes.get_mut(id as usize) {
+                *place = node;
+            }
+        }
+        id
+    }
+
+    /// The node of a place, which is read later.
+    fn node(&mut self, source: Source<'s>) -> NodeId {
+        if let Source::One(Value::Bool(_) | Value::Null) = source {
+            return ANYTHING;
+        }
+        if let Some(&id) = self.known.get(&source) {
+            return id;
+        }
+        let id = NodeId::try_from(self.nodes.len()).unwrap_or(ANYTHING);
+        if self.nodes.len() >= LARGEST || *self.work == 0 {
+            return ANYTHING;
+        }
+        self.nodes.push(Node::ANY);
+        self.known.insert(source.clone(), id);
+        self.open.push_back((id, source));
+        id
+    }
+
+    fn finished(&mut self, flat: Flat<'s>) -> Node {
+        // Where nothing fits, the schema is taken to mean something else.
+        if !flat.is_possible() {
+            return Node::ANY;
+        }
+        let is_closed = matches!(flat.others, Others::Refused | Others::Unlisted);
+        let listed =
+            flat.kinds.meets(Kinds::RECORD) && (is_closed || !flat.fields.is_empty() || flat.rest.is_some());
+        let rest = if is_closed { None } else { Some(flat.rest) };
+        let record = listed.then(|| self.record(flat.fields, rest));
+        let texts = flat.texts.filter(|_| flat.kinds.meets(Kinds::TEXT));
+        let numbers = flat.numbers.filter(|_| flat.kinds.meets(Kinds::NUMBER));
+        Node {
+            kinds: flat.kinds,
+            texts: texts.map(|all| all.into_iter().map(Box::from).collect()),
+            numbers: numbers.map(Vec::into_boxed_slice),
+            boolean: flat.boolean,
+            least: flat.least,
+            most: flat.most,
+            whole: flat.whole,
+            items: flat.items.map_or(ANYTHING, |items| self.node(items)),
+            record,
+        }
+    }
+
+    fn record(&mut self, fields: Vec<FlatField<'s>>, rest: Option<Option<Source<'s>>>) -> Record {
+        let mut below = |source: Option<Source<'s>>| source.map_or(ANYTHING, |source| self.node(source));
+        let fields: Box<[ListedField]> = fields
+            .into_iter()
+            .map(|FlatField { name, required, source }| ListedField {
+                name: name.into(),
+                required,
+                node: below(source),
+            })
+            .collect();
+        let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
+        sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));
+        Record { sorted: sorted.into(), rest: rest.map(below), fields }
+    }
+
+    fn spend(&mut self, work: usize) -> Option<()> {
+        *self.work = self.work.checked_sub(work).or_else(|| {
+            *self.work = 0;
+            None
+        })?;
+        Some(())
+    }
+
+    fn flat(&mut self, source: &Source<'s>, depth: usize) -> Flat<'s> {
+        let unknown = || Flat::any(Others::Allowed);
+        let Some(below) = depth.checked_sub(1) else { return unknown() };
+        match source {
+            Source::One(schema) => self.schema(schema, below).unwrap_or_else(unknown),
+            Source::Several(several) => match several.mode {
+                Mode::Any => self.one_of(several.parts.iter().cloned(), below).unwrap_or_else(unknown),
+                Mode::All => {
+                    let all = Flat::any(Others::Unsaid);
+                    several.parts.iter().fold(all, |all, one| all.and(self.flat(one, below)))
+                }
+            },
+        }
+    }
+
+    fn one_of(&mut self, several: impl Iterator<Item = Source<'s>>, depth: usize) -> Option<Flat<'s>> {
+        let mut all: Option<Flat<'s>> = None;
+        for one in several {
+            let flat = self.flat(&one, depth);
+            self.spend(flat.size() + all.as_ref().map_or(0, Flat::size))?;
+            all = Some(match all {
+                Some(all) => all.or(flat),
+                None => flat,
+            });
+        }
+        all
+    }
+
+    /// What a schema says; `None` where it is too much.
+    fn schema(&mut self, schema: &'s Value, depth: usize) -> Option<Flat<'s>> {
+        let Value::Object(keywords) = schema else { return Some(Flat::any(Others::Unsaid)) };
+        self.spend(1 + keywords.len())?;
+        let mut flat = self.keywords(keywords)?;
+        if let Some(target) = keywords.get("$ref") {
+            let target = target.as_str().and_then(|target| self.root.pointer(target.strip_prefix('#')?));
+            let referred = target.map(|target| self.flat(&Source::One(target), depth));
+            flat = flat.and(referred.unwrap_or_else(|| Flat::any(Others::Allowed)));
+        }
+        for part in keywords.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            let part = self.flat(&Source::One(part), depth);
+            self.spend(flat.size())?;
+            flat = flat.and(part);
+        }
+        for key in ["anyOf", "oneOf"] {
+            let Some(several) = keywords.get(key) else { continue };
+            let several = several.as_array().map_or(&[][..], Vec::as_slice);
+            let one = self.one_of(several.iter().map(Source::One), depth);
+            flat = flat.and(one.unwrap_or_else(|| Flat::any(Others::Allowed)));
+        }
+        if ELSEWHERE.iter().any(|&key| keywords.contains_key(key)) {
+            flat.others = Others::Allowed;
+        }
+        Some(flat)
+    }
+
+    /// What the keywords of a schema say by themselves.
+    fn keywords(&mut self, keywords: &'s Map<String, Value>) -> Option<Flat<'s>> {
+        let mut flat = Flat::any(Others::Unsaid);
+        let constants = keywords.get("enum").and_then(Value::as_array);
+        let constants = constants.map(Vec::as_slice).filter(|all| !all.is_empty());
+        let constants = constants.or_else(|| keywords.get("const").map(core::slice::from_ref));
+        if let Some(constants) = constants {
+            self.spend(constants.len())?;
+            flat.constants(constants);
+        }
+        self.fields(keywords, &mut flat)?;
+        if let Some(kinds) = keywords.get("type").and_then(|name| kinds(name, &mut flat.whole)) {
+            let nullable = keywords.get("nullable") == Some(&Value::Bool(true));
+            flat.kinds = flat.kinds.and(if nullable { kinds.or(Kinds::NIL) } else { kinds });
+        } else if flat.kinds == Kinds::ANY && keywords.contains_key("properties") && !flat.fields.is_empty() {
+            (flat.kinds, flat.guessed) = (Kinds::RECORD, true);
+        }
+        flat.least = bound(keywords, "minimum", "exclusiveMinimum", Ordering::Greater);
+        flat.most = bound(keywords, "maximum", "exclusiveMaximum", Ordering::Less);
+        let items = keywords.get("items").filter(|items| items.is_object());
+        flat.items = items.filter(|_| !keywords.contains_key("prefixItems")).map(Source::One);
+        Some(flat)
+    }
+
+    fn fields(&mut self, keywords: &'s Map<String, Value>, flat: &mut Flat<'s>) -> Option<()> {
+        let listed = keywords.get("properties").and_then(Value::as_object);
+        let required = keywords.get("required").and_then(Value::as_array);
+        self.spend(listed.map_or(0, Map::len) + required.map_or(0, Vec::len))?;
+        let required = required.into_iter().flatten().filter_map(Value::as_str);
+        let mut needed: HashSet<&str> = required.clone().collect();
+        let listed = listed.into_iter().flatten();
+        flat.fields.extend(listed.map(|(name, schema)| FlatField {
+            name,
+            required: needed.remove(name.as_str()),
+            source: Some(Source::One(schema)),
+        }));
+        let unlisted = required.filter(|&name| needed.remove(name));
+        let any = keywords.contains_key("properties") && !flat.fields.is_empty();
+        flat.fields.extend(unlisted.map(|name| FlatField { name, required: true, source: None }));
+        (flat.others, flat.rest) = match keywords.get("additionalProperties") {
+            Some(Value::Bool(false)) => (Others::Refused, None),
+            Some(rest @ Value::Object(_)) => (Others::Allowed, Some(Source::One(rest))),
+            Some(_) => (Others::Allowed, None),
+            None if any => (Others::Unlisted, None),
+            None => (Others::Unsaid, None),
+        };
+        Some(())
+    }
+}
+
+impl<'s> Flat<'s> {
+    /// Takes only these values.
+    fn constants(&mut self, constants: &'s [Value]) {
+        let of = |kind: Kinds, listed: bool| if listed { kind } else { Kinds::NONE };
+        let any = |is: fn(&Value) -> bool| constants.iter().any(is);
+        self.kinds = of(Kinds::NIL, any(Value::is_null))
+            .or(of(Kinds::BOOL, any(Value::is_boolean)))
+            .or(of(Kinds::NUMBER, any(Value::is_number)))
+            .or(of(Kinds::TEXT, any(Value::is_string)))
+            .or(of(Kinds::LIST, any(Value::is_array)))
+            .or(of(Kinds::RECORD, any(Value::is_object)));
+        if constants.len() > LARGEST {
+            return;
+        }
+        self.texts = Some(constants.iter().filter_map(Value::as_str).collect());
+        self.numbers = Some(constants.iter().filter_map(number).collect());
+        let has = |truth: bool| constants.contains(&Value::Bool(truth));
+        self.boolean = if has(true) == has(false) { None } else { Some(has(true)) };
+    }
+}
+
+/// The kinds that `type` names; `None` where it names none that JSON Schema has.
+fn kinds(name: &Value, whole: &mut bool) -> Option<Kinds> {
+    let one = |name: &Value| {
+        Some(match name.as_str()? {
+            "string" => Kinds::TEXT,
+            "number" | "integer" => Kinds::NUMBER,
+            "boolean" => Kinds::BOOL,
+            "null" => Kinds::NIL,
+            "object" => Kinds::RECORD,
+            "array" => Kinds::LIST,
+            _ => return None,
+        })
+    };
+    let names = name.as_array().map_or(core::slice::from_ref(name), Vec::as_slice);
+    *whole = names.iter().any(|name| name == "integer") && !names.iter().any(|name| name == "number");
+    let all = names.iter().try_fold(Kinds::NONE, |all, name| Some(all.or(one(name)?)))?;
+    Some(all).filter(|all| !all.is_empty())
+}
+
+fn number(value: &Value) -> Option<Number> {
+    let Value::Number(number) = value else { return None };
+    let double = || number.as_f64().filter(|double| double.is_finite()).map(Number::Double);
+    number.as_i64().map(Number::Int).or_else(double)
+}
+
+/// The end of a range. Older schemas mark one as exclusive by a bool beside it.
+fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Ordering) -> Option<Bound> {
+    let beside = keywords.get(exclusive);
+    let included = beside != Some(&Value::Bool(true));
+    let inner = keywords.get(key).and_then(number).map(|number| Bound { number, included });
+    let outer = beside.and_then(number).map(|number| Bound { number, included: false });
+    tighter(inner, outer, side)
+}

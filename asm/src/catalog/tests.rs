@@ -1,0 +1,240 @@
+//! Schemas as shapes: what each keyword says, what is passed over, and hostile schemas.
+
+use super::shape::Shape;
+use super::{Catalog, Tool};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+fn tool(schema: &Value) -> Tool {
+    Tool::new("t", None, Some(schema), Some(schema))
+}
+
+/// The answers of a schema as a model reads them.
+fn answers(schema: &Value) -> String {
+    tool(schema).signature().split(" -> ").nth(1).unwrap().to_owned()
+}
+
+/// Fields as `{a b{c} …}` and `[…]`; what is unknown is left out.
+fn fields(shape: Shape<'_>, depth: usize) -> String {
+    let mut out = String::new();
+    if depth > 0 && shape.has_fields() {
+        out.push('{');
+        for (at, name) in shape.names().enumerate() {
+            let below = fields(shape.field(name).unwrap().0, depth - 1);
+            write!(out, "{}{name}{below}", if at == 0 { "" } else { " " }).unwrap();
+        }
+        out.push_str(if shape.is_open() { " …}" } else { "}" });
+    }
+    if depth > 0 && shape.item().has_fields() {
+        write!(out, "[{}]", fields(shape.item(), depth - 1)).unwrap();
+    }
+    out
+}
+
+#[test]
+fn schemas_become_types() {
+    for (schema, expected) in [
+        (json!({"type": "string"}), "text"),
+        (json!({"type": "integer"}), "number"),
+        (json!({"type": "number"}), "number"),
+        (json!({"type": "boolean"}), "bool"),
+        (json!({"type": "null"}), "nil"),
+        (json!({"type": "object", "properties": {}}), "record"),
+        (json!({"type": "array"}), "list any"),
+        (json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}), "list list text"),
+        (json!({"type": "array", "items": {"$ref": "#/x"}}), "list any"),
+        (json!({"type": ["string", "null"]}), "any"),
+        (json!({"type": ["string"]}), "text"),
+        (json!({"anyOf": [{"type": "string"}]}), "text"),
+        (json!({"anyOf": [{"type": "string"}, {"const": "x"}]}), "text"),
+        (json!({"anyOf": [{"type": "string"}, {"type": "null"}]}), "any"),
+        (json!({"allOf": [{"type": ["string", "number"]}, {"type": ["string", "null"]}]}), "text"),
+        (json!({"enum": ["a", "b"]}), "text"),
+        (json!({"const": 3}), "number"),
+        (json!({"type": "string", "nullable": true}), "any"),
+        (json!({"type": "unheard"}), "any"),
+        (json!({"type": []}), "any"),
+        (json!(true), "any"),
+        (json!(3), "any"),
+    ] {
+        assert_eq!(tool(&schema).output().ty().to_string(), expected, "{schema}");
+    }
+    let wrapped = json!({"type": "object", "properties": {"result": {"type": "string"}}, "x-fastmcp-wrap-result": true});
+    assert_eq!(answers(&wrapped), "text");
+    let circle = json!({"type": "array", "items": {"$ref": "#"}});
+    assert!(tool(&circle).output().ty().to_string().starts_with("list list list "));
+}
+
+#[test]
+fn arguments_are_closed_where_the_schema_lists_them() {
+    for (schema, open) in [
+        (json!({"properties": {"a": {}}}), false),
+        (json!({"properties": {"a": {}}, "additionalProperties": false}), false),
+        (json!({"properties": {"a": {}}, "additionalProperties": true}), true),
+        (json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}), true),
+        (json!({"properties": {"a": {}}, "anyOf": []}), true),
+        (json!({"properties": {"a": {}}, "$ref": "https://example.org/x"}), true),
+        (json!({"properties": {"a": {}}, "patternProperties": {"^x": {}}}), true),
+        (json!({"properties": {}}), false),
+        (json!({"additionalProperties": false}), false),
+        (json!({"type": "object"}), true),
+    ] {
+        assert_eq!(tool(&schema).input().is_open(), open, "{schema}");
+    }
+    assert!(Tool::new("t", None, None, None).input().is_open());
+    let schema = json!({"properties": {"b": {"type": "string"}, "a": {}}, "required": ["c", "b"]});
+    assert_eq!(tool(&schema).arguments(), "b: text, a?: any, c: any");
+    let found = tool(&schema);
+    assert_eq!(found.input().field("b").map(|(_, required)| required), Some(true));
+    assert!(found.input().field("d").is_none());
+    assert_eq!(found.input().names().collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
+fn what_is_listed_is_known_and_what_may_be_more_is_not() {
+    let a = json!({"a": {"type": "string"}});
+    for (schema, expected) in [
+        (json!({"type": "object", "properties": {"b": {}, "a": {"type": "string"}}}), "{a b}"),
+        (json!({"properties": a}), "{a}"),
+        (json!({"type": ["object", "null"], "properties": a}), "{a}"),
+        (json!({"type": "object", "properties": a, "additionalProperties": true}), "{a …}"),
+        (json!({"type": "object", "properties": a, "additionalProperties": {"type": "string"}}), "{a …}"),
+        (json!({"type": "array", "items": {"type": "object", "properties": a}}), "[{a}]"),
+        (json!({"properties": {"n": {"properties": a}, "x": true}}), "{n{a} x}"),
+        (json!({"properties": {"n": {"$ref": "#/x", "properties": a}}}), "{n{a …}}"),
+        (json!({"type": "object"}), ""),
+        (json!({"type": "array", "prefixItems": [{}], "items": {"properties": a}}), ""),
+        (json!({"type": "array", "items": [{"properties": a}]}), ""),
+        (json!({"type": "string", "properties": a}), ""),
+        (json!({"anyOf": [{"properties": a}, {"type": "null"}], "default": null}), "{a}"),
+        (json!({"oneOf": [{"properties": a}, {"properties": {"b": {}}}]}), "{a b}"),
+        (json!({"oneOf": [{"properties": a}, {"type": "object"}]}), "{a …}"),
+        (json!({"allOf": [{"properties": a}, {"properties": {"b": {}}}]}), "{a b}"),
+        (
+            json!({"allOf": [{"$ref": "#/$defs/A"}], "properties": {"b": {}}, "$defs": {"A": {"properties": a}}}),
+            "{a b}",
+        ),
+        (json!({"properties": a, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), "{a b}"),
+        (json!({"properties": a, "if": {}, "then": {"properties": {"b": {}}}}), "{a …}"),
+    ] {
+        // Answers, since arguments take none where an empty list is given.
+        assert_eq!(fields(tool(&schema).output(), 8), expected, "{schema}");
+    }
+}
+
+#[test]
+fn constants_ranges_and_alternatives_are_shown_and_joined() {
+    for (schema, expected) in [
+        (json!({"enum": ["b", "a"]}), r#""b"|"a""#),
+        (json!({"enum": ["a", 1, 2.5, null, true]}), r#""a"|1|2.5|true|nil"#),
+        (json!({"enum": [true, false]}), "bool"),
+        (json!({"anyOf": [{"enum": ["a"]}, {"const": "b"}, {"type": "null"}]}), r#""a"|"b"|nil"#),
+        (json!({"anyOf": [{"enum": ["a"]}, {"type": "string"}]}), "text"),
+        (json!({"allOf": [{"enum": ["a", "b"]}, {"enum": ["b", "c"]}]}), r#""b""#),
+        (json!({"type": "array", "items": {"type": ["string", "null"]}}), "list (text|nil)"),
+        (json!({"type": "array", "items": {"enum": ["a|b"]}}), r#"list "a|b""#),
+        (json!({"allOf": [{"type": "string"}, {"type": "number"}]}), "any"),
+        (json!({"type": "integer", "enum": ["1"]}), "any"),
+        (json!({"type": "number", "minimum": 5, "maximum": 1}), "any"),
+        (
+            json!({"properties": {"z": {"type": "string"}, "a": {"enum": [1]}}, "required": ["a"]}),
+            "{z?: text, a: 1}",
+        ),
+        (
+            json!({"oneOf": [
+                {"properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
+                {"properties": {"kind": {"const": "b"}, "x": {"type": "number"}}, "required": ["kind"]}]}),
+            r#"{kind: "a"|"b", x?: text|number}"#,
+        ),
+        (json!({"enum": (0..100).map(|n| format!("v{n}")).collect::<Vec<_>>()}), ""),
+    ] {
+        let shown = answers(&schema);
+        if expected.is_empty() {
+            assert!(shown.ends_with(r#""v11"|…"#), "{shown}");
+        } else {
+            assert_eq!(shown, expected, "{schema}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_held_against_their_range() {
+    use ilo_spec::program::Number::{Double, Int};
+    let refuses = |schema: Value, number| tool(&schema).output().refuses_number(number).is_some();
+    for (schema, fits, misfits) in [
+        (json!({"type": "integer"}), Double(1.0), Double(1.5)),
+        (json!({"minimum": 1}), Int(1), Int(0)),
+        (json!({"maximum": 1.5}), Double(1.5), Int(2)),
+        (json!({"exclusiveMinimum": 1}), Double(1.1), Int(1)),
+        (json!({"minimum": 1, "exclusiveMinimum": true}), Int(2), Int(1)),
+        (json!({"maximum": 9, "exclusiveMaximum": 5}), Int(4), Int(5)),
+        (json!({"enum": [1, 2]}), Double(2.0), Int(3)),
+        (json!({"anyOf": [{"maximum": 1}, {"maximum": 3}]}), Int(3), Int(4)),
+        (json!({"allOf": [{"maximum": 1}, {"maximum": 3}]}), Int(1), Int(2)),
+        (
+            json!({"maximum": 9_007_199_254_740_993_i64}),
+            Int(9_007_199_254_740_993),
+            Int(9_007_199_254_740_994),
+        ),
+    ] {
+        assert!(!refuses(schema.clone(), fits), "{schema} {fits:?}");
+        assert!(refuses(schema.clone(), misfits), "{schema} {misfits:?}");
+    }
+}
+
+#[test]
+fn a_circle_of_references_has_all_of_its_fields_at_any_depth() {
+    let tree = json!({"$ref": "#/$defs/T", "$defs": {"T": {"properties": {
+        "name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/T"}}}, "required": ["name"]}}});
+    let tool = tool(&tree);
+    let mut shape = tool.output();
+    for _ in 0..1000 {
+        assert_eq!(shape.field("name").map(|(name, _)| name.ty().to_string()).as_deref(), Some("text"));
+        shape = shape.field("children").unwrap().0.item();
+    }
+    assert!(answers(&tree).len() < 200, "{}", answers(&tree));
+}
+
+#[test]
+fn hostile_schemas_end_soon_and_stay_small() {
+    let names = |count: usize, schema: &Value| -> Value {
+        (0..count).map(|n| (format!("f{n}"), schema.clone())).collect::<Map<_, _>>().into()
+    };
+    let itself = json!({"$ref": "#"});
+    let mut deep = json!({"$ref": "#/$defs/A"});
+    let mut alternatives = json!({"type": "string"});
+    for _ in 0..120 {
+        deep = json!({"items": deep});
+        alternatives = json!({"anyOf": [alternatives, {"allOf": [alternatives.clone()]}], "type": "string"});
+        if alternatives.to_string().len() > 100_000 {
+            alternatives = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
+        }
+    }
+    for schema in [
+        itself.clone(),
+        json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}),
+        json!({"allOf": [itself, itself, itself], "anyOf": [itself, itself], "oneOf": [itself, itself]}),
+        json!({"type": "object", "properties": names(10_000, &itself)}),
+        json!({"anyOf": [{"properties": names(500, &itself)}, {"properties": names(500, &json!({"allOf": [itself, itself]}))}]}),
+        json!({"anyOf": (0..10_000).map(|n| json!({"properties": {format!("f{n}"): {}}})).collect::<Vec<_>>()}),
+        json!({"anyOf": (0..10_000).map(|n| json!({"properties": {"f": {"const": n}}})).collect::<Vec<_>>()}),
+        json!({"enum": (0..100_000).map(|n| format!("value-{n}")).collect::<Vec<_>>()}),
+        json!({"enum": ["x".repeat(1_000_000)], "required": vec!["a"; 100_000]}),
+        json!({"type": vec!["string"; 100_000]}),
+        json!({"properties": {"a": {"properties": {"b": {"anyOf": [itself, {"properties": {"a": itself}}]}}}}, "anyOf": [itself, {"$ref": "#/properties/a"}]}),
+        alternatives,
+        deep,
+    ] {
+        let tool = tool(&schema);
+        assert!(tool.signature().len() < 10_000, "{}", tool.signature().len());
+        let size = tool.shapes().nodes.len();
+        assert!(size <= 4096, "{size}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_validated_is_marked_in_the_catalogue() {
+    let tools = Catalog::from_json(r#"[{"name": "a", "validate": false}, {"name": "b"}]"#).unwrap();
+    let marks: Vec<bool> = tools.tools().iter().map(Tool::is_validated).collect();
+    assert_eq!(marks, [false, true]);
+}

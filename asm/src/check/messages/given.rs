@@ -1,0 +1,202 @@
+//! Parts of arguments that a tool's schema does not allow: fields, items, constants.
+
+use crate::ast::{Call, Expr, Function, Literal, Name};
+use crate::catalog::{Bound, Field, Misfit, Shape};
+use crate::check::fixes;
+use crate::check::naming::{SHOWN, some_of};
+use crate::check::types::Clash;
+use crate::diagnostic::Diagnostic;
+use crate::text::Near;
+use core::fmt;
+use ilo_spec::error::Code;
+use ilo_spec::program::Number;
+use ilo_spec::pure::Kinds;
+
+/// How many names or constants are compared with one that is wrong.
+pub(in crate::check) const COMPARED: usize = 1024;
+
+/// A place in an argument: the field of a field, an item.
+pub(in crate::check) struct Path<'p> {
+    /// A field, or an item where there is none.
+    name: Option<&'p str>,
+    /// What it is in; the argument itself is in nothing.
+    of: Option<&'p Path<'p>>,
+}
+
+impl<'p> Path<'p> {
+    /// An argument.
+    pub(in crate::check) fn of(name: &'p str) -> Path<'p> {
+        Path { name: Some(name), of: None }
+    }
+
+    /// A field of a place.
+    pub(in crate::check) fn field(name: &'p str, of: &'p Path<'p>) -> Path<'p> {
+        Path { name: Some(name), of: Some(of) }
+    }
+
+    /// An item of a place.
+    pub(in crate::check) fn item(of: &'p Path<'p>) -> Path<'p> {
+        Path { name: None, of: Some(of) }
+    }
+}
+
+/// The place from the inside: `` `city` in `address` ``. Of a long way the beginning is shown.
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut next = Some(self);
+        for _ in 0..SHOWN {
+            let Some(path) = next else { return Ok(()) };
+            match path.name {
+                Some(name) => write!(f, "`{name}`")?,
+                None => f.write_str("an item")?,
+            }
+            if path.of.is_some() {
+                f.write_str(if path.name.is_some() { " in " } else { " of " })?;
+            }
+            next = path.of;
+        }
+        if next.is_some() { f.write_str("…") } else { Ok(()) }
+    }
+}
+
+/// A field that a record in an argument does not take.
+pub(in crate::check) fn unknown_field(
+    function: &Function<'_>,
+    call: &Call<'_>,
+    path: &Path<'_>,
+    name: Name<'_>,
+    wanted: Shape<'_>,
+    near: Option<Near<'_>>,
+) -> Diagnostic {
+    let takes = some_of(wanted.names());
+    let expected = if takes.is_empty() { "no field".to_owned() } else { takes };
+    let message = format!("{path} of `{}` does not take a field `{}`", call.tool.text, name.text);
+    let diagnostic = Diagnostic::new(Code::UnknownArgument, name.span, message)
+        .expected(expected, format!("`{}`", name.text));
+    fixes::name(diagnostic, name, near, function.notation)
+}
+
+/// A required field that a record in an argument does not have.
+pub(in crate::check) fn missing_field(
+    call: &Call<'_>,
+    path: &Path<'_>,
+    record: &Expr<'_>,
+    field: Field<'_>,
+) -> Diagnostic {
+    let message = format!("{path} of `{}` lacks the field `{}`", call.tool.text, field.name);
+    Diagnostic::new(Code::MissingArgument, record.span, message)
+        .expected(format!("the field `{}`", field.name), "a record without it")
+        .help(format!("`{}` takes {}", field.name, kinds(field.shape)))
+}
+
+/// The values of a shape in words.
+fn kinds(shape: Shape<'_>) -> String {
+    match shape.kinds() {
+        Kinds::LIST => shape.ty().to_string(),
+        kinds => kinds.to_string(),
+    }
+}
+
+/// A constant that is not among the values of its place.
+#[derive(Clone, Copy)]
+pub(in crate::check) struct Constant<'m, 'a> {
+    pub(in crate::check) literal: Literal<'a>,
+    pub(in crate::check) wanted: Shape<'m>,
+    pub(in crate::check) misfit: Misfit,
+    /// The text that it most likely means.
+    pub(in crate::check) near: Option<Near<'m>>,
+}
+
+/// A constant that is not among the values of its place.
+pub(in crate::check) fn constant(
+    function: &Function<'_>,
+    call: &Call<'_>,
+    path: &Path<'_>,
+    value: &Expr<'_>,
+    wrong: Constant<'_, '_>,
+) -> Diagnostic {
+    let Constant { literal, wanted, misfit, near } = wrong;
+    let (tool, found) = (call.tool.text, shown(literal));
+    let message = match misfit {
+        Misfit::Constant => format!("{path} of `{tool}` does not take {found}"),
+        Misfit::Fraction => format!("{path} of `{tool}` takes whole numbers, but this is {found}"),
+        Misfit::Range => format!("{path} of `{tool}` takes numbers {}, but this is {found}", range(wanted)),
+    };
+    let expected = match misfit {
+        Misfit::Constant => allowed(wanted),
+        Misfit::Fraction => "a whole number".to_owned(),
+        Misfit::Range => format!("a number {}", range(wanted)),
+    };
+    let diagnostic = Diagnostic::new(Code::BadValue, value.span, message).expected(expected, found);
+    fixes::text(diagnostic, value, function.notation, near)
+}
+
+/// A value of an answer that no value of its place equals.
+pub(in crate::check) fn clash(
+    call: &Call<'_>,
+    path: &Path<'_>,
+    value: &Expr<'_>,
+    clash: Clash<'_>,
+) -> Diagnostic {
+    let Clash { found, wanted, field } = clash;
+    let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
+    let tool = call.tool.text;
+    let values = |shape: Shape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };
+    let (takes, is) = if found.kinds().meets(wanted.kinds()) {
+        (values(wanted), values(found))
+    } else {
+        (kinds(wanted), kinds(found))
+    };
+    let of = found.tool();
+    let message =
+        format!("{whose}{path} of `{tool}` takes {takes}, but this is {is} by the schema of `{of}`");
+    Diagnostic::new(Code::TypeMismatch, value.span, message).expected(takes, is)
+}
+
+/// The constants of a place.
+fn allowed(wanted: Shape<'_>) -> String {
+    let texts = wanted.texts().unwrap_or_default().iter().map(|text| shown(Literal::Text(text)));
+    let numbers = wanted.numbers().unwrap_or_default().iter().map(|&number| shown(Literal::Number(number)));
+    let truth = wanted.boolean().map(|truth| truth.to_string());
+    let mut all: Vec<String> = texts.chain(numbers).chain(truth).take(SHOWN + 1).collect();
+    if all.len() > SHOWN {
+        all.truncate(SHOWN);
+        all.push("…".to_owned());
+        return all.join(", ");
+    }
+    match all.pop() {
+        Some(last) if all.is_empty() => last,
+        Some(last) => format!("{} or {last}", all.join(", ")),
+        None => kinds(wanted),
+    }
+}
+
+fn shown(literal: Literal<'_>) -> String {
+    let mut out = String::new();
+    match literal {
+        Literal::Nil => out.push_str("nil"),
+        Literal::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Literal::Number(number) => out.push_str(&number.to_string()),
+        Literal::Text(text) => crate::text::quote(&crate::text::shorten(text), &mut out),
+    }
+    out
+}
+
+/// The range of a place: `from 1 to 100`.
+fn range(wanted: Shape<'_>) -> String {
+    let end = |bound: Option<Bound>, included: &str, excluded: &str| {
+        bound.map(|Bound { number, included: is }: Bound| {
+            let number: Number = number;
+            format!("{} {number}", if is { included } else { excluded })
+        })
+    };
+    match wanted.range() {
+        (Some(least @ Bound { included: true, .. }), Some(most @ Bound { included: true, .. })) => {
+            format!("from {} to {}", least.number, most.number)
+        }
+        (least, most) => {
+            let ends = [end(least, "of at least", "above"), end(most, "of at most", "below")];
+            ends.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Arguments in depth: each record, list and constant that a call writes, and each value of a known type, is
+//! held against the shape of its place.
+//!
+//! What is built in the argument itself is looked at part by part, so that an error is at the part. Other
+//! values are compared by what is known of them.
+
+use super::{Known, Seen, Types};
+use crate::ast::{Call, Expr, ExprKind, Field, Literal};
+use crate::catalog::{Misfit, Shape};
+use crate::check::arguments::Wanted;
+use crate::check::known::ty;
+use crate::check::messages::given::{self as messages, Path};
+use crate::check::messages::types::argument;
+use crate::rules::Demand;
+use crate::text::{Near, near};
+use crate::types::Inferred;
+use ilo_spec::node::Word;
+use ilo_spec::pure::Kinds;
+
+/// How deep the parts of a value are compared with what they must be.
+const DEEPEST: usize = 8;
+
+/// The call that is looked at, and the place within an argument of it.
+#[derive(Clone, Copy)]
+struct Place<'p, 'a> {
+    call: &'p Call<'a>,
+    path: &'p Path<'p>,
+}
+
+impl<'t, 'a> Types<'t, 'a> {
+    /// Looks at an argument of a call.
+    pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
+        let name = given.name.text;
+        match wanted {
+            Some(Wanted { shape: Some(shape), .. }) => {
+                self.given(&given.value, shape, Place { call, path: &Path::of(name) });
+            }
+            Some(Wanted { ty: wanted, declared, .. }) => {
+                let seen = self.expression(&given.value);
+                if let Some(found) = ty(seen).filter(|found| !found.meets(wanted)) {
+                    let value = self.typed(&given.value, found);
+                    let (path, demand) = (Path::of(name), Demand::Is(wanted));
+                    self.found.push(argument(self.function, call, &path, value, demand, declared));
+                }
+            }
+            None => {
+                self.expression(&given.value);
+            }
+        }
+    }
+
+    /// Looks at a value that must fit a shape; gives what is known of it.
+    fn given(&mut self, value: &Expr<'a>, wanted: Shape<'t>, place: Place<'_, 'a>) -> Seen<'t> {
+        if wanted.is_any() || self.is_suspect(value) {
+            return self.expression(value);
+        }
+        let takes = |kind| wanted.kinds().meets(kind);
+        match &value.kind {
+            ExprKind::Record(fields) if takes(Kinds::RECORD) => {
+                self.given_fields(fields, wanted, place);
+                self.lacking(value, fields, wanted, place);
+                Some(Known::held(Inferred::RECORD))
+            }
+            ExprKind::Merge(of, fields) if takes(Kinds::RECORD) => {
+                self.unary(Word::Merge, of);
+                self.given_fields(fields, wanted, place);
+                Some(Known::held(Inferred::RECORD))
+            }
+            ExprKind::List(items) if takes(Kinds::LIST) => {
+                let path = Path::item(place.path);
+                let place = Place { path: &path, ..place };
+                self.items(items, &mut |this, item| this.given(item, wanted.item(), place))
+            }
+            ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| this.given(value, wanted, place)),
+            _ => {
+                let seen = self.expression(value);
+                self.fits(value, seen, wanted, place);
+                seen
+            }
+        }
+    }
+
+    /// The name that another one most likely means.
+    fn near<'n>(&mut self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<Near<'n>> {
+        let left = &mut self.comparisons;
+        let spend = |_: &&str| {
+            *left = left.saturating_sub(1);
+            *left > 0
+        };
+        near(name, names.take_while(spend))
+    }
+
+    /// Looks at the fields of a record that must fit a shape.
+    fn given_fields(&mut self, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
+        for field in fields {
+            let path = Path::field(field.name.text, place.path);
+            let Some((shape, _)) = wanted.field(field.name.text) else {
+                self.expression(&field.value);
+                let free = wanted.names().filter(|name| fields.iter().all(|field| field.name.text != *name));
+                let near = self.near(field.name.text, free);
+                let function = self.function;
+                let Place { call, path } = place;
+                self.found.push(messages::unknown_field(function, call, path, field.name, wanted, near));
+                continue;
+            };
+            self.given(&field.value, shape, Place { path: &path, ..place });
+        }
+    }
+
+    /// Reports the required fields that a record does not have, except those that another field was meant to
+    /// be.
+    fn lacking(&mut self, value: &Expr<'a>, fields: &[Field<'a>], wanted: Shape<'t>, place: Place<'_, 'a>) {
+        let given = |name: &str| fields.iter().any(|field| field.name.text == name);
+        let required = wanted.fields().filter(|field| field.required && !given(field.name));
+        let missing: Vec<_> = required.take(messages::COMPARED).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let unknown = fields.iter().filter(|field| wanted.field(field.name.text).is_none());
+        let free = || wanted.names().filter(|name| !given(name));
+        let meant: Vec<_> = unknown.filter_map(|field| self.near(field.name.text, free())).collect();
+        for field in missing.into_iter().filter(|field| meant.iter().all(|near| near.name != field.name)) {
+            self.found.push(messages::missing_field(place.call, place.path, value, field));
+        }
+    }
+
+    /// Reports a value that cannot fit a shape.
+    fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
+        let Some(known) = seen else { return };
+        let demand = demand(wanted);
+        if !demand.accepts(known.ty) {
+            let value = self.typed(value, known.ty);
+            self.found.push(argument(self.function, place.call, place.path, value, demand, None));
+            return;
+        }
+        if let ExprKind::Literal(literal) = value.kind {
+            if let Some(misfit) = misfit(literal, wanted) {
+                let near = match (literal, wanted.texts()) {
+                    (Literal::Text(_), Some([only])) if wanted.kinds() == Kinds::TEXT => {
+                        Some(Near { name: only, sure: true })
+                    }
+                    (Literal::Text(text), Some(texts)) => self.near(text, texts.iter().map(|text| &**text)),
+                    _ => None,
+                };
+                let wrong = messages::Constant { literal, wanted, misfit, near };
+                self.found.push(messages::constant(self.function, place.call, place.path, value, wrong));
+            }
+        } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
+            && let Some(clash) = clash(shape, wanted, DEEPEST)
+        {
+            self.found.push(messages::clash(place.call, place.path, value, clash));
+        }
+    }
+}
+
+/// What a value of a shape must be.
+fn demand(wanted: Shape<'_>) -> Demand {
+    match wanted.ty() {
+        Inferred::ANY => Demand::Kinds(wanted.kinds()),
+        ty => Demand::Is(ty),
+    }
+}
+
+/// Why a constant whose kind fits is not among the values of a shape.
+fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
+    match literal {
+        Literal::Nil => None,
+        Literal::Bool(truth) => wanted.refuses_bool(truth),
+        Literal::Number(number) => wanted.refuses_number(number),
+        Literal::Text(text) => wanted.refuses_text(text),
+    }
+}
+
+/// Two shapes of the same place that no value fits.
+pub(in crate::check) struct Clash<'t> {
+    pub(in crate::check) found: Shape<'t>,
+    pub(in crate::check) wanted: Shape<'t>,
+    /// The field where they differ, if it is not the value itself.
+    pub(in crate::check) field: Option<&'t str>,
+}
+
+/// Where no value of one shape fits the other.
+fn clash<'t>(found: Shape<'t>, wanted: Shape<'t>, depth: usize) -> Option<Clash<'t>> {
+    if wanted.is_any() || found.is_any() || found.same(wanted) {
+        return None;
+    }
+    let here = || Some(Clash { found, wanted, field: None });
+    let kinds = found.kinds().and(wanted.kinds());
+    if kinds.is_empty() {
+        return here();
+    }
+    if found.kinds() == Kinds::TEXT
+        && let (Some(has), Some(takes)) = (found.texts(), wanted.texts())
+        && has.len() <= messages::COMPARED
+        && has.iter().all(|text| !takes.contains(text))
+    {
+        return here();
+    }
+    let below = depth.checked_sub(1)?;
+    if found.kinds() != Kinds::RECORD {
+        return None;
+    }
+    // A list may be empty, so its items may never matter.
+    let required = found.fields().filter(|field| field.required).take(messages::COMPARED);
+    required.into_iter().find_map(|field| {
+        let (wanted, _) = wanted.field(field.name)?;
+        let clash = clash(field.shape, wanted, below)?;
+        Some(Clash { field: clash.field.or(Some(field.name)), ..clash })
+    })
+}
