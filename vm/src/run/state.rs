@@ -131,8 +131,9 @@ impl Run {
     /// Forgets failed compensations and entries, for another start.
     #[inline]
     pub(super) fn forget_notes(&mut self) {
-        self.machine.notes.clear();
         if self.machine.rollbacks.used {
+            self.machine.notes.clear();
+            self.machine.heap.budget.forget_lent();
             self.machine.rollbacks.reset();
         }
     }
