@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 /// The most tokens of a card: what is longer is not read with care.
-const CEILING: usize = 850;
+const CEILING: usize = 799;
 
 /// The place of the table.
 const PAGE: &str = "../examples/README.md";
@@ -71,7 +71,7 @@ fn examples_build() {
 /// The corpus runs the examples; programs written from the cards alone are beside them.
 #[test]
 fn the_corpus_has_the_examples() {
-    for name in ["example", "example-rollback"] {
+    for name in ["example", "example-rollback", "example-refused", "example-unknown"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../spec/corpus/cards/{name}.case"));
         let case = fs::read_to_string(&path).unwrap();
         for (notation, word) in Notation::ALL {

@@ -25,7 +25,7 @@ pub(crate) fn is_limit(code: &str) -> bool {
 }
 
 /// The fault codes of limits.
-const LIMITS: [&str; 5] = ["fuel", "memory", "depth", "too-many-calls", "too-large"];
+const LIMITS: [&str; 6] = ["fuel", "memory", "depth", "too-many-calls", "too-large", "too-many-rollbacks"];
 
 /// A source of arguments and answers. A clone yields the same values.
 pub(crate) trait Source<'d>: Clone {
@@ -140,8 +140,8 @@ fn ended<'d>(
 /// with these limits.
 pub(crate) fn drive<'d>(run: &mut Run, source: &mut impl Source<'d>, broken: Option<&Limits>) -> String {
     let mut bytes = Vec::new();
-    // The limit on tool calls ends a run that calls in a loop.
-    for _ in 0..=limits::DEFAULT_TOOL_CALLS + 1 {
+    // The limits on tool calls and on entries end a run that calls in a loop.
+    for _ in 0..=limits::DEFAULT_TOOL_CALLS + limits::DEFAULT_ROLLBACKS as u64 + 1 {
         if let Step::Done(outcome) = run.step() {
             let mut json = String::new();
             let _ = outcome.write_json(&mut json);

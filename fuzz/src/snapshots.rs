@@ -38,6 +38,7 @@ pub fn suspending() -> &'static [ilo_vm::Program] {
             include_str!("../../examples/notify.ilo"),
             include_str!("../../examples/checkout.ilo"),
             include_str!("programs/suspending.ilo"),
+            include_str!("programs/rolling_back.ilo"),
         ];
         let built = sources.map(|source| {
             let (program, problems) = build(source, &Options { strip: true, ..Options::default() });

@@ -111,7 +111,6 @@ impl Budget {
         self.memory = self.limits.memory;
         self.held = 0;
         self.calls = self.limits.tool_calls;
-        self.lent = 0;
     }
 
     /// What is left now.
@@ -127,7 +126,6 @@ impl Budget {
         self.memory = left.memory;
         self.held = left.held;
         self.calls = left.calls;
-        self.lent = 0;
     }
 
     /// Takes fuel.
@@ -137,6 +135,11 @@ impl Budget {
         let (left, none) = self.fuel.overflowing_sub(fuel);
         self.fuel = left;
         if none { Err(self.no_fuel()) } else { Ok(()) }
+    }
+
+    /// Forgets what was lent, for another start.
+    pub(crate) fn forget_lent(&mut self) {
+        self.lent = 0;
     }
 
     /// Lends fuel beyond the limit until [`Budget::repay`].
@@ -168,7 +171,8 @@ impl Budget {
     /// Fuel and calls used so far.
     #[inline]
     pub(crate) fn used(&self) -> (u64, u64) {
-        (self.limits.fuel - self.fuel, self.limits.tool_calls - self.calls)
+        let fuel = self.fuel.saturating_sub(self.lent);
+        (self.limits.fuel - fuel, self.limits.tool_calls - self.calls)
     }
 
     /// Takes what was used before a snapshot, as far as the limits allow.

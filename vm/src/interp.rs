@@ -293,7 +293,10 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                         break 'run (Stop::Waited, None);
                     }
                 }
-                Op::Note { src, tool } => fallible!(note(heap, notes, tool, *get(w, src))),
+                Op::Note { src, tool } => {
+                    rollbacks.used = true;
+                    fallible!(note(heap, notes, tool, *get(w, src)));
+                }
 
                 Op::Apply { .. } => {
                     let distance = fallible!(pure::apply(heap, program, w, op));

@@ -87,7 +87,7 @@ pub(crate) struct Rollbacks {
     /// The messages of entries that failed: texts only, outside the memory of the run.
     pub(crate) messages: Option<Box<Heap>>,
     pub(crate) cancelled: bool,
-    /// Whether anything here differs from a fresh state.
+    /// Whether anything here differs from a fresh state, or a compensation has failed.
     pub(crate) used: bool,
 }
 

@@ -411,6 +411,7 @@ fn a_fault_of_the_host_waits_until_the_entry_is_pushed() {
     let Step::Call(call) = run.step() else { panic!("a call") };
     assert!(call.has_rollback() && !call.is_rollback());
     call.answer(Datum::Int(7)).unwrap();
+    assert!(run.fuel_used() < 100, "what was lent is not used");
     run.end_with(Code::FaultMemory, "late");
     let Step::Call(call) = run.step() else { panic!("the entry") };
     assert_eq!((call.tool(), call.is_rollback(), call.number()), ("release", true, 2));

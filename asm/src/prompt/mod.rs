@@ -24,7 +24,7 @@ pub const fn card(notation: Notation) -> &'static str {
 pub fn prompt(notation: Notation, catalog: Option<&Catalog>) -> String {
     let mut out = card(notation).to_owned();
     if let Some(catalog) = catalog {
-        out.push_str("\nTools:\n");
+        out.push_str("\nTools (? marks what may be left out):\n");
         if catalog.tools().is_empty() {
             out.push_str("none\n");
         }
@@ -70,14 +70,17 @@ mod tests {
         let tools = all.strip_prefix(card(Notation::Id)).unwrap();
         assert_eq!(
             tools,
-            "\nTools:\n\
+            "\nTools (? marks what may be left out):\n\
              get-user(user-id: text, deep?: bool) -> {email: text, tags?: list text} # Looks a user up.\n\
              mcp://mail/send(\"First Name\"?: text|nil, level?: \"gold\"|\"silver\") -> nil\n\
              free(…) -> any\n\
              ping() -> any\n"
         );
         assert_eq!(prompt(Notation::Mcp, None), card(Notation::Mcp));
-        assert!(prompt(Notation::Id, Some(&Catalog::default())).ends_with("\nTools:\nnone\n"));
+        assert!(
+            prompt(Notation::Id, Some(&Catalog::default()))
+                .ends_with("\nTools (? marks what may be left out):\nnone\n")
+        );
     }
 
     #[test]

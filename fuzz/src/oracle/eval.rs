@@ -27,6 +27,8 @@ enum Exit {
     Value(Value),
     /// With a failure, and where it arose.
     Failure(Value, Span),
+    /// The innermost loop ends (2.7.7).
+    Break,
     /// The whole run ends.
     End(Ending),
 }
@@ -56,6 +58,8 @@ struct Machine<'f, 's, 'w, 't> {
     calls: u64,
     /// The tool whose call a ROLLBACK that comes next is one step with (4.7.2).
     sent: Option<String>,
+    /// Whether a ROLLBACK has come since, so that a MATCH is no longer right behind the call.
+    registered: bool,
     steps: u64,
 }
 
@@ -88,6 +92,7 @@ pub(super) fn run(
         not_rolled_back: Vec::new(),
         calls: 0,
         sent: None,
+        registered: false,
         steps: STEPS,
     };
     let ending = machine.start(entry, input);
@@ -142,7 +147,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
-            Err(Exit::Value(_)) => Ending::Broken("a return was not taken".to_owned()),
+            Err(Exit::Value(_) | Exit::Break) => Ending::Broken("a return was not taken".to_owned()),
         }
     }
 
@@ -227,14 +232,14 @@ impl<'f> Machine<'f, '_, '_, '_> {
         }
         let json = self.joined(render::arguments(&arguments?))?;
         self.entries.push((call.tool.text.to_owned(), json));
-        self.sent = covered;
+        (self.sent, self.registered) = (covered, true);
         Ok(())
     }
 
     /// After a statement that is a call: whether a ROLLBACK right behind it is one step with it.
     fn sends(&mut self, call: &Call<'f>) {
         let own = self.file.functions.iter().any(|function| function.name.text == call.tool.text);
-        self.sent = (!own).then(|| call.tool.text.to_owned());
+        (self.sent, self.registered) = ((!own).then(|| call.tool.text.to_owned()), false);
     }
 
     fn step(&mut self) -> Result<(), Exit> {
@@ -313,6 +318,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 self.undo(frame, call)?;
                 Ok(None)
             }
+            StmtKind::Break => Err(Exit::Break),
             StmtKind::Control(control) => self.control(frame, control),
         }
     }
@@ -393,7 +399,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
     fn take_apart(&mut self, frame: &mut Frame<'f>, node: &Match<'f>) -> Result<Option<Value>, Exit> {
         let cell = std::mem::replace(&mut frame.cells[node.slot.0 as usize], Cell::Unset);
         let Cell::Checked(result) = cell else { return Err(broken("a MATCH of a slot that is not checked")) };
-        if result.is_err() {
+        if result.is_err() || self.registered {
             self.sent = None;
         }
         let arm = |this: &mut Self, frame: &mut Frame<'f>, arm: &Arm<'f>, value| {
@@ -424,10 +430,23 @@ impl<'f> Machine<'f, '_, '_, '_> {
             return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
         };
         let mut collected = Vec::new();
+        let mut left = false;
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
-            collected.extend(self.block(frame, &node.body)?);
+            match self.block(frame, &node.body) {
+                Ok(value) => collected.extend(value),
+                Err(Exit::Break) => {
+                    left = true;
+                    break;
+                }
+                Err(exit) => return Err(exit),
+            }
+        }
+        if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
+            // What the loop has collected is dropped, and so is the value of the block.
+            self.block(frame, block)?;
+            return Ok(None);
         }
         if self.facts[frame.number].yields[node.id.0 as usize] {
             frame.given = node.span;

@@ -131,8 +131,9 @@ impl Run {
     /// Forgets failed compensations and entries, for another start.
     #[inline]
     pub(super) fn forget_notes(&mut self) {
-        self.machine.notes.clear();
         if self.machine.rollbacks.used {
+            self.machine.notes.clear();
+            self.machine.heap.budget.forget_lent();
             self.machine.rollbacks.reset();
         }
     }
@@ -267,8 +268,7 @@ impl Run {
     /// The fuel that the run has used.
     #[inline]
     pub fn fuel_used(&self) -> u64 {
-        let budget = &self.machine.heap.budget;
-        budget.limits.fuel - budget.fuel
+        self.machine.heap.budget.used().0
     }
 
     /// The bytes that the run has been charged.

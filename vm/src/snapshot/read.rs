@@ -78,6 +78,7 @@ impl<'b> Header<'b> {
             }
             let value = values.value(None)?;
             machine::note(values.heap, notes, StringId(tool), value)?;
+            rollbacks.used = true;
         }
         let place = Place { function, calls, running };
         let mut fault = None;
