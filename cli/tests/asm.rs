@@ -204,7 +204,10 @@ fn a_prompt_is_the_card_and_the_tools() {
     let catalog = r#"{"tools": [{"name": "ping", "description": "Is it there?"}]}"#;
     fs::write(folder.path().join("catalog.json"), catalog).unwrap();
     let all = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "catalog.json"], "").1;
-    assert_eq!(all, format!("{card}\nTools (? marks what may be left out):\nping(…) -> any # Is it there?\n"));
+    assert_eq!(
+        all,
+        format!("{card}\nTools (? marks what may be left out):\nping(…) -> any # Is it there?\n")
+    );
     let (code, _, error) = run(folder.path(), &["prompt", "--notation", "id", "--catalog", "none.json"], "");
     assert!(code == 2 && error.contains("none.json"), "{error}");
 }

@@ -26,7 +26,7 @@ fn the_empty_string_is_a_program() {
     assert!(build(&case.source, &Options::default()).0.is_some(), "{}", case.source);
 }
 
-/// Instructions that no notation can write yet.
+/// Instructions that no generated program has yet.
 const UNWRITTEN: [&str; 3] = ["break", "tool.rollback", "rollback"];
 
 #[test]

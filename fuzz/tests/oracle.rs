@@ -1,7 +1,7 @@
 //! Random programs agree with the oracle: a few here, a hundred thousand with `fuzz/oracle.sh` in `.ci/run`.
 
-use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::data::Data;
+use ilo_fuzz::differential::{Verdict, compare};
 use ilo_fuzz::generate::{Case, Tool, bytes, case};
 use std::collections::BTreeMap;
 
@@ -80,7 +80,9 @@ fn rollbacks_agree_with_the_oracle() {
     for round in 0_usize..1_000 {
         let tools = names.iter().enumerate().map(|(place, name)| {
             let all = choices(name);
-            let pick = |turn: usize| all[round.wrapping_mul(31 + place).wrapping_add(turn * round) / 7 % all.len()].clone();
+            let pick = |turn: usize| {
+                all[round.wrapping_mul(31 + place).wrapping_add(turn * round) / 7 % all.len()].clone()
+            };
             Tool { name: (*name).to_owned(), answers: (0..4).map(pick).collect() }
         });
         let case = Case {

@@ -77,7 +77,10 @@ mod tests {
              ping() -> any\n"
         );
         assert_eq!(prompt(Notation::Mcp, None), card(Notation::Mcp));
-        assert!(prompt(Notation::Id, Some(&Catalog::default())).ends_with("\nTools (? marks what may be left out):\nnone\n"));
+        assert!(
+            prompt(Notation::Id, Some(&Catalog::default()))
+                .ends_with("\nTools (? marks what may be left out):\nnone\n")
+        );
     }
 
     #[test]
