@@ -147,7 +147,11 @@ impl Block<'_> {
                 let mut arms = [&node.err, &node.ok].into_iter().flatten();
                 arms.any(|arm| arm.bind == slot || arm.body.binds(slot))
             }
-            Control::For(node) => node.item == slot || node.body.binds(slot),
+            Control::For(node) => {
+                node.item == slot
+                    || node.body.binds(slot)
+                    || node.otherwise.is_some_and(|block| block.binds(slot))
+            }
         };
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { slot: bound, value, .. } => {
@@ -173,7 +177,11 @@ impl<'a> Block<'a> {
                 node.slot == slot
                     || [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.uses(slot))
             }
-            Control::For(node) => node.list.reads(slot) || node.body.uses(slot),
+            Control::For(node) => {
+                node.list.reads(slot)
+                    || node.body.uses(slot)
+                    || node.otherwise.is_some_and(|block| block.uses(slot))
+            }
         };
         self.statements.iter().any(|statement| match &statement.kind {
             StmtKind::Let { value: Bound::Expr(value), .. }
@@ -183,7 +191,27 @@ impl<'a> Block<'a> {
             StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                 call.arguments.iter().any(|argument| argument.value.reads(slot))
             }
+            StmtKind::Break => false,
             StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
+        })
+    }
+
+    /// Whether every path in it ends the function, and none a loop around it.
+    pub fn leaves_function(&self) -> bool {
+        !self.completes() && !self.breaks()
+    }
+
+    /// Whether a BREAK in it ends a loop around it.
+    pub fn breaks(&self) -> bool {
+        let control = |control: &Control<'_>| match control {
+            Control::If(node) => node.then.breaks() || node.otherwise.is_some_and(|block| block.breaks()),
+            Control::Match(node) => [&node.err, &node.ok].into_iter().flatten().any(|arm| arm.body.breaks()),
+            Control::For(node) => node.otherwise.is_some_and(|block| block.breaks()),
+        };
+        self.statements.iter().any(|statement| match &statement.kind {
+            StmtKind::Break => true,
+            StmtKind::Let { value: Bound::Control(node), .. } | StmtKind::Control(node) => control(node),
+            _ => false,
         })
     }
 
@@ -202,6 +230,7 @@ impl<'a> Block<'a> {
                 StmtKind::Let { value: Bound::Control(control), .. } | StmtKind::Control(control) => {
                     control.each_call(each);
                 }
+                StmtKind::Break => {}
             }
         }
     }
@@ -225,7 +254,7 @@ impl Stmt<'_> {
     /// Whether some path reaches its end.
     pub fn completes(&self) -> bool {
         match &self.kind {
-            StmtKind::Return(..) | StmtKind::Fail(_) => false,
+            StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
             StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => {
                 control.completes()
             }
@@ -254,6 +283,8 @@ pub enum StmtKind<'a> {
     Fail(Expr<'a>),
     /// UNDO.
     Undo(&'a Call<'a>),
+    /// BREAK, of the innermost loop around it.
+    Break,
     /// ROLLBACK: the call is registered, not made.
     Rollback(&'a Call<'a>),
     /// IF, MATCH or FOR.
@@ -300,7 +331,7 @@ impl<'a> Control<'a> {
                 node.otherwise.as_ref().is_none_or(|block| node.then.completes() || block.completes())
             }
             Control::Match(node) => node.ok.is_none() || arm(&node.ok) || arm(&node.err),
-            Control::For(_) => true,
+            Control::For(node) => node.breaks || node.otherwise.is_none_or(|block| block.completes()),
         }
     }
 
@@ -317,6 +348,7 @@ impl<'a> Control<'a> {
             Control::For(node) => {
                 node.list.each_call(each);
                 node.body.each_call(each);
+                node.otherwise.iter().for_each(|block| block.each_call(each));
             }
         }
     }
@@ -392,6 +424,10 @@ pub struct For<'a> {
     pub list: Expr<'a>,
     /// What runs for each item.
     pub body: Block<'a>,
+    /// What runs when no BREAK ended the loop.
+    pub otherwise: Option<Block<'a>>,
+    /// Whether a BREAK in its body ends it.
+    pub breaks: bool,
     /// The word FOR.
     pub span: Span,
 }

@@ -38,7 +38,7 @@ where
     let (into, only_binds) = target(node, bound).unwrap_or((slot, false));
     let alias = node.err.as_ref().is_some_and(|err| {
         let free = err.bind == into || !err.body.touches(into);
-        free && !err.body.completes() && !err.body.binds(err.bind)
+        free && err.body.leaves_function() && !err.body.binds(err.bind)
     });
     Some(Matched { call: value, node, bound, into, only_binds, alias })
 }
@@ -54,14 +54,15 @@ fn target(node: &Match<'_>, bound: Option<Slot>) -> Option<(Slot, bool)> {
         // Both arms give the value that is bound.
         (Some(slot), [Stmt { kind: StmtKind::Value(value), .. }]) => {
             let gives = matches!(value.kind, ExprKind::Ref(given) if given == ok.bind);
-            let free = err.bind != slot && err.body.completes() && !err.body.touches(slot);
+            let body = &err.body;
+            let free = err.bind != slot && body.completes() && !body.breaks() && !body.touches(slot);
             (gives && free).then_some((slot, true))
         }
         // Both arms bind the slot.
         (None, []) => {
             let slot = ok.bind;
             let binds = matches!(err.body.statements.last(), Some(last) if binds(last, slot));
-            (binds && err.bind != slot && !err.body.uses(slot)).then_some((slot, false))
+            (binds && err.bind != slot && !err.body.breaks() && !err.body.uses(slot)).then_some((slot, false))
         }
         _ => None,
     }

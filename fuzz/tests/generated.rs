@@ -26,9 +26,6 @@ fn the_empty_string_is_a_program() {
     assert!(build(&case.source, &Options::default()).0.is_some(), "{}", case.source);
 }
 
-/// Instructions that no generated program has yet.
-const UNWRITTEN: [&str; 3] = ["break", "tool.rollback", "rollback"];
-
 #[test]
 fn every_instruction_is_generated() {
     let mut counts: BTreeMap<u8, u64> = isa::TABLE.iter().map(|row| (row.number, 0)).collect();
@@ -37,11 +34,11 @@ fn every_instruction_is_generated() {
             *counts.entry(op.number()).or_default() += 1;
         }
         let missing = counts.values().filter(|&&count| count == 0).count();
-        if seed % 500 == 499 && missing == UNWRITTEN.len() {
+        if seed % 500 == 499 && missing == 0 {
             break;
         }
     }
     let rows = isa::TABLE.iter().map(|row| (row.mnemonic, counts[&row.number]));
     let missing: Vec<&str> = rows.filter(|&(_, count)| count == 0).map(|(mnemonic, _)| mnemonic).collect();
-    assert_eq!(missing, UNWRITTEN, "what no generated program has");
+    assert!(missing.is_empty(), "no generated program has {missing:?}");
 }

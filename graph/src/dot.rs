@@ -90,7 +90,7 @@ fn shape(kind: Kind) -> &'static str {
         Kind::Undo => "shape=box, penwidth=2, style=\"filled,dashed\"",
         Kind::Later => "shape=box, style=\"filled,dotted\"",
         Kind::If | Kind::Match => "shape=hexagon",
-        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next => "style=\"filled,rounded\"",
+        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break => "style=\"filled,rounded\"",
         Kind::For => "shape=cds",
         Kind::Entry | Kind::Value | Kind::Map => "shape=box",
     }

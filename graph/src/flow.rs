@@ -64,6 +64,18 @@ impl Flow {
         self.state.get(slot.0 as usize).copied().flatten()
     }
 
+    /// The binding of the slot with this number.
+    pub(super) fn at(&self, slot: usize) -> Option<Def> {
+        self.state.get(slot).copied().flatten()
+    }
+
+    /// A way comes in where a slot has this binding.
+    pub(super) fn meet(&mut self, slot: usize, def: Option<Def>) {
+        let now = self.at(slot);
+        let joined = self.joined([now, def]);
+        self.set(slot, joined);
+    }
+
     /// The place to come back to after a way through a branch.
     pub(super) fn mark(&self) -> usize {
         self.log.len()

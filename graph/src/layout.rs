@@ -458,7 +458,12 @@ fn size(node: &Node) -> Rect {
         h += ROW;
     }
     let around = if node.kind.parts() { 44 } else { 28 };
-    Rect { x: 0, y: 0, w: (w + around).max(if node.kind == Kind::Next { 60 } else { 110 }), h }
+    Rect {
+        x: 0,
+        y: 0,
+        w: (w + around).max(if matches!(node.kind, Kind::Next | Kind::Break) { 60 } else { 110 }),
+        h,
+    }
 }
 
 /// The lines over a node's title.

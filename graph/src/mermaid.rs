@@ -85,7 +85,7 @@ fn node(graph: &Graph, id: NodeId, indent: &str, out: &mut String) {
         Kind::Own | Kind::Undo | Kind::Later => ("[[", "]]"),
         Kind::If | Kind::Match => ("{{", "}}"),
         Kind::For => (">", "]"),
-        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next => ("([", "])"),
+        Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break => ("([", "])"),
         Kind::Tool | Kind::Value | Kind::Map => ("[", "]"),
     };
     let _ = writeln!(out, "{indent}n{}{open}\"{}\"{close}:::{}", id.0, label(node), class(node.kind));

@@ -70,6 +70,8 @@ pub(super) enum Kind {
     Yield,
     /// The end of a pass.
     Next,
+    /// BREAK.
+    Break,
     /// The function ends with a value.
     Ok,
     /// The function ends with a failure.
@@ -166,7 +168,7 @@ impl Kind {
 
     /// Drawn with round ends: the function or the pass ends here, or begins.
     pub(super) fn ends(self) -> bool {
-        matches!(self, Kind::Ok | Kind::Err | Kind::Yield | Kind::Next)
+        matches!(self, Kind::Ok | Kind::Err | Kind::Yield | Kind::Next | Kind::Break)
     }
 }
 
@@ -187,7 +189,7 @@ const fn paint(kind: Kind, class: &'static str, light: [&'static str; 3], dark: 
 
 /// Every kind with its style; the one list of them.
 #[rustfmt::skip]
-pub(super) const PALETTE: [Paint; 14] = [
+pub(super) const PALETTE: [Paint; 15] = [
     paint(Kind::Entry, "entry", ["#eef1f5", "#5b6675", "#1c2430"], ["#262c35", "#8b97a8", "#e6ebf2"]),
     paint(Kind::Tool, "tool", ["#d7e8ff", "#1f63c4", "#0b2a5b"], ["#12335f", "#62a0ff", "#e3efff"]),
     paint(Kind::Own, "own", ["#eadfff", "#7a3fd1", "#35136b"], ["#38216a", "#b48cff", "#f0e8ff"]),
@@ -200,6 +202,7 @@ pub(super) const PALETTE: [Paint; 14] = [
     paint(Kind::For, "for", ["#d9f3f2", "#12807c", "#073d3b"], ["#0e3f3d", "#4fc7c1", "#dcfaf8"]),
     paint(Kind::Yield, "yield", ["#d9f3f2", "#12807c", "#073d3b"], ["#0e3f3d", "#4fc7c1", "#dcfaf8"]),
     paint(Kind::Next, "next", ["#ffffff", "#12807c", "#12807c"], ["#1b2027", "#4fc7c1", "#4fc7c1"]),
+    paint(Kind::Break, "break", ["#d9f3f2", "#12807c", "#073d3b"], ["#0e3f3d", "#4fc7c1", "#dcfaf8"]),
     paint(Kind::Ok, "ok", ["#d8f5df", "#1c8a3c", "#08401a"], ["#123f20", "#4fd078", "#dcffe6"]),
     paint(Kind::Err, "err", ["#ffdedd", "#c9302c", "#5f0d0b"], ["#551715", "#ff7a75", "#ffe9e8"]),
 ];

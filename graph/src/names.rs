@@ -79,6 +79,7 @@ impl Ahead {
         let start = self.bound.len();
         self.bound.push(node.item);
         self.block(&node.body);
+        node.otherwise.iter().for_each(|block| self.block(block));
         let id = node.id.0 as usize;
         // A number past the function's slots of loops would be the reader's mistake; it costs a missing line
         // at worst.

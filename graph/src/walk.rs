@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use ilo_asm::ast::{
     Block, Bound, Control, Expr, ExprKind, File, For, Function, If, Match, ReturnKind, Slot, Stmt, StmtKind,
 };
+use ilo_spec::limits;
 use ilo_spec::types::Type;
 
 /// Draws every function of a file.
@@ -47,6 +48,8 @@ struct Walk<'g, 'a> {
     matched: Vec<Def>,
     /// Calls that are rollbacks unless something reads them.
     candidates: Vec<NodeId>,
+    /// The loops around.
+    loops: Vec<OpenLoop>,
 }
 
 impl<'g, 'a> Walk<'g, 'a> {
@@ -58,6 +61,7 @@ impl<'g, 'a> Walk<'g, 'a> {
         Walk {
             steps: Steps::new(graph, functions, function),
             result: function.output.err.is_some(),
+            loops: Vec::new(),
             matched: Vec::new(),
             candidates: Vec::new(),
         }
@@ -130,6 +134,7 @@ impl<'g, 'a> Walk<'g, 'a> {
                 ReturnKind::Ok => self.steps.ends(Kind::Ok, "ok ", &value),
                 ReturnKind::Err => self.steps.ends(Kind::Err, "err ", &value),
             },
+            StmtKind::Break => self.breaks(),
             StmtKind::Fail(value) => self.steps.ends(Kind::Err, "fail ", &value),
             StmtKind::Undo(call) => {
                 let node = self.steps.call(call, None);
@@ -280,6 +285,8 @@ impl<'g, 'a> Walk<'g, 'a> {
         let def = self.steps.flow.node(head);
         self.steps.flow.bind(node.item, Some(def));
         self.steps.open = vec![Exit { from: head, kind: EdgeKind::Flow, label: "each" }];
+        let slots: Vec<usize> = bound.iter().map(|&(slot, _)| slot).collect();
+        self.loops.push(OpenLoop { slots, breaks: Vec::new() });
         self.block(&node.body, if tail == Tail::Drop { Tail::Drop } else { Tail::Yield });
         if self.steps.open.len() > 1 || self.steps.open.iter().any(|exit| !exit.label.is_empty()) {
             self.steps.step(Kind::Next, "next".to_owned());
@@ -291,8 +298,32 @@ impl<'g, 'a> Walk<'g, 'a> {
         }
         let body = std::mem::replace(&mut self.steps.items, items);
         self.steps.items.push(Item::Loop { head, body });
-        self.steps.open = vec![Exit { from: head, kind: EdgeKind::Done, label: "done" }];
-        self.collected(head, def, tail);
+        let breaks = self.loops.pop().map(|open| open.breaks).unwrap_or_default();
+        let label = if node.otherwise.is_some() { "no break" } else { "done" };
+        self.steps.open = vec![Exit { from: head, kind: EdgeKind::Done, label }];
+        let mut past = Vec::new();
+        if let Some(block) = &node.otherwise {
+            self.block(block, Tail::Drop);
+            past = std::mem::take(&mut self.steps.open);
+        }
+        for (exit, slots) in breaks {
+            self.steps.open.push(exit);
+            slots.into_iter().for_each(|(slot, def)| self.steps.flow.meet(slot, def));
+        }
+        if !self.steps.open.is_empty() {
+            self.collected(head, def, tail);
+        }
+        self.steps.open.append(&mut past);
+    }
+
+    /// BREAK leads behind the innermost loop.
+    fn breaks(&mut self) {
+        let node = self.steps.step(Kind::Break, "break".to_owned());
+        self.steps.open.clear();
+        let Some(open) = self.loops.last_mut() else { return };
+        let slots = if open.slots.len() <= limits::REGISTERS { &open.slots[..] } else { &[] };
+        let slots = slots.iter().map(|&slot| (slot, self.steps.flow.at(slot))).collect();
+        open.breaks.push((Exit { from: node, kind: EdgeKind::Flow, label: "" }, slots));
     }
 
     /// What becomes of the list that a loop yields.
@@ -313,6 +344,14 @@ impl<'g, 'a> Walk<'g, 'a> {
             self.steps.open.clear();
         }
     }
+}
+
+/// A loop whose body is walked.
+struct OpenLoop {
+    /// The slots that it binds.
+    slots: Vec<usize>,
+    /// Its BREAKs, and what these slots hold there.
+    breaks: Vec<(Exit, Vec<(usize, Option<Def>)>)>,
 }
 
 /// One way out of a branch.

@@ -72,7 +72,7 @@ codes! {
     118 DuplicateArm "duplicate-arm" Error "a MATCH with two arms of the same kind";
     119 DuplicateField "duplicate-field" Error "a field or argument given twice";
     120 DuplicateCase "duplicate-case" Error "two equal keys, or two defaults, in a MATCH_MAP";
-    121 OrphanElse "orphan-else" Error "an ELSE without an open IF";
+    121 OrphanElse "orphan-else" Error "an ELSE without an open IF or a FOR with a BREAK";
     122 UnexpectedText "unexpected-text" Error "something after the end of a statement or program";
     123 BadJson "bad-json" Error "text that is not JSON";
     124 BadYaml "bad-yaml" Error "text that is not YAML";
@@ -107,6 +107,7 @@ codes! {
     148 LostValue "lost-value" Warning "a value in a loop body that nothing reads and that is not yielded";
     149 HandlerNowhere "handler-nowhere" Error
         "a handler beside an expression whose outermost part cannot fail";
+    150 BreakNowhere "break-nowhere" Error "a BREAK outside a loop";
 
     201 MissingHeader "missing-header" Error
         "instructions before the first `; fn` line, or a file without one";
@@ -150,6 +151,7 @@ codes! {
     409 ImplicitUndo "implicit-undo" Warning
         "a call in a branch of IF that is treated as a rollback; write UNDO";
     410 UnusedValue "unused-value" Warning "a value that is computed but never used";
+    411 NoElse "no-else" Warning "a FOR over RANGE with a BREAK and without an ELSE";
     412 DoubleRollback "double-rollback" Warning
         "an UNDO of a tool that a ROLLBACK before it has registered; both run";
     413 RollbackRequired "rollback-required" Error

@@ -88,7 +88,7 @@ macro_rules! words {
     ($($number:literal $name:ident $mnemonic:literal $place:ident $origin:ident [$($shape:ident)*] $meaning:literal;)*
      pure: $($pure_number:literal $pure:ident $pure_mnemonic:literal [$($pure_shape:ident)*];)*
      later: $($later_number:literal $later:ident $later_mnemonic:literal $later_place:ident
-         [$($later_shape:ident)*] $later_meaning:literal;)*) => {
+          [$($later_shape:ident)*] $later_meaning:literal;)*) => {
         /// A text instruction. The numbers are frozen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -123,7 +123,7 @@ macro_rules! words {
             origin: Origin::Added,
             meaning: $later_meaning,
             pure: None,
-        }),*];
+        },)*];
 
         impl Word {
             /// The instruction with this mnemonic. The lexer calls it for every word of a source.
@@ -167,7 +167,8 @@ words! {
     6 Match "MATCH" Control Seed [Slot Arms] "handles a call's result";
     7 Err "ERR" Part Seed [Slot Block] "the arm of MATCH for failure, bound to a slot";
     8 Ok "OK" Part Seed [Slot Block] "the arm of MATCH for success, bound to a slot";
-    9 For "FOR" Control Seed [Slot Expr Block] "runs its block for each item and collects what it yields";
+    9 For "FOR" Control Seed [Slot Expr Block Otherwise]
+        "runs its block for each item and collects what it yields";
     10 MatchMap "MATCH_MAP" Expression Seed [Expr Cases]
         "the value of the case that equals the first operand";
     11 Obj "OBJ" Expression Seed [Pairs] "a record of these fields";
@@ -200,7 +201,7 @@ words! {
     34 Len "LEN" Expression Added [Expr] "code points of a text, items of a list or fields of a record";
     35 Has "HAS" Expression Added [Expr FieldOrName]
         "whether a record has a field, a list an item, or a text a part";
-    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, or a default in MATCH_MAP";
+    36 Else "ELSE" Part Added [Block] "the other branch of the nearest open IF, what runs when no BREAK ended a FOR, or a default in MATCH_MAP";
     37 Undo "UNDO" Statement Added [Call]
         "a rollback; if it fails, the failure is recorded and execution continues";
     38 Fail "FAIL" Statement Added [Expr] "ends any function with a failure";
@@ -231,7 +232,8 @@ pure:
     61 Time "TIME" [Expr];
 
 later:
-    62 Rollback "ROLLBACK" Statement [Call]
+    62 Break "BREAK" Statement [] "ends the innermost FOR; its pass has no value";
+    63 Rollback "ROLLBACK" Statement [Call]
         "registers a rollback of what has been done, which runs if the function or the run ends without success";
 }
 
@@ -254,15 +256,15 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The hash of a key: the highest byte of the key times a factor. There are many more places in the table
+/// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the table
 /// than mnemonics, so a factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
-    let [place, ..] = key.wrapping_mul(factor).to_be_bytes();
-    place as usize
+    let [high, low, ..] = key.wrapping_mul(factor).to_be_bytes();
+    (high as usize) << 1 | (low >> 7) as usize
 }
 
-const PLACES: usize = 1 << u8::BITS;
+const PLACES: usize = 1 << 9;
 
 /// The mnemonics at the places of their hashes, and the factor that avoids collisions.
 static BY_HASH: ([(u64, Option<Word>); PLACES], u64) = {

@@ -8,7 +8,7 @@
 
 use super::liveness::Binding;
 use super::messages::slots::{self as messages, Loss, Plain};
-use super::path_reasons::Unset;
+use super::path_reasons::{Path, Unset};
 use super::slot_events::{Ending, Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{CallId, Function, Slot};
@@ -100,12 +100,15 @@ struct State<const W: usize, R> {
     unset: Bits<W>,
     plain: Bits<W>,
     checked: Bits<W>,
+    /// Slots that may be as they were when the pass of the innermost loop began, where only loops are
+    /// computed.
+    kept: Bits<W>,
     reasons: R,
 }
 
 impl<const W: usize, R: Reasons> State<W, R> {
     fn settle(&mut self, slot: Slot, holds: Holds) {
-        for set in [&mut self.unset, &mut self.plain, &mut self.checked] {
+        for set in [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept] {
             set.remove(slot);
         }
         if self.live {
@@ -143,6 +146,21 @@ impl<const W: usize, R: Reasons> State<W, R> {
         self.unset.extend(&other.unset);
         self.plain.extend(&other.plain);
         self.checked.extend(&other.checked);
+        self.kept.extend(&other.kept);
+    }
+
+    /// What it leaves behind a loop, where it is what holds at a BREAK, and `start` what may hold when a pass
+    /// of the loop begins.
+    fn behind(&mut self, start: &State<W, R>) {
+        let kept = core::mem::take(&mut self.kept);
+        let from = [&start.unset, &start.plain, &start.checked, &start.kept];
+        for (set, from) in
+            [&mut self.unset, &mut self.plain, &mut self.checked, &mut self.kept].into_iter().zip(from)
+        {
+            let mut from = *from;
+            from.keep(&kept);
+            set.extend(&from);
+        }
     }
 }
 
@@ -175,6 +193,8 @@ struct Forward<'e, 'a, const W: usize, R> {
     bindings: &'e [Binding],
     /// What the passes of a loop may leave in the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
+    /// What holds at the BREAKs of a loop and the last of them, by [`crate::ast::LoopId`].
+    broken: SmallVec<[Option<(State<W, R>, u32)>; 2]>,
     /// This run computes only that.
     only_loops: bool,
     wrong: bool,
@@ -193,6 +213,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             events,
             bindings,
             loops: smallvec![State::default(); events.yields.len()],
+            broken: smallvec![None; events.yields.len()],
             only_loops: true,
             wrong: false,
             bound_by: if R::RECORDED { vec![None; function.slots.len()] } else { Vec::new() },
@@ -250,6 +271,8 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
                     open.push(Open::new(before));
                 }
                 Event::Repeat(id, _) => self.repeat(&mut state, open.pop(), id.0 as usize, index),
+                Event::Break(id, _) => self.leave_loop(&mut state, id.0 as usize, index),
+                Event::Done(id, _) => self.done(&mut state, id.0 as usize, index),
             }
         }
     }
@@ -277,6 +300,7 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             for set in [&mut state.unset, &mut state.plain, &mut state.checked] {
                 *set = Bits::default();
             }
+            state.kept = if state.live { Bits::all() } else { Bits::default() };
         } else if let Some(passes) = self.loops.get(id).filter(|_| before.live) {
             state.meet(passes, index, index);
         }
@@ -295,7 +319,30 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             }
         }
         before.live = live;
+        if only_loops && let Some(Some((broken, _))) = self.broken.get_mut(id) {
+            broken.behind(&before);
+        }
         *state = before;
+    }
+
+    /// BREAK: no path goes on here, and one goes on behind the loop.
+    fn leave_loop(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
+        if state.live
+            && let Some(broken) = self.broken.get_mut(id)
+        {
+            match broken {
+                Some((before, event)) => before.meet(state, *event, index),
+                None => *broken = Some((state.clone(), index)),
+            }
+        }
+        state.leave();
+    }
+
+    /// Behind a loop and its ELSE, the paths of its BREAKs come.
+    fn done(&mut self, state: &mut State<W, R>, id: usize, index: u32) {
+        if let Some((broken, event)) = self.broken.get_mut(id).and_then(Option::take) {
+            state.meet(&broken, index, event);
+        }
     }
 
     fn statement(&mut self, state: &State<W, R>, span: Span) {
@@ -314,6 +361,8 @@ impl<'e, 'a, const W: usize, R: Reasons> Forward<'e, 'a, W, R> {
             Some(Event::Loop(_, span)) => Unset::FirstPass(*span),
             Some(Event::Repeat(_, span)) => Unset::NoPass(*span),
             Some(Event::Match(_, span)) => Unset::Matched(*span),
+            Some(Event::Break(_, span)) => Unset::Branch(Path::Broken, *span),
+            Some(Event::Done(_, span)) => Unset::Branch(Path::Unbroken, *span),
             _ => Unset::Never,
         }
     }

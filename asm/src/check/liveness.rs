@@ -6,7 +6,7 @@
 
 use super::slot_events::{Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
-use crate::ast::LoopId;
+use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
 
 /// What may be reached before the slot is bound again.
@@ -16,12 +16,30 @@ struct Ahead<const W: usize> {
     matched: Bits<W>,
     /// A read of the slot or a MATCH on it.
     used: Bits<W>,
+    /// The end of the innermost loop by a BREAK.
+    broken: Bits<W>,
 }
 
 impl<const W: usize> Ahead<W> {
     fn extend(&mut self, other: &Ahead<W>) {
         self.matched.extend(&other.matched);
         self.used.extend(&other.used);
+        self.broken.extend(&other.broken);
+    }
+
+    fn bind(&mut self, slot: Slot) {
+        self.used.remove(slot);
+        self.matched.remove(slot);
+        self.broken.remove(slot);
+    }
+
+    /// Adds what lies behind a loop, for the slots that reach the loop's end by a BREAK.
+    fn extend_by(&mut self, behind: &Ahead<W>, reach: &Bits<W>) {
+        let mut behind = *behind;
+        behind.matched.keep(reach);
+        behind.used.keep(reach);
+        behind.broken.keep(reach);
+        self.extend(&behind);
     }
 }
 
@@ -48,6 +66,7 @@ fn of_width<const W: usize>(events: &Events<'_>) -> Bindings {
     let mut backward = Backward::<'_, W> {
         events: &events.list,
         loops: smallvec![Ahead::default(); events.yields.len()],
+        behind: smallvec![Ahead::default(); events.yields.len()],
         bindings: smallvec![Binding::default(); events.calls.len()],
     };
     if !events.yields.is_empty() {
@@ -61,6 +80,8 @@ struct Backward<'e, const W: usize> {
     events: &'e [Event],
     /// What a pass of the loop reaches, by [`LoopId`].
     loops: SmallVec<[Ahead<W>; 4]>,
+    /// What lies behind a loop that a BREAK ends, and its ELSE, by [`LoopId`].
+    behind: SmallVec<[Ahead<W>; 4]>,
     bindings: Bindings,
 }
 
@@ -75,6 +96,17 @@ struct Open<const W: usize> {
 impl<const W: usize> Backward<'_, W> {
     fn of_loop(&self, id: LoopId) -> Ahead<W> {
         self.loops.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn behind(&self, id: LoopId) -> Ahead<W> {
+        self.behind.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Adds what the passes of a loop reach, in the loop and by a BREAK behind it.
+    fn add_passes(&self, ahead: &mut Ahead<W>, id: LoopId) {
+        let Ahead { matched, used, broken } = self.of_loop(id);
+        ahead.extend(&Ahead { matched, used, broken: Bits::default() });
+        ahead.extend_by(&self.behind(id), &broken);
     }
 
     /// First to find what each loop's pass reaches by itself, then with that to judge the bindings.
@@ -97,8 +129,7 @@ impl<const W: usize> Backward<'_, W> {
                             *binding = found;
                         }
                     }
-                    ahead.used.remove(slot);
-                    ahead.matched.remove(slot);
+                    ahead.bind(slot);
                 }
                 Event::Join => open.push(Open { after: ahead, branches: Ahead::default() }),
                 Event::Branch(..) => {
@@ -110,15 +141,27 @@ impl<const W: usize> Backward<'_, W> {
                 Event::Fork => ahead = open.pop().map_or(ahead, |fork| fork.branches),
                 Event::Repeat(id, _) => {
                     open.push(Open { after: ahead, branches: Ahead::default() });
-                    ahead = if judge { ahead } else { Ahead::default() };
-                    ahead.extend(&self.of_loop(id));
+                    if judge {
+                        self.add_passes(&mut ahead, id);
+                    } else {
+                        ahead = Ahead::default();
+                    }
                 }
                 Event::Loop(id, _) => {
                     if let Some(place) = self.loops.get_mut(id.0 as usize).filter(|_| !judge) {
                         *place = ahead;
                     }
                     ahead = open.pop().map_or(ahead, |of| of.after);
-                    ahead.extend(&self.of_loop(id));
+                    self.add_passes(&mut ahead, id);
+                }
+                Event::Break(..) if !judge => {
+                    ahead = Ahead { broken: Bits::all(), ..Ahead::default() };
+                }
+                Event::Break(id, _) => ahead = self.behind(id),
+                Event::Done(id, _) => {
+                    if let Some(place) = self.behind.get_mut(id.0 as usize) {
+                        *place = ahead;
+                    }
                 }
                 Event::Exit(..) => ahead = Ahead::default(),
             }

@@ -15,6 +15,10 @@ pub(super) enum Path {
     Err,
     /// The call succeeded.
     Ok,
+    /// A BREAK ended a FOR.
+    Broken,
+    /// No BREAK ended a FOR.
+    Unbroken,
 }
 
 /// Why a slot is unset at a point.
@@ -45,4 +49,6 @@ pub(super) enum NoValue {
     NoOkArm(Span),
     /// No pass of a FOR yields.
     NeverYields(Span),
+    /// The ELSE of a FOR runs to its end.
+    LoopElse(Span),
 }

@@ -65,7 +65,12 @@ fn entries<'a>(events: &Events<'a>) -> HashMap<&'a str, (Slot, Name<'a>)> {
 
 /// Reports every UNDO of a tool that a ROLLBACK has registered on some path to it.
 fn doubled(function: &Function<'_>, events: &Events<'_>, facts: &Facts, report: &mut Report<'_>) {
-    let mut flow = Flow { events, entries: entries(events), passes: vec![None; events.yields.len()] };
+    let mut flow = Flow {
+        events,
+        entries: entries(events),
+        passes: vec![None; events.yields.len()],
+        broken: vec![None; events.yields.len()],
+    };
     if !events.yields.is_empty() {
         flow.run(false, |_, _| ());
     }
@@ -94,6 +99,8 @@ struct Flow<'e, 'a> {
     entries: HashMap<&'a str, (Slot, Name<'a>)>,
     /// What a pass of the loop leaves, by [`crate::ast::LoopId`].
     passes: Vec<State>,
+    /// What the BREAKs of the loop leave, by [`crate::ast::LoopId`].
+    broken: Vec<State>,
 }
 
 impl<'a> Flow<'_, 'a> {
@@ -149,7 +156,24 @@ impl<'a> Flow<'_, 'a> {
                         let pass = state.filter(|_| before.is_some());
                         state = before;
                         meet(&mut state, pass);
+                        if let Some(broken) = self.broken.get_mut(id.0 as usize).filter(|_| !with_passes)
+                            && broken.is_some()
+                        {
+                            // So far it is what the pass alone has registered.
+                            meet(broken, state);
+                            *broken = before.and(*broken);
+                        }
                     }
+                }
+                Event::Break(id, _) => {
+                    if let Some(broken) = self.broken.get_mut(id.0 as usize) {
+                        meet(broken, state);
+                    }
+                    state = None;
+                }
+                Event::Done(id, _) => {
+                    let broken = self.broken.get_mut(id.0 as usize).and_then(Option::take);
+                    meet(&mut state, broken);
                 }
                 Event::Statement(_)
                 | Event::Read(..)

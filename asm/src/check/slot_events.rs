@@ -38,6 +38,10 @@ pub(super) enum Event {
     Loop(LoopId, Span),
     /// A pass ends.
     Repeat(LoopId, Span),
+    /// A BREAK ends the loop; the place is the BREAK's.
+    Break(LoopId, Span),
+    /// Behind a loop with a BREAK, and its ELSE: the paths meet. The place is the loop's.
+    Done(LoopId, Span),
     /// The function ends, with a value or a failure.
     Exit(Ending, Span),
     /// A call is registered by ROLLBACK.
@@ -111,7 +115,7 @@ impl<'a> Events<'a> {
         }
         self.rollbacks.clear();
         self.found = Diagnostics::default();
-        let mut walk = Walk { function, events: self, err_arms: 0 };
+        let mut walk = Walk { function, events: self, err_arms: 0, loops: SmallVec::new(), dead: false };
         let gives = walk.block(&function.body, (Owner::Other, false), function.span);
         let end = function.body.statements.last().map_or(function.span, |last| last.span);
         walk.events.list.push(Event::Exit(Ending::Value, end));
@@ -130,6 +134,10 @@ struct Walk<'e, 'a> {
     events: &'e mut Events<'a>,
     /// ERR arms that the walk is in.
     err_arms: u32,
+    /// The loops that the walk is in the bodies of, and whether a path reaches a BREAK of theirs.
+    loops: SmallVec<[(LoopId, bool); 4]>,
+    /// No path reaches the statement.
+    dead: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -144,6 +152,7 @@ impl<'a> Walk<'_, 'a> {
         let fails =
             matches!(block.statements.last(), Some(Stmt { kind: StmtKind::Return(ReturnKind::Err, _), .. }));
         let mut gives = Gives::nothing(NoValue::EmptyBlock(header));
+        let dead = self.dead;
         let mut rest = block.statements;
         while let Some((statement, behind)) = rest.split_first() {
             rest = behind;
@@ -155,8 +164,10 @@ impl<'a> Walk<'_, 'a> {
             let last = self.statement(statement, begins_with_rollback(behind, after));
             if gives.completes() {
                 gives = last;
+                self.dead |= !gives.completes();
             }
         }
+        self.dead = dead;
         gives
     }
 
@@ -208,8 +219,22 @@ impl<'a> Walk<'_, 'a> {
                 self.events.list.push(Event::Register(call.id));
                 Gives::nothing(NoValue::Statement(statement.span))
             }
+            StmtKind::Break => self.leave_loop(statement.span),
             StmtKind::Control(control) => self.control(control, after),
         }
+    }
+
+    /// BREAK ends the innermost loop around.
+    fn leave_loop(&mut self, span: Span) -> Gives {
+        let dead = self.dead;
+        match self.loops.last_mut() {
+            Some((id, reached)) => {
+                *reached |= !dead;
+                self.events.list.push(Event::Break(*id, span));
+            }
+            None => self.events.found.push(messages::loops::break_nowhere(self.function, span)),
+        }
+        Gives::NEVER
     }
 
     /// Reports the first call in an argument of a ROLLBACK.
@@ -305,12 +330,30 @@ impl<'a> Walk<'_, 'a> {
         self.expression(&node.list);
         self.events.list.push(Event::Loop(node.id, node.span));
         self.events.list.push(Event::Bind(node.item, node.item_span));
+        self.loops.push((node.id, false));
         let pass = self.block(&node.body, (Owner::Other, false), node.span);
+        let broken = self.loops.pop().is_some_and(|(_, broken)| broken);
         self.events.list.push(Event::Repeat(node.id, node.span));
         if let Some(yields) = self.events.yields.get_mut(node.id.0 as usize) {
             *yields = pass.value;
         }
-        if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) }
+        let collected =
+            if pass.value { Gives::VALUE } else { Gives::nothing(NoValue::NeverYields(node.span)) };
+        let gives = match &node.otherwise {
+            Some(block) => {
+                let end = self.block(block, (Owner::Other, false), node.span);
+                let unbroken =
+                    if end.completes() { Gives::nothing(NoValue::LoopElse(node.span)) } else { Gives::NEVER };
+                if broken { collected.or(unbroken) } else { unbroken }
+            }
+            None => collected,
+        };
+        if node.breaks {
+            self.events.list.push(Event::Done(node.id, node.span));
+            let found = messages::loops::no_else(self.function, node);
+            self.report(found);
+        }
+        gives
     }
 
     fn expression(&mut self, expression: &Expr<'a>) {

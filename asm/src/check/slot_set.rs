@@ -63,6 +63,18 @@ impl<const W: usize> Bits<W> {
         }
     }
 
+    /// Every slot.
+    pub(super) const fn all() -> Bits<W> {
+        Bits([u64::MAX; W])
+    }
+
+    /// Keeps only the slots of `other`.
+    pub(super) fn keep(&mut self, other: &Bits<W>) {
+        for (word, other) in self.0.iter_mut().zip(other.0) {
+            *word &= other;
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0 == [0; W]
     }

@@ -247,6 +247,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 self.call(call);
                 None
             }
+            StmtKind::Break => None,
             StmtKind::Control(control) => self.control(control, to),
         }
     }
@@ -333,7 +334,7 @@ impl<'t, 'a> Types<'t, 'a> {
             // arm that ends the function it does not.
             let only = !arm.body.binds(arm.bind);
             self.failures.extend(only.then_some((arm.bind, result.err, arm.bind_span)));
-            if !only || arm.body.completes() {
+            if !(only && arm.body.leaves_function()) {
                 self.bind(arm.bind, result.err, arm.bind_span);
             }
             seen = self.block(&arm.body, to);
@@ -355,6 +356,9 @@ impl<'t, 'a> Types<'t, 'a> {
         self.operand(Word::For, 0, &node.list, list, None);
         self.bind(node.item, list.map(item), node.item_span);
         let pass = self.block(&node.body, if to == Goes::Nowhere { to } else { Goes::Kept });
+        if let Some(block) = &node.otherwise {
+            self.block(block, Goes::Nowhere);
+        }
         if !self.facts.yields.get(node.id.0 as usize).copied().unwrap_or(false) {
             return None;
         }

@@ -56,6 +56,7 @@ pub(crate) enum Key {
     Expr,
     Value,
     Skip,
+    Break,
     Ignore,
     Continue,
     Fail,
@@ -119,6 +120,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Expr, ["expr"; 4]),
     Words(Key::Value, ["value"; 4]),
     Words(Key::Skip, ["skip"; 4]),
+    Words(Key::Break, ["break"; 4]),
     Words(Key::Ignore, ["ignore"; 4]),
     Words(Key::Continue, ["continue"; 4]),
     Words(Key::Fail, ["raise"; 4]),
@@ -147,13 +149,13 @@ const fn form(key: Key, needs: &'static [Key], takes: &'static [Key]) -> Form {
 
 /// The kinds of steps, in the order in which a record is asked for their keys: a key that others take comes
 /// behind them.
-pub(crate) const STEPS: [Form; 19] = [
-    form(Key::For, &[Key::In, Key::Body], &[Key::Let]),
+pub(crate) const STEPS: [Form; 20] = [
+    form(Key::For, &[Key::In, Key::Body], &[Key::Let, Key::Else]),
     form(Key::Call, &[], &[Key::Let, Key::Args, Key::Rollback, Key::Handler, Key::Compensate]),
     form(
         Key::If,
         &[],
-        &[Key::Let, Key::Then, Key::Else, Key::Return, Key::Ok, Key::Message, Key::Compensate],
+        &[Key::Let, Key::Then, Key::Else, Key::Return, Key::Ok, Key::Message, Key::Break, Key::Compensate],
     ),
     form(Key::Assert, &[Key::Message], &[Key::Compensate]),
     form(Key::Match, &[Key::Cases], &[Key::Let, Key::Default]),
@@ -167,6 +169,7 @@ pub(crate) const STEPS: [Form; 19] = [
     form(Key::Ok, &[], &[Key::Compensate]),
     form(Key::Value, &[], &[Key::Let]),
     form(Key::Skip, &[], &[]),
+    form(Key::Break, &[], &[Key::Compensate]),
     form(Key::Err, &[], &[Key::Compensate]),
     form(Key::Fail, &[], &[Key::Compensate]),
     form(Key::Compensate, &[], &[]),
@@ -178,7 +181,7 @@ pub(crate) const RESULT: Form =
     form(Key::Match, &[], &[Key::Let, Key::As, Key::Then, Key::Handler, Key::Compensate]);
 
 /// What a record that handles a failure may have.
-pub(crate) const HANDLER: [Key; 10] = [
+pub(crate) const HANDLER: [Key; 11] = [
     Key::As,
     Key::Return,
     Key::Ok,
@@ -187,12 +190,22 @@ pub(crate) const HANDLER: [Key; 10] = [
     Key::Then,
     Key::Compensate,
     Key::Skip,
+    Key::Break,
     Key::Ignore,
     Key::Continue,
 ];
 /// What an arm of a switch may have.
-pub(crate) const ARM: [Key; 8] =
-    [Key::If, Key::Default, Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value, Key::Compensate];
+pub(crate) const ARM: [Key; 9] = [
+    Key::If,
+    Key::Default,
+    Key::Return,
+    Key::Ok,
+    Key::Message,
+    Key::Break,
+    Key::Then,
+    Key::Value,
+    Key::Compensate,
+];
 /// The keys at the top of a program, and those in `meta`.
 pub(crate) const TOP: [Key; 5] = [Key::Name, Key::Input, Key::Output, Key::Deps, Key::Steps];
 pub(crate) const TOP_OF_MCP: [Key; 2] = [Key::Meta, Key::Steps];

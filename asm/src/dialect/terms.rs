@@ -61,6 +61,7 @@ fn document_word(word: Word, dialect: Dialect) -> &'static str {
         Word::If => Key::If,
         Word::Else => Key::Else,
         Word::For => Key::For,
+        Word::Break => Key::Break,
         Word::Let => Key::Let,
         Word::Call => Key::Call,
         Word::Ret => Key::Return,

@@ -95,7 +95,8 @@ pub(super) fn nested<'a>(_: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
 
 /// A condition beside a step of another kind, which belongs under its `then`.
 pub(super) fn condition_beside<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    const ENDS: [&str; 9] = ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip"];
+    const ENDS: [&str; 10] =
+        ["then", "return", "ret", "ok", "err", "error", "default", "switch", "skip", "break"];
     let condition = get(list, &["if", "when", "condition"])?;
     if get(list, &ENDS).is_some() {
         return None;

@@ -110,6 +110,7 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"&&": [true, false]}"# => r#"{"and": [true, false]}"#;
     "operator of another language with its operands", Formula, operations::computed, ToolCalling,
         r#"{"add": [1, 2]}"# => r#"{"+": [1, 2]}"#;
+    "loop without a bound", Step, unsupported_steps::unbounded, Mcp, r#"{"while": true, "yield": []}"# => "[]";
     "shell command", NoStep, unsupported_steps::command, ToolCalling, r#"{"run": "make all"}"# => "[]";
     "state of a state machine", NoStep, unsupported_steps::state, ToolCalling, r#"{"Type": "Wait", "Seconds": 1}"# => "[]";
     "`else` alone", NoStep, unsupported_steps::lone_else, ToolCalling, r#"{"else": []}"# => "[]";

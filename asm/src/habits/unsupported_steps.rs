@@ -2,7 +2,7 @@
 //! a step in other words, the others are reported and left out.
 
 use super::context::{Context, Entries, Rewrite, kept};
-use super::words::instead;
+use super::words::{instead, is_unbounded};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
 use crate::dialect::{Key, begins_step, operator};
@@ -118,6 +118,15 @@ pub(super) fn absent<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewr
     let expected = format!("a record with {}", at.dialect.step_words());
     let wrong = bad_step(entry.key.span, &format!("{found} is no step"), &expected, &found, &help);
     Some(Rewrite::removed(wrong))
+}
+
+/// A loop without a bound whose body has a step's word.
+pub(super) fn unbounded<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let is = |key: Key| {
+        list.iter().any(|entry| entry.name().is_some_and(|name| at.dialect.meaning(name, &[key]).is_some()))
+    };
+    let loops = list.iter().any(|entry| entry.name().is_some_and(is_unbounded));
+    if loops && is(Key::Yield) && !is(Key::For) { absent(at, list) } else { None }
 }
 
 /// An operator of another language as a step.

@@ -190,9 +190,9 @@ impl<'a> Walk<'_, 'a> {
     /// Which kind of step a record is, by the words of any notation.
     fn form(&self, list: Entries<'a>) -> Option<&'static Form> {
         let has = |keys: &[Key]| list.iter().any(|entry| self.means(entry, keys));
-        // `value` and `skip` are fields like any other where others are beside them.
+        // `value`, `skip` and `break` are fields like any other where others are beside them.
         let alone = |form: &Form| {
-            !matches!(form.key, Key::Value | Key::Skip)
+            !matches!(form.key, Key::Value | Key::Skip | Key::Break)
                 || list.iter().all(|entry| self.means(entry, &[form.key, Key::Let]))
         };
         let found = STEPS.iter().find(|form| has(&[form.key]) && alone(form))?;

@@ -94,6 +94,10 @@ pub(super) const WORDS: &[(&str, &[Key])] = &[
     ("title", &[Key::Name]),
 ];
 
+/// What is written in place of a loop without a bound.
+const LOOP: &str = "a loop has a bound: `for` over `range` of the most passes, an `if` with `break` for when it is \
+                    done, and `else` for when the passes ran out";
+
 /// What other languages have and no notation does, and what is written in its place.
 const ABSENT: &[(&str, &str)] = &[
     ("retry", "a call is made again by a `call` under `then` in its handler"),
@@ -107,15 +111,22 @@ const ABSENT: &[(&str, &str)] = &[
     ("description", "leave it out: a program has no comments"),
     ("-comment", "leave it out: a program has no comments"),
     ("//", "leave it out: a program has no comments"),
-    ("continue", "put what follows under the `then` of an `if`"),
+    (
+        "continue",
+        "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`",
+    ),
     ("goto", "leave it out: steps run in the order of the file"),
-    ("break", "put what follows under the `then` of an `if`"),
     ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
     ("sort", "there is no such operation: a tool does it, with `call`"),
     ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
     ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
-    ("while", "the only loop is `for`, over a list"),
-    ("until", "the only loop is `for`, over a list"),
+    ("while", LOOP),
+    ("until", LOOP),
+    ("repeat", LOOP),
+    ("repeat-until", LOOP),
+    ("do-while", LOOP),
+    ("do-until", LOOP),
+    ("forever", LOOP),
     ("filter", "loop over the list with `for`, with an `if` in it around what is wanted"),
     ("where", "put an `if` into the loop, around what is wanted"),
     ("index", "count in a variable that is bound before the loop"),
@@ -133,6 +144,12 @@ const ABSENT: &[(&str, &str)] = &[
 pub(super) fn key_of(word: &str, keys: &[Key]) -> Option<Key> {
     let (_, meant) = WORDS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
     meant.iter().copied().find(|key| keys.contains(key))
+}
+
+/// Whether a word begins a loop without a bound.
+pub(super) fn is_unbounded(word: &str) -> bool {
+    let plain = word.to_ascii_lowercase().replace('_', "-");
+    ABSENT.iter().any(|&(absent, help)| absent == plain && help == LOOP)
 }
 
 /// What to do in place of something that no notation has.

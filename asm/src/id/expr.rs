@@ -108,6 +108,7 @@ impl<'a> Parser<'_, 'a> {
             | Word::For
             | Word::Else
             | Word::Undo
+            | Word::Break
             | Word::Rollback
             | Word::Fail => Err(self.no_operand(word)),
         }

@@ -79,6 +79,8 @@ pub(crate) struct Nesting {
     pub(crate) blocks: u16,
     /// Whether a block around the cursor may be followed by an ELSE.
     pub(crate) in_if: bool,
+    /// Whether a loop's body is around the cursor.
+    pub(crate) in_loop: bool,
     /// Whether a block around the cursor may be followed by another arm.
     pub(crate) in_match: bool,
 }
@@ -100,6 +102,8 @@ pub(crate) struct State<'a> {
     pub(crate) errors: usize,
     pub(crate) calls: u32,
     pub(crate) loops: u32,
+    /// How many BREAKs of the innermost open loop have been read.
+    pub(crate) breaks: u32,
     pub(super) too_deep: bool,
     /// The token whose indent was reported.
     pub(super) mixed_at: Option<usize>,
@@ -122,6 +126,7 @@ impl State<'_> {
             errors: 0,
             calls: 0,
             loops: 0,
+            breaks: 0,
             too_deep: false,
             mixed_at: None,
             read_as: None,

@@ -42,7 +42,7 @@ impl<'a> Parser<'_, 'a> {
     fn ends_block(&self, nesting: Nesting) -> bool {
         match self.state.current.word {
             None => self.at_end(),
-            Some(Word::Else) => nesting.in_if,
+            Some(Word::Else) => nesting.in_if || (nesting.in_loop && self.state.breaks > 0),
             Some(Word::Err | Word::Ok) => nesting.in_match,
             Some(_) => false,
         }
@@ -131,6 +131,11 @@ impl<'a> Parser<'_, 'a> {
             }
             Word::Undo => StmtKind::Undo(self.marked_call(word, nesting)?),
             Word::Rollback => StmtKind::Rollback(self.marked_call(word, nesting)?),
+            Word::Break => {
+                self.bump();
+                self.state.breaks += 1;
+                StmtKind::Break
+            }
             Word::If | Word::Match | Word::For => StmtKind::Control(self.control(word, header, nesting)?),
             Word::Else | Word::Err | Word::Ok => return Err(self.orphan(word)),
             _ => StmtKind::Value(self.expr(Word::Let, nesting)?),
@@ -198,10 +203,13 @@ impl<'a> Parser<'_, 'a> {
             Diagnostic::new(
                 Code::OrphanElse,
                 token.span(),
-                "there is no IF open that this `ELSE` could belong to",
+                "there is no IF open, and no FOR with a BREAK, that this `ELSE` could belong to",
             )
             .expected("a statement", "`ELSE`")
-            .help("ELSE follows the last statement of an IF's block; check that block's count and indent")
+            .help(
+                "ELSE follows the last statement of the block of an IF, or of a FOR with a BREAK of its own; \
+                 check that block's count and indent",
+            )
         } else {
             Diagnostic::new(
                 Code::ExpectedStatement,
@@ -227,16 +235,20 @@ impl<'a> Parser<'_, 'a> {
         let condition = self.expr(Word::If, nesting)?;
         let head = self.head(header, Word::If, "statements")?;
         let then = self.block(&head, Nesting { in_if: true, ..nesting })?;
-        let otherwise = if self.resolve_word(true)? == Some(Word::Else) {
-            let header = self.state.at;
-            self.line(header, nesting);
-            self.bump();
-            let head = self.head(header, Word::Else, "statements")?;
-            Some(self.block(&head, nesting)?)
-        } else {
-            None
-        };
+        let otherwise = self.otherwise(nesting)?;
         Ok(self.context.arena.alloc(If { condition, then, otherwise, span }))
+    }
+
+    /// ELSE, where one follows.
+    fn otherwise(&mut self, nesting: Nesting) -> Result<Option<Block<'a>>, Stop> {
+        if self.resolve_word(true)? != Some(Word::Else) {
+            return Ok(None);
+        }
+        let header = self.state.at;
+        self.line(header, nesting);
+        self.bump();
+        let head = self.head(header, Word::Else, "statements")?;
+        self.block(&head, nesting).map(Some)
     }
 
     fn looping(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a For<'a>, Stop> {
@@ -245,8 +257,13 @@ impl<'a> Parser<'_, 'a> {
         let (item, item_span) = self.slot(Word::For)?;
         let list = self.expr(Word::For, nesting)?;
         let head = self.head(header, Word::For, "statements")?;
-        let body = self.block(&head, nesting)?;
-        Ok(self.context.arena.alloc(For { id, item, item_span, list, body, span }))
+        // An ELSE in the body may be that of an IF around the loop, or of a loop around it with a BREAK.
+        let in_if = nesting.in_if || (nesting.in_loop && self.state.breaks > 0);
+        let around = core::mem::take(&mut self.state.breaks);
+        let body = self.block(&head, Nesting { in_if, in_loop: true, ..nesting })?;
+        let breaks = core::mem::replace(&mut self.state.breaks, around) > 0;
+        let otherwise = if breaks { self.otherwise(nesting)? } else { None };
+        Ok(self.context.arena.alloc(For { id, item, item_span, list, body, otherwise, breaks, span }))
     }
 
     fn matching(&mut self, header: usize, span: Span, nesting: Nesting) -> Result<&'a Match<'a>, Stop> {

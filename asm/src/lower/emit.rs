@@ -298,6 +298,7 @@ fn set_target(op: &mut Op, distance: u16) {
         | Op::IfField { to, .. }
         | Op::MulCUnlessGeC { to, .. }
         | Op::MulUnlessGe { to, .. }
+        | Op::Break { to, .. }
         | Op::For { to, .. }
         | Op::Each { to, .. } => *to = To(distance),
         Op::Tool { fail, .. }

@@ -38,7 +38,7 @@ enum End {
     Never,
 }
 
-/// A block whose code is placed after the function.
+/// A block whose code is placed after the function, or at the end of the loop that its BREAK ends.
 struct Deferred<'c, 'a> {
     entry: Label,
     arm: Option<Reg>,
@@ -63,6 +63,18 @@ struct Body<'a, 'c, 'l> {
     output: Type,
     /// The blocks that follow the function, in order; one that was made is no longer there.
     deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
+    /// The loops around that a BREAK may end.
+    loops: SmallVec<[Breaks<'c, 'a>; 4]>,
+}
+
+/// What a BREAK of a loop does.
+struct Breaks<'c, 'a> {
+    /// The register for what the loop has collected, and the loop's state, if it collects.
+    collected: Option<(Reg, LoopBase)>,
+    /// Behind the loop and its ELSE.
+    after: Label,
+    /// Blocks with a BREAK that never fall through; their code is placed at the end of the body.
+    deferred: SmallVec<[Option<Deferred<'c, 'a>>; 2]>,
 }
 
 /// Makes the code of a function.
@@ -70,7 +82,7 @@ pub(super) fn lower(function: &Function<'_>, values: Values<'_, '_>) -> Lowered<
     values.registers.assign(function, values.facts);
     values.code.begin(values.registers.count);
     let output = function.output.ok.ty;
-    let mut body = Body { values, output, deferred: SmallVec::new() };
+    let mut body = Body { values, output, deferred: SmallVec::new(), loops: SmallVec::new() };
     let nothing = output == Type::NIL;
     let then = if nothing { Then::Drop } else { Then::Return };
     if body.block(&function.body, then)? == End::Reached {
@@ -135,10 +147,23 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             StmtKind::Return(_, value) => return self.give(&value, Then::Return),
             StmtKind::Undo(call) => self.undo(call)?,
+            StmtKind::Break => return Ok(self.break_(statement.span.start)),
             StmtKind::Rollback(call) => self.values.register(call)?,
             StmtKind::Control(control) => return self.control(control, then),
         }
         Ok(End::Reached)
+    }
+
+    /// Ends the innermost loop around. Its code stays in that loop's body.
+    fn break_(&mut self, at: u32) -> End {
+        if let Some(Breaks { collected, after, .. }) = self.loops.last_mut() {
+            let op = match *collected {
+                Some((dst, base)) => Op::Break { dst: dst.write(), base, to: To(0) },
+                None => Op::Jump { to: To(0) },
+            };
+            self.values.code.jump(op, at, after);
+        }
+        End::Never
     }
 
     /// Evaluates an expression for what it is wanted for.
@@ -411,7 +436,12 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 *then = Then::Drop;
             }
             let aliases = self.values.aliases.clone();
-            self.deferred.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
+            let breaks = matches!(behind, Behind::Block(block, _) if block.breaks());
+            let list = match self.loops.last_mut().filter(|_| breaks) {
+                Some(around) => &mut around.deferred,
+                None => &mut self.deferred,
+            };
+            list.push(Some(Deferred { entry, arm, from, behind, aliases, mark }));
         }
     }
 
@@ -443,27 +473,90 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let op = if collects { Op::For { base, list, to } } else { Op::Each { base, list, to } };
         self.values.code.emit_at(op, node.span.start);
         let item = self.values.registers.bound(node.item).unwrap_or_else(|| self.values.code.take(1));
-        self.values.code.enter_loop();
-        self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
-        self.values.code.close_loop(start, base, item.write());
-        if !collects {
-            return Ok(End::Reached);
-        }
+        // A register that the loop uses is free behind it, so what a BREAK puts there is safe in the body.
         let dst = match then {
             Then::Put(register) => register,
-            _ => self.values.code.take(1),
+            _ if node.breaks => self.values.code.take(usize::from(collects)),
+            _ => Reg(0),
         };
+        let collected = collects.then_some((dst, base));
+        self.loops.push(Breaks { collected, after: Label::default(), deferred: SmallVec::new() });
+        self.values.code.enter_loop();
+        let end = self.block(&node.body, if collects { Then::Yield(base) } else { Then::Drop })?;
+        self.end_of_pass(end, node.span.start)?;
+        self.values.code.close_loop(start, base, item.write());
+        let after = self.loops.pop().map_or_else(Label::default, |breaks| breaks.after);
+        if let Some(block) = &node.otherwise {
+            return self.otherwise(block, (after, dst), collects.then_some(then), node.span);
+        }
+        if !collects {
+            self.values.code.bind(after);
+            return Ok(End::Reached);
+        }
+        let dst = if matches!(then, Then::Put(_)) || node.breaks { dst } else { self.values.code.take(1) };
         self.values.code.emit(Op::Collect { dst: dst.write(), base });
+        self.values.code.bind(after);
+        Ok(self.collected(dst, then, node.span))
+    }
+
+    /// Places the blocks that a loop's body has deferred; a pass that comes to its end goes past them.
+    fn end_of_pass(&mut self, end: End, at: u32) -> Lowered<()> {
+        let mark = self.values.code.mark();
+        let aliases = self.values.aliases.clone();
+        let (mut past, mut next) = (Label::default(), 0);
+        while let Some(deferred) =
+            self.loops.last_mut().and_then(|around| around.deferred.get_mut(next)).and_then(Option::take)
+        {
+            self.values.code.settle();
+            if next == 0 && end == End::Reached {
+                self.values.code.jump(Op::Jump { to: To(0) }, at, &mut past);
+            }
+            self.deferred(deferred)?;
+            next += 1;
+        }
+        self.values.code.bind(past);
+        self.values.code.give_back(mark);
+        self.values.aliases = aliases;
+        Ok(())
+    }
+
+    /// The ELSE of a loop, and what is behind it: what a BREAK has collected is used as `then` says.
+    fn otherwise(
+        &mut self,
+        block: &'c Block<'a>,
+        (after, dst): (Label, Reg),
+        then: Option<Then>,
+        at: Span,
+    ) -> Lowered<End> {
+        let end = self.block(block, Then::Drop)?;
+        if after.is_empty() {
+            return Ok(end);
+        }
+        let uses = matches!(then, Some(Then::Return | Then::Yield(_)));
+        if end == End::Never || !uses {
+            self.values.code.bind(after);
+            return Ok(then.map_or(End::Reached, |then| self.collected(dst, then, at)));
+        }
+        let mut past = Label::default();
+        self.values.code.jump(Op::Jump { to: To(0) }, at.start, &mut past);
+        self.values.code.bind(after);
+        self.collected(dst, then.unwrap_or(Then::Drop), at);
+        self.values.code.bind(past);
+        Ok(End::Reached)
+    }
+
+    /// Uses the list that a loop has collected.
+    fn collected(&mut self, dst: Reg, then: Then, at: Span) -> End {
         match then {
             Then::Return => {
-                self.return_(dst, node.span);
-                Ok(End::Never)
+                self.return_(dst, at);
+                End::Never
             }
             Then::Yield(outer) => {
-                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, node.span.start);
-                Ok(End::Reached)
+                self.values.code.emit_at(Op::Yield { base: outer, src: dst.read() }, at.start);
+                End::Reached
             }
-            Then::Put(_) | Then::Drop => Ok(End::Reached),
+            Then::Put(_) | Then::Drop => End::Reached,
         }
     }
 }

@@ -197,6 +197,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
                     self.expr(value);
                 }
+                StmtKind::Break => {}
                 StmtKind::Undo(call) | StmtKind::Rollback(call) => {
                     call.arguments.iter().for_each(|argument| self.expr(&argument.value));
                 }
@@ -257,6 +258,7 @@ impl<'c, 'a> Scan<'c, 'a> {
                 self.expr(&node.list);
                 self.bind(node.item, None);
                 self.block(&node.body);
+                node.otherwise.iter().for_each(|block| self.block(block));
             }
         }
     }

@@ -176,6 +176,8 @@ impl<'a> Printer<'_, 'a> {
             StmtKind::Let { slot: bound, value: Bound::Expr(_), .. } => bound == slot,
             _ => false,
         };
+        // Behind a BREAK in the arm another slot than the call's would still have what it had before.
+        let breaks = err.body.breaks();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
             (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(node) => {
@@ -183,10 +185,10 @@ impl<'a> Printer<'_, 'a> {
             }
             (None, Some(ok)) if ok.body.statements.is_empty() => {
                 let slot = ok.bind;
-                let same = slot == node.slot || (err.bind != slot && !err.body.uses(slot));
+                let same = slot == node.slot || (err.bind != slot && !breaks && !err.body.uses(slot));
                 (binds(slot) && same).then_some(slot)
             }
-            (Some(slot), Some(ok)) => {
+            (Some(slot), Some(ok)) if !breaks => {
                 let [Stmt { kind: StmtKind::Value(value), .. }] = ok.body.statements else { return None };
                 let StmtKind::Value(instead) = last.kind else { return None };
                 let passes = matches!(value.kind, ExprKind::Ref(of) if of == ok.bind);
@@ -323,6 +325,12 @@ impl<'a> Printer<'_, 'a> {
             };
             Some((kind, value, shared_names::rollbacks(before, kind == Some(ReturnKind::Err))?))
         });
+        if let Some((Stmt { kind: StmtKind::Break, .. }, before)) = arm.body.statements.split_last()
+            && let Some(calls) = shared_names::rollbacks(before, false)
+        {
+            let compensate = (!calls.is_empty()).then(|| self.compensate(&calls));
+            return compensate.into_iter().chain([self.breaks()]).collect();
+        }
         if let Some((kind, value, calls)) = exit {
             // A failure with a name is read by it, which counts for what else has that name.
             let unnamed = self.failures.last() == Some(&Some(arm.bind));

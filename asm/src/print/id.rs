@@ -141,6 +141,7 @@ impl<'a> Printer<'a> {
                 self.line(Word::Fail);
                 self.expr(&value);
             }
+            StmtKind::Break => self.line(Word::Break),
             StmtKind::Undo(call) => {
                 self.line(Word::Undo);
                 self.call(call, Behind::Word);
@@ -184,6 +185,10 @@ impl<'a> Printer<'a> {
                 self.number(node.item.0);
                 self.operand(&node.list, Behind::Integer);
                 self.counted(&node.body);
+                if let Some(otherwise) = &node.otherwise {
+                    self.line(Word::Else);
+                    self.counted(otherwise);
+                }
             }
         }
     }

@@ -147,6 +147,7 @@ impl<'a> Hints<'a> {
             Control::For(node) => {
                 self.give(node.item, Some("item"));
                 self.block(&node.body);
+                node.otherwise.iter().for_each(|block| self.block(block));
             }
         }
     }

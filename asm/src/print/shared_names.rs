@@ -59,7 +59,10 @@ impl<'u> SharedNames<'u> {
                 node.ok.iter().for_each(|arm| self.pair(node.slot, arm.bind));
                 [&node.err, &node.ok].into_iter().flatten().for_each(|arm| self.block(&arm.body));
             }
-            Control::For(node) => self.block(&node.body),
+            Control::For(node) => {
+                self.block(&node.body);
+                node.otherwise.iter().for_each(|block| self.block(block));
+            }
         }
     }
 }
@@ -119,7 +122,10 @@ pub(super) fn read_in_handler(block: &Block<'_>, slot: Slot) -> bool {
                 node.err.as_ref().is_some_and(|arm| arm.body.uses(slot))
                     || node.ok.as_ref().is_some_and(|arm| read_in_handler(&arm.body, slot))
             }
-            Control::For(node) => read_in_handler(&node.body, slot),
+            Control::For(node) => {
+                read_in_handler(&node.body, slot)
+                    || node.otherwise.as_ref().is_some_and(|block| read_in_handler(block, slot))
+            }
         },
         _ => false,
     })

@@ -111,6 +111,7 @@ impl Usage {
             | StmtKind::Return(_, value)
             | StmtKind::Fail(value) => self.expr(value),
             StmtKind::Undo(call) | StmtKind::Rollback(call) => self.call(call),
+            StmtKind::Break => {}
             StmtKind::Let { value: Bound::Control(control), .. } => {
                 self.control(control);
                 self.ends.insert(statement.span, self.furthest);
@@ -153,6 +154,7 @@ impl Usage {
                 self.expr(&node.list);
                 self.bind(node.item);
                 self.block(&node.body);
+                node.otherwise.iter().for_each(|block| self.block(block));
             }
         }
     }

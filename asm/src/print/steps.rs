@@ -175,6 +175,7 @@ impl<'a> Printer<'_, 'a> {
                 let entries = vec![("raise".into(), self.value(value))];
                 out.push(Step::of(None, "fail", entries));
             }
+            StmtKind::Break => out.push(Step::of(None, "stop", vec![self.breaks()])),
             StmtKind::Undo(call) => {
                 let entries = vec![self.compensate(&[*call])];
                 out.push(Step::of(None, "undo", entries));
@@ -271,6 +272,11 @@ impl<'a> Printer<'_, 'a> {
             }
             _ => value,
         }
+    }
+
+    /// `break`.
+    pub(super) fn breaks(&self) -> Entry<'a> {
+        (self.words.word(Key::Break).into(), Doc::Bool(true))
     }
 
     /// `compensate` with its calls.
@@ -379,20 +385,28 @@ impl<'a> Printer<'_, 'a> {
         self.in_list = before;
     }
 
-    /// Rollbacks and a return, where a block is that and nothing else.
+    /// Rollbacks and a return or BREAK, where a block is that and nothing else.
     fn exit(block: &Block<'a>) -> Option<Exit<'a>> {
         let (last, before) = block.statements.split_last()?;
-        let StmtKind::Return(kind, value) = last.kind else { return None };
-        let calls = shared_names::rollbacks(before, kind == ReturnKind::Err)?;
-        Some(Exit { calls, kind, value })
+        let returns = match last.kind {
+            StmtKind::Return(kind, value) => Some((kind, value)),
+            StmtKind::Break => None,
+            _ => return None,
+        };
+        let fails = matches!(returns, Some((ReturnKind::Err, _)));
+        Some(Exit { calls: shared_names::rollbacks(before, fails)?, returns })
     }
 
-    /// IF whose branch leaves the function.
+    /// IF whose branch leaves the function or a loop.
     fn guard(&mut self, condition: &Expr<'a>, exit: &Exit<'a>) -> Vec<Entry<'a>> {
         let compensate = (!exit.calls.is_empty()).then(|| self.compensate(&exit.calls));
-        let returns = self.returns(exit.kind, &exit.value);
+        let returns = match &exit.returns {
+            Some((kind, value)) => self.returns(*kind, value),
+            None => vec![self.breaks()],
+        };
         let workflow = self.words.notation == Notation::Workflow;
-        let asserts = self.words.notation == Notation::Mcp && exit.kind == ReturnKind::Err;
+        let fails = matches!(exit.returns, Some((ReturnKind::Err, _)));
+        let asserts = self.words.notation == Notation::Mcp && fails;
         let mut entries = match condition.kind {
             ExprKind::Unary(Unary::Not, holds) if asserts => vec![("assert".into(), self.value(holds))],
             ExprKind::Unary(Unary::Not, holds) if workflow && super::text::path(holds).is_some() => {
@@ -400,7 +414,7 @@ impl<'a> Printer<'_, 'a> {
             }
             _ => vec![("if".into(), self.formula(condition))],
         };
-        if workflow && compensate.is_none() {
+        if workflow && compensate.is_none() && exit.returns.is_some() {
             entries.push(("then".into(), Doc::Record(returns)));
         } else {
             entries.extend(compensate);
@@ -455,13 +469,18 @@ impl<'a> Printer<'_, 'a> {
         self.in_list = false;
         self.loop_start.get_or_insert(span.start);
         self.deeper(node.span, |printer| printer.steps(node.body.statements, tail, &mut steps));
-        (self.in_list, self.loop_start, self.literal) = (in_list, loop_start, literal);
-        self.names.close(scope);
+        (self.in_list, self.loop_start) = (in_list, loop_start);
+        if !node.breaks {
+            self.names.close(scope);
+        }
+        let otherwise = node.otherwise.as_ref().map(|block| self.nested(block, Tail::Drop));
+        self.literal = literal;
         let body = match self.words.notation {
             Notation::Workflow => self.named(steps, true),
             _ => self.list(steps),
         };
         entries.push((self.words.word(Key::Body).into(), body));
+        entries.extend(otherwise.map(|steps| (self.words.word(Key::Else).into(), steps)));
         entries
     }
 }
@@ -479,11 +498,10 @@ pub(super) fn nothing<'a>() -> Step<'a> {
     Step::of(None, "end", vec![("compensate".into(), Doc::List(Vec::new()))])
 }
 
-/// Rollbacks and a return.
+/// Rollbacks and a return, or BREAK.
 struct Exit<'a> {
     calls: Vec<&'a Call<'a>>,
-    kind: ReturnKind,
-    value: Expr<'a>,
+    returns: Option<(ReturnKind, Expr<'a>)>,
 }
 
 /// Behind what an expression reads last; the place of a statement may be that of its first words.

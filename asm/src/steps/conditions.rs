@@ -4,8 +4,10 @@ use super::reader::{OpenLoop, StepReader, literal};
 use super::step::{Step, Tail};
 use crate::ast::StmtKind;
 use crate::ast::{Block, Bound, Control, For, If, Literal};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
 use crate::document::shown;
+use ilo_spec::error::Code;
 
 impl<'a> StepReader<'_, 'a> {
     pub(crate) fn if_step(&mut self, step: &Step<'_, 'a>, tail: Tail) {
@@ -77,18 +79,54 @@ impl<'a> StepReader<'_, 'a> {
             None => (self.hidden(None), variable.span),
         };
         let before = self.diagnostics.mark();
-        self.loops.push(OpenLoop { start: step.start, level: self.at.blocks, skipped: None });
+        self.loops.push(OpenLoop { start: step.start, level: self.at.blocks, skipped: None, breaks: false });
         let body = match step.get(Key::Body) {
             Some(node) => self.branch(node, Tail::Yield, Key::Body),
             None => Block { statements: &[] },
         };
-        self.loops.pop();
-        self.scope.close();
+        let breaks = self.loops.pop().is_some_and(|open| open.breaks);
+        // Behind a loop that a BREAK ends, its names may be read; checking finds the paths that set none.
+        if breaks {
+            self.scope.keep();
+        } else {
+            self.scope.close();
+        }
         // A body that could not be read may yield.
-        let gives = step.keyed.has(Key::Let) || yields(&body) || self.diagnostics.has_errors_since(before);
-        let node = For { id, item, item_span, list, body, span: step.place() };
+        let yields = yields(&body) || self.diagnostics.has_errors_since(before);
+        let otherwise = self.otherwise(step, breaks);
+        let gives = step.keyed.has(Key::Let) || (yields && self.gives(step, otherwise.as_ref()));
+        let node = For { id, item, item_span, list, body, otherwise, breaks, span: step.place() };
         let control = Control::For(self.arena.alloc(node));
         self.finish(Bound::Control(control), step.target.filter(|_| gives), tail, step.head());
+    }
+}
+
+impl<'a> StepReader<'_, 'a> {
+    /// The steps for when no BREAK ended a loop.
+    fn otherwise(&mut self, step: &Step<'_, 'a>, breaks: bool) -> Option<Block<'a>> {
+        let entry = step.keyed.entry(Key::Else)?;
+        let block = self.branch(&entry.value, Tail::Drop, Key::Else);
+        if !breaks {
+            let word = |key| self.dialect.word(key);
+            let (end, of, over) = (word(Key::Else), word(Key::For), word(Key::Break));
+            let message = format!("`{end}` runs when no `{over}` ended its `{of}`, but this one has none");
+            self.report(
+                Diagnostic::new(Code::OrphanElse, entry.key.span, message)
+                    .expected(format!("`{over}` in the loop itself"), format!("a loop without `{over}`"))
+                    .help(format!(
+                        "put the steps behind the loop, or end the loop with `{over}` where it is done"
+                    )),
+            );
+        }
+        Some(block)
+    }
+
+    /// Whether a step with a loop gives its name a value: not where its ELSE comes to an end and nothing
+    /// reads the name.
+    fn gives(&self, step: &Step<'_, 'a>, otherwise: Option<&Block<'a>>) -> bool {
+        let used = |name: &str| self.survey.used_after(name, step.start);
+        otherwise.is_none_or(|block| !block.completes())
+            || step.target.is_some_and(|target| used(target.name.text))
     }
 }
 

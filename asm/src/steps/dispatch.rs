@@ -43,6 +43,10 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step that is no record: a value, where one is wanted.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> After {
+        if self.is_text_break(item.node) {
+            self.text_break(item.node);
+            return After::Follows;
+        }
         if item.name.is_none() && !tail.wanted() {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");
@@ -92,7 +96,7 @@ impl<'a> StepReader<'_, 'a> {
             Key::Assert => self.assert_step(step),
             Key::For => self.for_step(step, tail),
             Key::Switch => self.switch_step(step, tail),
-            key @ (Key::Return | Key::Ok | Key::Err) => {
+            key @ (Key::Return | Key::Ok | Key::Err | Key::Break) => {
                 self.compensations(step.get(Key::Compensate));
                 if let Some(entry) = step.keyed.entry(key) {
                     self.leave(key, entry);

@@ -27,7 +27,7 @@ pub(crate) struct HandledBy {
 enum Action<'d, 'a> {
     /// Fails with a message, or with the failure itself; the place of the word for it.
     Fail(Option<&'d Node<'a>>, Span),
-    /// Returns.
+    /// Returns, or ends a loop.
     Leave(Key, &'d Entry<'a>),
     /// Goes on with a value.
     Value(&'d Node<'a>),
@@ -40,8 +40,17 @@ enum Action<'d, 'a> {
 }
 
 /// The actions, by their keys.
-const ACTIONS: [Key; 8] =
-    [Key::Return, Key::Ok, Key::Message, Key::Value, Key::Then, Key::Skip, Key::Ignore, Key::Continue];
+const ACTIONS: [Key; 9] = [
+    Key::Return,
+    Key::Ok,
+    Key::Message,
+    Key::Value,
+    Key::Then,
+    Key::Skip,
+    Key::Break,
+    Key::Ignore,
+    Key::Continue,
+];
 
 impl<'a> StepReader<'_, 'a> {
     /// The arm of a failure, and whether it skips the rest of a pass; `of_block` is what the value of the
@@ -117,7 +126,8 @@ impl<'a> StepReader<'_, 'a> {
         match message {
             Some(node) => {
                 if let Kind::Text(text) = node.kind
-                    && matches!(text.text, "skip" | "ignore" | "continue")
+                    && (matches!(text.text, "skip" | "ignore" | "continue")
+                        || (text.text == "break" && self.in_loop()))
                     && self.reads_as_handler(node, text.text)
                 {
                     return;
@@ -132,7 +142,12 @@ impl<'a> StepReader<'_, 'a> {
     /// Reports a message that reads as what a handler can do; gives whether that is an error, as the function
     /// cannot fail with it.
     fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) -> bool {
-        let word = self.dialect.word(if text == "skip" && self.in_loop() { Key::Skip } else { Key::Ignore });
+        let key = match text {
+            "skip" if self.in_loop() => Key::Skip,
+            "break" => Key::Break,
+            _ => Key::Ignore,
+        };
+        let word = self.dialect.word(key);
         let form = if self.dialect.is_yaml() {
             format!("{{{word}: true}}")
         } else {

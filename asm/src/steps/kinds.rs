@@ -21,12 +21,12 @@ impl<'a> StepReader<'_, 'a> {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key]).is_some())
             })
         };
-        // `value` and `skip` are fields like any other beside other fields.
+        // `value`, `skip` and `break` are fields like any other beside other fields.
         let alone = |reader: &Self, form: &Form| {
             let one = |entry: &Entry<'a>| {
                 entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key, Key::Let]).is_some())
             };
-            !matches!(form.key, Key::Value | Key::Skip) || list.iter().all(one)
+            !matches!(form.key, Key::Value | Key::Skip | Key::Break) || list.iter().all(one)
         };
         let form = STEPS.iter().find(|form| is(self, form) && alone(self, form));
         let form = match form {

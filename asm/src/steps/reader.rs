@@ -23,6 +23,8 @@ pub(crate) struct OpenLoop {
     pub(crate) level: usize,
     /// The slot that is true once a handler deeper in the body has skipped the rest of the pass.
     pub(crate) skipped: Option<Slot>,
+    /// A BREAK ends it.
+    pub(crate) breaks: bool,
 }
 
 /// A failure whose handler is read, and the handlers around that one.

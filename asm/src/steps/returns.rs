@@ -14,11 +14,11 @@ use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::types::Type;
 
-/// The ways of an `if`, an arm or a handler to end the function.
-pub(crate) const LEAVES: [Key; 3] = [Key::Return, Key::Ok, Key::Message];
+/// The ways of an `if`, an arm or a handler to end the function, or a loop.
+pub(crate) const LEAVES: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Break];
 
 impl<'a> StepReader<'_, 'a> {
-    /// The key by which a record ends the function.
+    /// The key by which a record ends the function or a loop.
     pub(crate) fn leaving<'d>(&mut self, keyed: &Keyed<'d, 'a>) -> Option<(Key, &'d Entry<'a>)> {
         let mut given = LEAVES.iter().filter_map(|&key| keyed.entry(key).map(|entry| (key, entry)));
         let first = given.next()?;
@@ -35,13 +35,25 @@ impl<'a> StepReader<'_, 'a> {
         Some(first)
     }
 
-    /// What `return`, `ok` or `err` does.
+    /// What `return`, `ok`, `err` or `break` does.
     pub(crate) fn leave(&mut self, key: Key, entry: &Entry<'a>) {
         match key {
             Key::Return => self.return_of(entry),
             Key::Ok => self.succeed(entry),
+            Key::Break => self.break_with(entry),
             _ => self.fail_with(&entry.value, entry.key.span),
         }
+    }
+
+    /// `break` with `true`: the innermost loop ends.
+    fn break_with(&mut self, entry: &Entry<'a>) {
+        if !matches!(entry.value.kind, Kind::Bool(true)) {
+            self.bad_shape(&entry.value, &format!("`{}`", self.dialect.word(Key::Break)), "`true`");
+        }
+        if let Some(open) = self.loops.last_mut() {
+            open.breaks = true;
+        }
+        self.push(StmtKind::Break, whole(entry));
     }
 
     /// Returns the value of an entry as success.

@@ -218,6 +218,11 @@ impl<'a> Scope<'a> {
         self.starts.push(self.opened.len());
     }
 
+    /// Ends a scope whose names may be read behind it.
+    pub(crate) fn keep(&mut self) {
+        self.starts.pop();
+    }
+
     /// Ends a scope: what was bound first in it is no longer to be read.
     pub(crate) fn close(&mut self) {
         let start = self.starts.pop().unwrap_or(0);

@@ -123,7 +123,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reports an action both under `default` and beside it.
     fn default_twice(&mut self, keyed: &Keyed<'_, 'a>, default: &Entry<'a>) {
-        const ACTIONS: [Key; 5] = [Key::Return, Key::Ok, Key::Message, Key::Then, Key::Value];
+        const ACTIONS: [Key; 6] = [Key::Return, Key::Ok, Key::Message, Key::Break, Key::Then, Key::Value];
         let beside = ACTIONS.iter().find_map(|&key| keyed.entry(key));
         let Some(entry) = beside.filter(|_| !matches!(default.value.kind, Kind::Null)) else { return };
         let found = shown(&entry.key);
@@ -191,5 +191,6 @@ fn is_result_form(entry: &Entry<'_>) -> bool {
 
 /// Whether no path reaches the end of a block, judged by its last statement.
 fn ends(block: &Block<'_>) -> bool {
-    matches!(block.statements.last().map(|last| last.kind), Some(StmtKind::Return(..) | StmtKind::Fail(_)))
+    let last = block.statements.last().map(|last| last.kind);
+    matches!(last, Some(StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break))
 }

@@ -15,6 +15,15 @@ pub(super) enum Slot {
 /// The state of all slots at one point.
 pub(super) type Slots = Vec<Slot>;
 
+/// A loop whose body is being written.
+#[derive(Debug)]
+pub(super) struct Loop {
+    /// How many slots waited for a MATCH where the body begins; `None` if no BREAK may end the loop.
+    pub(super) open: Option<usize>,
+    /// The state at its BREAKs, joined.
+    pub(super) broken: Option<Slots>,
+}
+
 /// A function that is being written.
 #[derive(Debug)]
 pub(super) struct Scope {
@@ -27,8 +36,10 @@ pub(super) struct Scope {
     pub(super) err: Option<Kind>,
     /// Slots whose MATCH is still to come.
     pub(super) open: usize,
-    /// Whether it contains an ELSE, which belongs to the right IF only with indentation.
+    /// Whether it contains an ELSE, which belongs to the right IF or FOR only with indentation.
     pub(super) has_else: bool,
+    /// The loops around.
+    pub(super) loops: Vec<Loop>,
 }
 
 impl Scope {
@@ -41,6 +52,7 @@ impl Scope {
             err,
             open: 0,
             has_else: false,
+            loops: Vec::new(),
         }
     }
 
@@ -48,6 +60,28 @@ impl Scope {
     pub(super) fn fresh(&mut self) -> usize {
         self.slots.push(Slot::Unset);
         self.slots.len() - 1
+    }
+
+    /// Begins the body of a loop, which a BREAK may end or not.
+    pub(super) fn begin_loop(&mut self, breaks: bool) {
+        self.loops.push(Loop { open: breaks.then_some(self.open), broken: None });
+    }
+
+    /// Ends the body of a loop; gives the state at its BREAKs.
+    pub(super) fn end_loop(&mut self) -> Option<Slots> {
+        self.loops.pop().and_then(|of| of.broken)
+    }
+
+    /// Whether a BREAK may be written here: no result of the loop's own waits for its MATCH.
+    pub(super) fn may_break(&self) -> bool {
+        self.loops.last().is_some_and(|of| of.open == Some(self.open))
+    }
+
+    /// Notes the state at a BREAK.
+    pub(super) fn note_break(&mut self) {
+        if let Some(of) = self.loops.last_mut() {
+            of.broken = join(of.broken.take(), Some(self.slots.clone()));
+        }
     }
 
     pub(super) fn bind(&mut self, slot: usize, kind: Kind) {

@@ -31,6 +31,12 @@ pub(super) struct Block {
     ends: bool,
 }
 
+/// A loop whose body is written: its state at the end of a pass, and at its BREAKs.
+struct Passes {
+    after: Option<Slots>,
+    broken: Option<Slots>,
+}
+
 impl Block {
     fn new(level: usize) -> Block {
         Block { lines: Vec::new(), count: 0, level, ends: false }
@@ -241,14 +247,48 @@ impl Generator<'_> {
             _ => Want::Nothing,
         };
         let spare = if block.level < NESTED { 0 } else { core::mem::take(&mut self.budget) };
+        self.scope.begin_loop(true);
         let inner = self.block(&body, block.level + 1);
-        self.budget += spare;
+        let broken = self.scope.end_loop();
         let after = self.leave(before, inner.ends);
         block.line(format!("{prefix}FOR {slot} {list} {}", inner.count));
         block.lines.extend(inner.lines);
         block.count += 1;
+        self.behind(Passes { after, broken }, want, block);
+        self.budget += spare;
+    }
+
+    /// What is behind the passes of a loop: its ELSE, perhaps, and the state where all paths join.
+    fn behind(&mut self, Passes { after, broken }: Passes, want: &Want, block: &mut Block) {
         let none = Some(self.scope.slots.clone());
-        self.meet(after, none, block);
+        let unbroken = join(after, none);
+        if let Some(slots) = &unbroken {
+            self.scope.slots.clone_from(slots);
+        }
+        if broken.is_none() || !self.choices.chance(150) {
+            return self.meet(unbroken, broken, block);
+        }
+        self.scope.has_else = true;
+        let level = block.level + 1;
+        let (otherwise, after_else) = match want {
+            Want::Value(_) => {
+                let before = self.scope.slots.clone();
+                let mut otherwise = Block::new(level);
+                if self.budget > 0 && self.choices.chance(60) {
+                    self.budget -= 1;
+                    self.statement(&mut otherwise);
+                }
+                if !otherwise.ends {
+                    self.end(&mut otherwise);
+                }
+                self.leave(before, true);
+                (otherwise, None)
+            }
+            _ => self.branch(&Want::Nothing, level),
+        };
+        block.line(format!("ELSE {}", otherwise.count));
+        block.lines.extend(otherwise.lines);
+        self.meet(after_else, broken, block);
     }
 
     /// A call whose result a MATCH takes, directly or a little later.
@@ -362,7 +402,14 @@ impl Generator<'_> {
         let before = self.scope.slots.clone();
         let bind = self.target();
         self.scope.bind(bind, Kind::Text);
-        let body = if self.choices.chance(150) {
+        let body = if self.scope.may_break() && self.choices.chance(60) {
+            let mut body = Block::new(level + 1);
+            if self.choices.chance(60) {
+                self.roll_back(&mut body);
+            }
+            self.end_loop(&mut body);
+            body
+        } else if self.choices.chance(150) {
             let mut body = Block::new(level + 1);
             self.roll_back(&mut body);
             self.fail(&mut body);
@@ -412,8 +459,18 @@ impl Generator<'_> {
         block.ends = true;
     }
 
-    /// Ends the function.
+    /// Ends the loop.
+    fn end_loop(&mut self, block: &mut Block) {
+        block.statement("BREAK".to_owned());
+        self.scope.note_break();
+        block.ends = true;
+    }
+
+    /// Ends the function, or the loop.
     fn end(&mut self, block: &mut Block) {
+        if self.scope.may_break() && self.choices.chance(110) {
+            return self.end_loop(block);
+        }
         if self.scope.open > 0 || self.choices.chance(40) {
             return self.fail(block);
         }
@@ -431,7 +488,18 @@ impl Generator<'_> {
         self.truth(2, false, &mut condition);
         let before = self.scope.slots.clone();
         let mut body = Block::new(block.level + 1);
-        if self.choices.chance(70) {
+        if self.scope.may_break() && self.choices.chance(150) {
+            if self.budget > 0 && self.choices.chance(60) {
+                self.budget -= 1;
+                self.statement(&mut body);
+            }
+            if !body.ends && self.scope.may_break() {
+                self.end_loop(&mut body);
+            }
+            if !body.ends {
+                self.end(&mut body);
+            }
+        } else if self.choices.chance(70) {
             self.roll_back(&mut body);
             self.fail(&mut body);
         } else {
@@ -464,6 +532,7 @@ impl Generator<'_> {
         let before = self.scope.slots.clone();
         self.scope.bind(item_slot, item);
         let mut body = Block::new(block.level + 1);
+        self.scope.begin_loop(true);
         let nests = block.level < NESTED;
         if nests && self.choices.chance(80) && self.budget > 0 {
             self.budget -= 1;
@@ -481,12 +550,12 @@ impl Generator<'_> {
                 self.statement(&mut body);
             }
         }
+        let broken = self.scope.end_loop();
         let after = self.leave(before, body.ends);
         block.line(format!("FOR {item_slot} {list} {}", body.count));
         block.lines.extend(body.lines);
         block.count += 1;
-        let none = Some(self.scope.slots.clone());
-        self.meet(after, none, block);
+        self.behind(Passes { after, broken }, &Want::Nothing, block);
     }
 
     /// A product whose result is examined: the machine has one instruction for it, except for other operands.
@@ -526,6 +595,7 @@ impl Generator<'_> {
         self.scope.slots[slot] = Slot::Checked;
         self.scope.open += 1;
         self.scope.bind(item_slot, item);
+        self.scope.begin_loop(false);
         let mut body = Block::new(block.level + 1);
         self.matched(&Want::Nothing, slot, &Kind::Any, "", &mut body);
         if !body.ends {
@@ -533,6 +603,7 @@ impl Generator<'_> {
             body.statement(again);
         }
         self.scope.open -= 1;
+        self.scope.end_loop();
         self.leave(before, body.ends);
         block.line(format!("FOR {item_slot} {list} {}", body.count));
         block.lines.extend(body.lines);

@@ -27,6 +27,8 @@ enum Exit {
     Value(Value),
     /// With a failure, and where it arose.
     Failure(Value, Span),
+    /// The innermost loop ends (2.7.7).
+    Break,
     /// The whole run ends.
     End(Ending),
 }
@@ -145,7 +147,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 None => Ending::Limit,
             },
             Err(Exit::End(ending)) => ending,
-            Err(Exit::Value(_)) => Ending::Broken("a return was not taken".to_owned()),
+            Err(Exit::Value(_) | Exit::Break) => Ending::Broken("a return was not taken".to_owned()),
         }
     }
 
@@ -316,6 +318,7 @@ impl<'f> Machine<'f, '_, '_, '_> {
                 self.undo(frame, call)?;
                 Ok(None)
             }
+            StmtKind::Break => Err(Exit::Break),
             StmtKind::Control(control) => self.control(frame, control),
         }
     }
@@ -427,10 +430,23 @@ impl<'f> Machine<'f, '_, '_, '_> {
             return Err(self.trap(frame, Code::FaultTypeMismatch, node.span));
         };
         let mut collected = Vec::new();
+        let mut left = false;
         for item in &list.items {
             self.step()?;
             frame.cells[node.item.0 as usize] = Cell::Plain(item.clone());
-            collected.extend(self.block(frame, &node.body)?);
+            match self.block(frame, &node.body) {
+                Ok(value) => collected.extend(value),
+                Err(Exit::Break) => {
+                    left = true;
+                    break;
+                }
+                Err(exit) => return Err(exit),
+            }
+        }
+        if let Some(block) = node.otherwise.as_ref().filter(|_| !left) {
+            // What the loop has collected is dropped, and so is the value of the block.
+            self.block(frame, block)?;
+            return Ok(None);
         }
         if self.facts[frame.number].yields[node.id.0 as usize] {
             frame.given = node.span;

@@ -19,6 +19,8 @@ pub(super) struct Facts {
     calls: BTreeMap<Slot, BTreeSet<u32>>,
     /// The places of each MATCH that directly follows its call.
     behind: BTreeSet<u32>,
+    /// What is ahead of the end of each loop around, where a BREAK goes on.
+    ends: Vec<Ahead>,
 }
 
 /// What is reachable from a point before the slot is bound again.
@@ -63,6 +65,7 @@ impl Facts {
             yields: vec![false; function.loops as usize],
             calls: BTreeMap::new(),
             behind: BTreeSet::new(),
+            ends: Vec::new(),
         };
         facts.block(&function.body, Ahead::default(), false);
         facts
@@ -117,6 +120,7 @@ impl Facts {
                 ahead.reads(expr);
             }
             StmtKind::Undo(call) | StmtKind::Rollback(call) => ahead.arguments(call),
+            StmtKind::Break => ahead = self.ends.last().cloned().unwrap_or_default(),
             StmtKind::Control(control) => return self.control(control, ahead),
         }
         ahead
@@ -156,12 +160,18 @@ impl Facts {
             Control::For(node) => {
                 self.yields[node.id.0 as usize] = gives(&node.body);
                 // After a pass comes the end of the loop or the next pass, so the body is visited twice.
-                let mut next = after.clone();
+                let unbroken = match &node.otherwise {
+                    Some(block) => self.block(block, after.clone(), false),
+                    None => after.clone(),
+                };
+                let mut next = unbroken.clone();
+                self.ends.push(after);
                 for _ in 0..2 {
                     let mut start = self.block(&node.body, next, false);
                     start.bind(node.item);
-                    next = start.or(after.clone());
+                    next = start.or(unbroken.clone());
                 }
+                self.ends.pop();
                 next.reads(&node.list);
                 next
             }
@@ -201,7 +211,9 @@ fn gives(block: &Block<'_>) -> bool {
             StmtKind::Control(Control::Match(node)) => {
                 [&node.err, &node.ok].into_iter().flatten().any(|arm| gives(&arm.body))
             }
-            StmtKind::Control(Control::For(node)) => gives(&node.body),
+            StmtKind::Control(Control::For(node)) => {
+                gives(&node.body) && (node.otherwise.is_none() || ends_by_break(&node.body))
+            }
             _ => false,
         }
 }
@@ -215,7 +227,7 @@ pub(super) fn completes(block: &Block<'_>) -> bool {
 fn goes_on(statement: &Stmt<'_>) -> bool {
     let through = |block: &Block<'_>| block.statements.iter().all(goes_on);
     match &statement.kind {
-        StmtKind::Return(..) | StmtKind::Fail(_) => false,
+        StmtKind::Return(..) | StmtKind::Fail(_) | StmtKind::Break => false,
         StmtKind::Value(_)
         | StmtKind::Undo(_)
         | StmtKind::Rollback(_)
@@ -226,7 +238,26 @@ fn goes_on(statement: &Stmt<'_>) -> bool {
                 node.ok.as_ref().is_none_or(|arm| through(&arm.body))
                     || node.err.as_ref().is_some_and(|arm| through(&arm.body))
             }
-            Control::For(_) => true,
+            Control::For(node) => node.otherwise.as_ref().is_none_or(through) || ends_by_break(&node.body),
         },
     }
+}
+
+/// Whether some path through a loop's body leads to a BREAK of the loop.
+fn ends_by_break(block: &Block<'_>) -> bool {
+    let reached = block.statements.iter().take_while(|statement| goes_on(statement)).count();
+    // The first statement that does not go on is reached too.
+    block.statements.iter().take(reached + 1).any(|statement| match &statement.kind {
+        StmtKind::Break => true,
+        StmtKind::Control(control) | StmtKind::Let { value: Bound::Control(control), .. } => match control {
+            Control::If(node) => {
+                ends_by_break(&node.then) || node.otherwise.as_ref().is_some_and(ends_by_break)
+            }
+            Control::Match(node) => {
+                [&node.err, &node.ok].into_iter().flatten().any(|arm| ends_by_break(&arm.body))
+            }
+            Control::For(node) => node.otherwise.as_ref().is_some_and(ends_by_break),
+        },
+        _ => false,
+    })
 }

@@ -70,8 +70,10 @@ impl Name {
 pub(super) enum Known {
     /// Nothing.
     Nothing,
-    /// A list of so many items.
+    /// A list of at most so many items.
     Items(u64),
+    /// This integer.
+    Count(u64),
     /// A name.
     Named(Rc<Name>),
 }
@@ -130,7 +132,7 @@ impl Bound {
                     product.push(Name::clone(name));
                     *count
                 }
-                Known::Nothing => {
+                Known::Count(_) | Known::Nothing => {
                     product.push(unnamed.clone());
                     *count
                 }
@@ -158,7 +160,7 @@ impl Bound {
                     Some(Known::Named(argument)) => name
                         .with_argument(argument)
                         .map_or(Known::Nothing, |name| Known::Named(Rc::new(name))),
-                    Some(Known::Items(_) | Known::Nothing) => Known::Nothing,
+                    Some(Known::Items(_) | Known::Count(_) | Known::Nothing) => Known::Nothing,
                 };
                 one = one.for_each(&list, unnamed);
             }

@@ -7,7 +7,8 @@ use super::Budget;
 use super::bound::{Known, Name};
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{Operand as _, Role};
-use ilo_spec::program::{Function, Program};
+use ilo_spec::program::{Function, Number, Program};
+use ilo_spec::pure::Pure;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -126,7 +127,7 @@ fn set(state: &mut State, register: u8, known: Known) {
 fn derived(known: &Known, derive: impl FnOnce(&Name) -> Option<Name>) -> Known {
     match known {
         Known::Named(name) => derive(name).map_or(Known::Nothing, |name| Known::Named(Rc::new(name))),
-        Known::Items(_) | Known::Nothing => Known::Nothing,
+        Known::Items(_) | Known::Count(_) | Known::Nothing => Known::Nothing,
     }
 }
 
@@ -194,8 +195,29 @@ fn step(program: &Program, op: Op, state: &mut State) {
             Some((dst, derived(&get(state, list.0), |name| name.prefixed("an item of "))))
         }
         Op::List { dst, count, .. } => Some((dst, Known::Items(count.0.into()))),
-        Op::Collect { dst, base } => {
-            Some((dst, derived(&get(state, base.0), |name| name.prefixed("list made from "))))
+        // A pass adds at most one item.
+        Op::Collect { dst, base } | Op::Break { dst, base, .. } => Some((
+            dst,
+            match get(state, base.0) {
+                Known::Items(most) => Known::Items(most),
+                list => derived(&list, |name| name.prefixed("list made from ")),
+            },
+        )),
+        Op::Int { dst, value } => Some((dst, u64::try_from(value.0).map_or(Known::Nothing, Known::Count))),
+        Op::Number { dst, number } => {
+            let number = program.numbers.get(usize::from(number.0));
+            let count = match number {
+                Some(&Number::Int(count)) => u64::try_from(count).ok(),
+                _ => None,
+            };
+            Some((dst, count.map_or(Known::Nothing, Known::Count)))
+        }
+        Op::Apply { dst, first, function, .. } => {
+            let range = Pure::from_number(function.0) == Some(Pure::Range);
+            Some(match get(state, first.0) {
+                Known::Count(count) if range => (dst, Known::Items(count)),
+                _ => (dst, Known::Nothing),
+            })
         }
         Op::Tool { dst, call, .. } | Op::ToolRollback { dst, call, .. } => {
             let tool = program.calls.get(usize::from(call.0)).map(|call| call.tool);

@@ -3,6 +3,7 @@
 //! The passes find out what is wrong and where; how that is put is decided here alone.
 
 pub(super) mod given;
+pub(super) mod loops;
 pub(super) mod names;
 pub(super) mod slots;
 pub(super) mod types;

@@ -168,10 +168,11 @@ pub(in crate::check) fn circular_call<'n>(
         1 => format!("`{first}` calls itself"),
         _ => format!("functions call each other in a circle: {names}"),
     };
-    let word = Terms::of(notation).word(Word::For);
-    Diagnostic::new(Code::CircularCall, span, message)
-        .expected("calls that end", names)
-        .help(format!("repeat with {word} over a list, or split the function"))
+    let terms = Terms::of(notation);
+    let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
+    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(format!(
+        "repeat with {word} over a list, or over {range} of the most passes, or split the function"
+    ))
 }
 
 /// No function of the name that is asked to run.

@@ -54,6 +54,12 @@ fn clause(reason: Unset, terms: Terms) -> String {
                 "it is not set when a call succeeds",
             )
             .to_owned(),
+        Unset::Branch(Path::Broken, _) => {
+            format!("it is not set when a {} ends the {}", word(Word::Break), word(Word::For))
+        }
+        Unset::Branch(Path::Unbroken, _) => {
+            format!("it is not set when no {} ends the {}", word(Word::Break), word(Word::For))
+        }
         Unset::FirstPass(_) => format!("it is not set in the first pass of a {}", word(Word::For)),
         Unset::NoPass(_) => format!("it is not set when a {} makes no pass", word(Word::For)),
         Unset::Matched(_) => terms.choose("a MATCH has taken its result out", "its call failed").to_owned(),
@@ -76,6 +82,12 @@ fn point(diagnostic: Diagnostic, reason: Unset, terms: Terms) -> Diagnostic {
         }
         Unset::Branch(Path::Err | Path::Ok, span) => {
             (span, terms.choose("not set when this arm runs", "not set on this path").to_owned())
+        }
+        Unset::Branch(Path::Broken, span) => {
+            (span, format!("not set when this {} ends the {}", word(Word::Break), word(Word::For)))
+        }
+        Unset::Branch(Path::Unbroken, span) => {
+            (span, format!("not set when no {} ends this {}", word(Word::Break), word(Word::For)))
         }
         Unset::FirstPass(span) => (span, format!("not set in the first pass of this {}", word(Word::For))),
         Unset::NoPass(span) => (span, format!("not set when this {} makes no pass", word(Word::For))),

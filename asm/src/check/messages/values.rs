@@ -25,6 +25,10 @@ fn clause(reason: NoValue, terms: Terms) -> (Span, String) {
         NoValue::NeverYields(span) => {
             (span, format!("no pass of this {} yields a value", terms.word(Word::For)))
         }
+        NoValue::LoopElse(span) => {
+            let (end, word) = (terms.word(Word::Else), terms.word(Word::For));
+            (span, format!("no value when the {end} of this {word} runs to its end"))
+        }
     }
 }
 
@@ -43,6 +47,15 @@ pub(in crate::check) fn missing_value(
     let word = match control {
         Control::If(_) => terms.word(Word::If),
         Control::Match(_) => terms.handler.into(),
+        Control::For(_) if matches!(reason, NoValue::LoopElse(_)) => {
+            let (word, end) = (terms.word(Word::For), terms.word(Word::Else));
+            let message = format!("this {word} is bound, but gives no value when its {end} runs to its end");
+            return missing(span, message, &format!("a path through the {end}")).help(terms.choose(
+                "end every path of the ELSE with a return or a failure, or collect the values with APPEND in a slot",
+                "end every path of the `else` with a return or a failure, or collect the values with `append` under a \
+                 name",
+            ));
+        }
         Control::For(_) => {
             let word = terms.word(Word::For);
             let message = format!("this {word} is bound, but no pass of it can yield a value");

@@ -162,7 +162,7 @@ const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:
 const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
 /// Every row. Of several for one token, the first counts.
-pub(crate) const ROWS: [Row; 20] = [
+pub(crate) const ROWS: [Row; 19] = [
     Row {
         at: &[At::Operand],
         pattern: Pattern::SlotName,
@@ -227,18 +227,14 @@ pub(crate) const ROWS: [Row; 20] = [
         "RET FIELD 0 length",
     ),
     elsewhere(
-        &["BREAK"],
-        "a loop runs over its whole list: put what follows into `IF NOT <condition> <count>`",
-        "BREAK",
-    ),
-    elsewhere(
         &["CONTINUE", "SKIP"],
         "put what follows into `IF NOT <condition> <count>`; a pass without a value adds nothing",
         "CONTINUE",
     ),
     elsewhere(
-        &["WHILE", "REPEAT"],
-        "the only loop is `FOR <slot> <list> <count>`, over a list",
+        &["WHILE", "UNTIL", "REPEAT", "DO", "LOOP"],
+        "a loop has a bound: `FOR <slot> RANGE LIT 1 <most passes> <count>`, in it `IF <condition> 1` and `BREAK`, \
+         and below it `ELSE <count>` for when the passes ran out",
         "WHILE REF 1 1\n  RET REF 1",
     ),
     elsewhere(

@@ -1,0 +1,39 @@
+//! BREAK where no loop is, and loops over RANGE that a BREAK is to end.
+
+use crate::ast::{ExprKind, For, Function};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::terms::Terms;
+use crate::span::Span;
+use ilo_spec::error::Code;
+use ilo_spec::node::Word;
+use ilo_spec::pure::Pure;
+
+/// A BREAK outside a loop.
+pub(in crate::check) fn break_nowhere(function: &Function<'_>, span: Span) -> Diagnostic {
+    let terms = Terms::of(function.notation);
+    let (word, of, ret) = (terms.word(Word::Break), terms.word(Word::For), terms.word(Word::Ret));
+    Diagnostic::new(Code::BreakNowhere, span, format!("{word} ends a {of}, but there is none around it"))
+        .expected(format!("{word} in the body of a {of}"), "no loop around it")
+        .help(format!("to end the function, write {ret} with its value"))
+}
+
+/// A loop over RANGE with a BREAK and without an ELSE: that no pass was the last one needed goes unnoticed.
+pub(in crate::check) fn no_else(function: &Function<'_>, node: &For<'_>) -> Option<Diagnostic> {
+    if node.otherwise.is_some()
+        || !matches!(node.list.kind, ExprKind::Apply(apply) if apply.function == Pure::Range)
+    {
+        return None;
+    }
+    let terms = Terms::of(function.notation);
+    let word = |word| terms.word(word);
+    let (of, end, over) = (word(Word::For), word(Word::Else), word(Word::Break));
+    let message = format!("nothing shows whether a {over} ended this {of} or its passes ran out");
+    let help = terms.choose(
+        "write `ELSE` with what follows when no BREAK ended it, such as `ELSE 1` and a FAIL; `ELSE 0` if that does \
+         not matter",
+        "write `\"else\"` with the steps for when no `break` ended it, such as a failure; an empty list if that does \
+         not matter",
+    );
+    let found = Diagnostic::new(Code::NoElse, node.span, message);
+    Some(found.expected(format!("{end} behind it"), format!("{of} without {end}")).help(help))
+}
