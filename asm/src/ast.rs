@@ -634,8 +634,8 @@ impl<'a> Expr<'a> {
         found
     }
 
-    /// The number of the call, or of the pure function that can fail, whose value it is: bound by LET, a MATCH
-    /// can take its failure.
+    /// The number of the call, or of the pure function that can fail, whose value it is: if LET binds it, a
+    /// MATCH can take its failure.
     pub fn attempt(&self) -> Option<CallId> {
         match self.kind {
             ExprKind::Call(call) => Some(call.id),

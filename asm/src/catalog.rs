@@ -2,8 +2,8 @@
 //!
 //! [`Catalog::lookup`] serves checking, planning and the dispatch of calls; the forms of `mcp://` are in
 //! `name` alone. A catalogue comes from JSON ([`Catalog::from_json`]) or is filled tool by tool from live
-//! servers. It does not know where a tool runs, and it does not validate values. Schemas become [`Shape`]s when
-//! they are first asked for, so that a program pays only for the tools that it names.
+//! servers. It does not know where a tool runs, and it does not validate values. Schemas become [`Shape`]s
+//! when they are first asked for, so that a program pays only for the tools that it names.
 
 mod name;
 mod reading;

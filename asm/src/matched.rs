@@ -1,5 +1,5 @@
-//! A call, or a pure function that can fail, and what directly follows it: its MATCH, and the ROLLBACKs that are
-//! one step with a call. Lowering makes code for them together, and printing may write them as one step.
+//! A call, or a pure function that can fail, and what directly follows it: its MATCH, and the ROLLBACKs that
+//! are one step with a call. Lowering makes code for them together, and printing may write them as one step.
 
 use crate::ast::{Bound, Call, Control, Expr, ExprKind, Match, Slot, Stmt, StmtKind};
 

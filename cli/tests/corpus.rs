@@ -135,8 +135,6 @@ fn side_by_side(case: &Case, program: &ilo_spec::program::Program) -> Result<(),
         let mut options = run::Options { slots: CallSlots::new(most), ..run::Options::default() };
         options.limits.fuel = number("--fuel").unwrap_or(options.limits.fuel);
         options.limits.tool_calls = number("--max-calls").unwrap_or(options.limits.tool_calls);
-        let rollbacks = number("--max-rollbacks").and_then(|most| usize::try_from(most).ok());
-        options.limits.rollbacks = rollbacks.unwrap_or(options.limits.rollbacks);
         options.timeout = number("--timeout").map_or(options.timeout, Duration::from_millis);
         let mut this = Came::default();
         let Ok(mut finished) = run::run(&program, function, &input, &tools, &options, &mut this) else {

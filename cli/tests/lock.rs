@@ -223,15 +223,16 @@ fn a_plan_shows_the_policies() {
         set   1      yes                yes         none        none               mock\n\
         put   1      yes                no          ≤ 3 a call  none               mock\n";
     assert_eq!(case.ilo("plan p.ilo --tools tools.json"), ended(0, expected, ""));
-    let row = |tool: &str, policy: &str| {
+    let row = |tool: &str, policy: &str, (line, column): (u32, u32)| {
+        let calls = format!(r#"[{{"line":{line},"column":{column}}}]"#);
         format!(
-            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"is_rollback":false,"rollbacks_after":[],"some_without":true,"source":"mock"}}"#
+            r#"{{"tool":"{tool}","calls":"1","policy":{{{policy}}},"is_rollback":false,"rollbacks_after":[],"some_without":true,"entries":[],"by_hand":{calls},"without":{calls},"source":"mock"}}"#
         )
     };
     let rows = [
-        row("get", r#""read_only":true"#),
-        row("set", r#""confirm":true"#),
-        row("put", r#""idempotent":true,"retries":3,"timeout_ms":50"#),
+        row("get", r#""read_only":true"#, (4, 1)),
+        row("set", r#""confirm":true"#, (5, 1)),
+        row("put", r#""idempotent":true,"retries":3,"timeout_ms":50"#, (6, 5)),
     ];
     let expected = format!("{{\"function\":\"f\",\"calls\":[{}]}}\n", rows.join(","));
     assert_eq!(case.ilo("plan p.ilo --tools tools.json --json"), ended(0, &expected, ""));

@@ -147,7 +147,7 @@ impl Kind {
         PALETTE.iter().find(|paint| paint.kind == self).map_or("", |paint| paint.class)
     }
 
-    /// What stands over its title, if anything.
+    /// The line over its title, if there is one.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Kind::Undo => Some("rollback"),

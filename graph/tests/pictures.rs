@@ -76,13 +76,14 @@ fn everything_is_there_once(source: &str) {
         assert_eq!(ids.len(), nodes.len(), "{format}: a node is there twice");
         let count =
             |classes: &[&str]| nodes.iter().filter(|(_, class)| classes.contains(&class.as_str())).count();
-        assert_eq!(count(&["tool", "own", "undo"]), words(source, &["CALL"]), "{format}: calls");
+        assert_eq!(count(&["tool", "own", "undo", "later"]), words(source, &["CALL"]), "{format}: calls");
         assert_eq!(count(&["err"]), words(source, &["RET_ERR", "FAIL"]), "{format}: failures");
         assert_eq!(count(&["if"]), words(source, &["IF"]), "{format}: IF");
         assert_eq!(count(&["match"]), words(source, &["MATCH"]), "{format}: MATCH");
         assert_eq!(count(&["map"]), words(source, &["MATCH_MAP"]), "{format}: MATCH_MAP");
         assert_eq!(count(&["for"]), words(source, &["FOR"]), "{format}: FOR");
         assert!(count(&["undo"]) >= words(source, &["UNDO"]), "{format}: UNDO");
+        assert_eq!(count(&["later"]), words(source, &["ROLLBACK"]), "{format}: ROLLBACK");
         assert!(count(&["ok"]) >= tail, "{format}: returns");
     }
 }

@@ -232,6 +232,68 @@ fn rollbacks_are_found_through_functions() {
     assert_eq!(told(source), expected);
 }
 
+/// What takes each tool's calls back: entries, then by hand, then the lines of calls without anything.
+fn taken_back(source: &str) -> Vec<String> {
+    let (program, diagnostics) = ilo_asm::build::build(source, &ilo_asm::build::Options::default());
+    let plan = planned(&program.unwrap_or_else(|| panic!("{:?}\n{source}", diagnostics.as_slice())));
+    let lines = |places: &[ilo_host::plan::Place]| -> Vec<u32> {
+        places.iter().filter_map(|place| place.source.map(|(line, _)| line)).collect()
+    };
+    plan.calls
+        .iter()
+        .map(|call| {
+            let (by_hand, without) = (lines(&call.by_hand), lines(&call.without));
+            format!(
+                "{} {}: {:?} {:?} {by_hand:?} {without:?}",
+                call.tool, call.most, call.entries, call.rollbacks
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn an_entry_takes_back_its_own_call_alone() {
+    // The entry of `pay` is none of `reserve`, also in another pass; one on its own counts for those before.
+    let source = "; fn f(xs: list text) -> result nil text\n; Tools: 0=reserve 1=pay 2=refund 3=release 4=last\n; Fields: 0=id\n\
+        FOR 1 REF 0 3\n\
+        \x20 CALL 0 1 0 REF 1\n\
+        \x20 CALL 1 1 0 REF 1\n\
+        \x20 ROLLBACK CALL 2 1 0 AND EQ REF 1 LIT 0 \"a\" LIT 3 true\n\
+        CALL 0 1 0 LIT 0 \"b\"\n\
+        LET 2 LIT 1 1\n\
+        ROLLBACK CALL 3 1 0 LIT 0 \"b\"\n\
+        CALL 4 1 0 REF 2\n\
+        RET_OK LIT 2 nil\n";
+    let expected = [
+        r#"reserve ≤ 1 + len(xs): [] ["release"] [5, 8] []"#,
+        r#"pay ≤ len(xs): ["refund"] [] [] []"#,
+        r"refund ≤ len(xs): [] [] [] []",
+        r"release 1: [] [] [] []",
+        r"last 1: [] [] [11] [11]",
+    ];
+    assert_eq!(taken_back(source), expected);
+}
+
+#[test]
+fn an_entry_is_found_behind_a_match_and_in_a_function() {
+    let source = "; fn book(id: text) -> result any text\n; Tools: 0=hold 1=free 2=pay\n; Fields: 0=id\n\
+        LET 1 CALL 0 1 0 REF 0\n\
+        MATCH 1 1\n  ERR 2 1\n    RET_ERR REF 2\n\
+        ROLLBACK CALL 1 1 0 REF 1\n\
+        RET_OK CALL 2 1 0 REF 1\n\n\
+        ; fn f(id: text) -> result any text\n; Tools: 0=book 1=tell\n; Fields: 0=id\n\
+        LET 1 CALL 0 1 0 REF 0\n\
+        ROLLBACK CALL 1 1 0 REF 1\n\
+        RET_OK REF 1\n";
+    let expected = [
+        r#"hold 1: ["free"] [] [] []"#,
+        r"free 1: [] [] [] []",
+        r#"pay 1: [] ["tell"] [9] []"#,
+        r"tell 1: [] [] [] []",
+    ];
+    assert_eq!(taken_back(source), expected);
+}
+
 #[test]
 fn bounds_stay_small_where_calls_of_calls_double() {
     let mut d = Draft::new(&["xs"]);

@@ -3,8 +3,8 @@
 //! [`check`] resolves names, follows slots along every path, infers types, and reports everything that is
 //! wrong. It gives what lowering needs: [`Checked`]. Each function is walked once into a list of events of
 //! its slots (`events`), together with which blocks have values (`values`); `liveness` runs over that list
-//! backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the source, and recursion is no deeper than the nesting
-//! that the reader allowed.
+//! backwards and `flow` forwards; `types` walks the tree again. Everything is
+//! linear in the source, and recursion is no deeper than the nesting that the reader allowed.
 //!
 //! Left out on purpose: the values of constants, the fields of a record of the program's own, the lengths of
 //! lists.
@@ -16,7 +16,7 @@
 //! | 0 | `bits`, `facts`, `known`, `report`, `reasons`, `naming`, `recovery`, `fixes` (after `naming`) |
 //! | 1 | `messages`: the wording of all diagnostics |
 //! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `values`, `events` (after `values`) |
-//! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (after `answer_fields`) |
+//! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (last) |
 //! | 4 | `function`: one function; `entry`: which function runs |
 //! | 5 | `stream` and this file: whole files, and functions one by one |
 

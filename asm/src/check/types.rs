@@ -1,9 +1,9 @@
 //! Gradual types: infers the type of every value, and reports values that cannot fit.
 //!
 //! What words take and give is in [`crate::rules`]. What a tool takes and answers is in the shapes of its
-//! schemas: `given` holds arguments against them in depth, and a field that is read of an answer has its type.
-//! A field that is read although the schema does not list it is a warning (`answer_fields`), unless the function asks
-//! for it with HAS.
+//! schemas: `given` holds arguments against them in depth, and a field that is read of an answer has its
+//! type. A field that is read although the schema does not list it is a warning (`answer_fields`),
+//! unless the function asks for it with HAS.
 //!
 //! A slot has the type that all its bindings in the function
 //! agree on. Since a loop lets a binding depend on a later one, inference is repeated to a fixed point: every

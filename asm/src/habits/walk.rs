@@ -6,7 +6,7 @@
 use super::context::{At, Context, Entries, Walk};
 use super::names::Names;
 use super::unsupported_steps;
-use super::words::{kind_of_step, outer_kind};
+use super::words::{key_of, kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
@@ -348,11 +348,13 @@ impl<'a> Walk<'_, 'a> {
         let call = |walk: &mut Self, node: &Node<'a>| {
             walk.keyed(node, &[Key::Call, Key::Args], "a rollback call", Tail::Drop)
         };
+        let names_a_tool = |entry: &Entry<'a>| {
+            let is_word = |name: &str| name == "call" || key_of(name, &[Key::Call]).is_some();
+            entry.name().is_some_and(is_word) && entry.value.text().is_some()
+        };
         match node.kind {
             Kind::List(_) => self.items(node, |walk, _, item| call(walk, item)),
-            Kind::Record(_) if entries(node).iter().any(|entry| entry.name() == Some("call")) => {
-                call(self, node)
-            }
+            Kind::Record(_) if entries(node).iter().any(names_a_tool) => call(self, node),
             _ => self.entries(node, |walk, entry| call(walk, &entry.value)),
         }
     }

@@ -106,6 +106,8 @@ const ABSENT: &[(&str, &str)] = &[
     ("try", "each call has a handler of its own, `{handler}`, beside its `call`"),
     ("finally", "put what always runs behind the step, and handle the failure in its `{handler}`"),
     ("throw", "`raise` fails with a value"),
+    ("saga", "write each call as a step, with `rollback` beside it: the call that takes it back"),
+    ("transaction", "write each call as a step, with `rollback` beside it: the call that takes it back"),
     ("comment", "leave it out: a program has no comments"),
     ("note", "leave it out: a program has no comments"),
     ("description", "leave it out: a program has no comments"),

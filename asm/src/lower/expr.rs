@@ -540,8 +540,8 @@ impl<'a, 'l> Values<'_, 'l> {
         Ok(())
     }
 
-    /// Calls a tool or function, or applies a pure function. A failure goes to `on_fail`, or is passed on where
-    /// there is none.
+    /// Calls a tool or function, or applies a pure function. A failure goes to `on_fail`, or is passed on
+    /// where there is none.
     pub(super) fn attempt(&mut self, expr: &Expr<'a>, dst: Reg, on_fail: Option<&mut Label>) -> Lowered<()> {
         let mark = self.code.mark();
         match expr.kind {

@@ -255,8 +255,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// A call whose MATCH is elsewhere, with ROLLBACKs right behind it: they are one step with the call, and so
-    /// run only where it succeeds. Gives how many statements that are; none where it is nothing of the kind.
+    /// A call whose MATCH is elsewhere, with ROLLBACKs right behind it: they are one step with the call, so
+    /// they run only where it succeeds. Gives the number of these statements; 0 where there are none.
     fn registering_call(&mut self, statement: &'c Stmt<'a>, after: &'c [Stmt<'a>]) -> Lowered<usize> {
         let StmtKind::Let { slot, value: Bound::Expr(value), .. } = statement.kind else { return Ok(0) };
         let ExprKind::Call(call) = value.kind else { return Ok(0) };

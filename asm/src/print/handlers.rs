@@ -164,7 +164,7 @@ impl<'a> Printer<'_, 'a> {
         }
         let silent =
             tail == Tail::Drop || (tail == Tail::Function && self.function.output.ok.ty == Type::NIL);
-        let nothing = is_registered_alone(node);
+        let nothing = success.is_empty() || is_registered_alone(matched);
         (bound.is_none() && nothing && alone && !is_read && silent).then_some(HandlerForm::GoesOn)
     }
 
@@ -180,7 +180,7 @@ impl<'a> Printer<'_, 'a> {
         let breaks = err.body.breaks();
         match (bound, &node.ok) {
             (None, None) => binds(node.slot).then_some(node.slot),
-            (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(node) => {
+            (None, Some(ok)) if !ok.body.statements.is_empty() && is_registered_alone(matched) => {
                 binds(node.slot).then_some(node.slot)
             }
             (None, Some(ok)) if ok.body.statements.is_empty() => {
@@ -407,10 +407,11 @@ impl<'a> Printer<'_, 'a> {
     }
 }
 
-/// Whether a success does nothing but register rollbacks, in the slot of the call.
-fn is_registered_alone(node: &Match<'_>) -> bool {
-    node.ok.as_ref().is_none_or(|ok| {
-        let statements = ok.body.statements;
-        statements.is_empty() || (ok.bind == node.slot && rollbacks(statements).len() == statements.len())
-    })
+/// Whether the success of a call does nothing but register rollbacks, in the slot of the call.
+fn is_registered_alone(matched: &Matched<'_, '_>) -> bool {
+    let Some(ok) = matched.node.ok.as_ref() else { return false };
+    let statements = ok.body.statements;
+    matches!(matched.call.kind, ExprKind::Call(_))
+        && ok.bind == matched.node.slot
+        && rollbacks(statements).len() == statements.len()
 }

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 const WORDS: [&str; 10] = ["obj", "text", "merge", "$merge", "match", "call", "op", "expr", "return", "ret"];
 
 /// The operands of a pure function that have to be written.
-pub(super) fn written<'a>(apply: Apply<'a>) -> &'a [Expr<'a>] {
+pub(super) fn written(apply: Apply<'_>) -> &[Expr<'_>] {
     let mut rest = apply.operands;
     while let Some((last, before)) = rest.split_last()
         && let Some(row) = apply.function.row().operands.get(before.len())

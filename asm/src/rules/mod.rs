@@ -217,8 +217,8 @@ pub fn gives(word: Word, first: Option<Inferred>, others: Option<Inferred>) -> O
     }
 }
 
-/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of a
-/// text, and MIN and MAX give an item.
+/// The type that a pure function gives: SORT, REVERSE and SLICE keep the type of a list, SLICE keeps that of
+/// a text, and MIN and MAX give an item.
 fn result(function: Pure, first: Option<Inferred>) -> Inferred {
     let known = match function {
         Pure::Sort | Pure::Reverse | Pure::Slice => {

@@ -1,8 +1,8 @@
 //! Calls and functions that can fail as steps, and `match` on their results.
 //!
-//! A handler covers its own call or outermost function only. It becomes the ERR arm of a MATCH right behind it;
-//! the OK arm is left out, so that the value stays in the slot of the call, or holds what `rollback` registers.
-//! Where the handler skips the rest of a pass, the steps that follow become the OK arm.
+//! A handler covers its own call or outermost function only. It becomes the ERR arm of a MATCH right behind
+//! it; the OK arm is left out, so that the value stays in the slot of the call, or holds what `rollback`
+//! registers. Where the handler skips the rest of a pass, the steps that follow become the OK arm.
 
 use super::handlers::HandledBy;
 use super::reader::{StepReader, literal, of_slot};

@@ -53,8 +53,8 @@ impl<'a> StepReader<'_, 'a> {
         });
     }
 
-    /// The fix that gives the part that can fail a step of its own with the handler; none where the handler goes
-    /// on with a value, which may be meant for the whole expression.
+    /// The fix that gives the part that can fail a step of its own with the handler; none where the handler
+    /// goes on with a value, which may be meant for the whole expression.
     fn split_off(&self, step: &Step<'_, 'a>, handler: &Entry<'a>, part: &Expr<'a>) -> Option<Fix> {
         let whole = step.keyed.span;
         if !self.leaves(step, handler) || !is_repeatable(whole) {
@@ -75,7 +75,7 @@ impl<'a> StepReader<'_, 'a> {
         let edits = vec![
             Edit { span: Span::at(step.start), text: self.own_step(step, handler, &name, of_part)? },
             Edit { span, text: reference },
-            Edit { span: self.entry_with_blanks(step, handler)?, text: String::new() },
+            Edit { span: entry_with_blanks(step, handler)?, text: String::new() },
         ];
         Some(Fix { title: format!("give `{}` a step of its own", shorten(of_part)), edits })
     }
@@ -135,15 +135,14 @@ impl<'a> StepReader<'_, 'a> {
                 _ => entries(&handler.value).iter().any(leaves),
             }
     }
+}
 
-    /// An entry of a step and what separates it from the one before it.
-    fn entry_with_blanks(&self, step: &Step<'_, 'a>, entry: &Entry<'a>) -> Option<Span> {
-        let before =
-            [step.form.key, Key::Let, Key::A, Key::B].into_iter().filter_map(|key| step.keyed.entry(key));
-        let before =
-            before.map(|entry| entry.value.span.end).filter(|&end| end <= entry.key.span.start).max()?;
-        Some(Span::new(before, entry.value.span.end))
-    }
+/// An entry of a step and what separates it from the one before it.
+fn entry_with_blanks(step: &Step<'_, '_>, entry: &Entry<'_>) -> Option<Span> {
+    let before =
+        [step.form.key, Key::Let, Key::A, Key::B].into_iter().filter_map(|key| step.keyed.entry(key));
+    let before = before.map(|entry| entry.value.span.end).filter(|&end| end <= entry.key.span.start).max()?;
+    Some(Span::new(before, entry.value.span.end))
 }
 
 /// What can fail in an expression.

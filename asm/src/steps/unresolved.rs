@@ -94,8 +94,10 @@ impl<'a> StepReader<'_, 'a> {
                 )
             } else {
                 let message = format!("`{text}` has no value where its own call failed");
-                wrong(Code::UnknownReference, message)
-                    .help("a call that failed leaves nothing to undo: roll back what steps before it did")
+                wrong(Code::UnknownReference, message).help(
+                    "a call that failed leaves nothing to undo: roll back what steps before it did, or write \
+                         `rollback` beside the call to take it back where something later fails",
+                )
             };
         }
         if let Some(own) = self.scope.renamed(text) {

@@ -181,6 +181,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A construct in the place of a value: `obj`, `merge`, `match`, `call`, `op`, `text`.
     fn construct(&mut self, node: &Node<'a>) -> Option<Expr<'a>> {
+        const OF_STEPS: [Key; 4] = [Key::Let, Key::Handler, Key::Compensate, Key::Rollback];
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         let is = |entry: &Entry<'a>, key: Key| {
@@ -202,7 +203,7 @@ impl<'a> StepReader<'_, 'a> {
         let alone = matches!(form.key, Key::Merge | Key::Obj | Key::Expr) && list.len() == 1;
         let paired = match form.key {
             Key::Merge => has(Key::Set) || is_pair(node, Key::Merge, self.dialect),
-            Key::Call => has(Key::Args) || list.len() == 1,
+            Key::Call => has(Key::Args) || has(Key::Rollback) || list.len() == 1,
             _ => true,
         };
         if !whole || !(paired || alone) {
@@ -211,7 +212,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut keys: Vec<Key> = vec![form.key];
         keys.extend(form.needs.iter().chain(form.takes));
         let keyed = self.keyed(node, &keys, "a value");
-        if let Some(entry) = keyed.entry(Key::Let).or(keyed.entry(Key::Handler)) {
+        if let Some(entry) = OF_STEPS.iter().find_map(|&key| keyed.entry(key)) {
             self.bad_step(
                 entry.key.span,
                 &format!("`{}` belongs to a step, not to a value", shown(&entry.key)),

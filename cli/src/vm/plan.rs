@@ -15,8 +15,8 @@ use std::path::PathBuf;
 `calls` counts those of the dearest path, a loop's once for each item, and every rollback that is registered; retries are
 beyond it. `rollback after it` says what takes such a call back: `by entry` names the tools that ROLLBACK registers in one
 step with it, which run after every failure, fault and limit; `by hand` names the tools whose calls as rollbacks can still
-run on some path once it has succeeded, whatever they undo; `none` is followed by the calls that nothing rolls back. A
-rollback itself `is one`, and what is read only `needs none`.
+run on some path once it has succeeded, whatever they undo, so not after a fault or limit; `none: line 7` are the calls that
+nothing rolls back. A rollback itself `is one`, and what is read only `needs none`.
 
 Example: ilo-vm plan examples/checkout.ilo --tools examples/tools.json")]
 pub(super) struct Args {
@@ -77,12 +77,13 @@ fn rollback(call: &Planned) -> String {
                 ways.push(format!("by entry: {}", entries.join(", ")));
             }
             if without.len() < by_hand.len() {
-                ways.push(format!("by hand on some paths: {}", rollbacks.join(", ")));
+                ways.push(format!("by hand: {}", rollbacks.join(", ")));
             }
-            if !without.is_empty() {
-                ways.push(format!("none: {}", places(without)));
+            match (ways.is_empty(), without.is_empty()) {
+                (true, _) => "none".to_owned(),
+                (false, true) => ways.join("; "),
+                (false, false) => format!("{}; none: {}", ways.join("; "), places(without)),
             }
-            ways.join("; ")
         }
     }
 }

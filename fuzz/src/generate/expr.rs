@@ -460,7 +460,7 @@ impl Generator<'_> {
     pub(super) fn call_for(&mut self, want: &Kind, depth: usize, tail: bool, out: &mut String) -> bool {
         let fitting: Vec<usize> =
             (0..self.callees()).filter(|&callee| self.callee_kind(callee).does_for(want)).collect();
-        if fitting.is_empty() {
+        if fitting.is_empty() || self.without_calls {
             return false;
         }
         let callee = *self.choices.pick(&fitting);
@@ -487,14 +487,24 @@ impl Generator<'_> {
         }
     }
 
+    fn arguments_of_tool(&mut self) -> Vec<(usize, Kind)> {
+        let first = self.choices.below(words::FIELDS.len());
+        let count = self.choices.below(3).min(words::FIELDS.len() - first);
+        (first..first + count).map(|name| (name, Kind::Any)).collect()
+    }
+
+    /// A call of a tool whose arguments hold no calls.
+    pub(super) fn registered_call(&mut self, out: &mut String) {
+        let tool = self.choices.below(self.tools.len());
+        self.without_calls = true;
+        self.call(tool, 2, true, out);
+        self.without_calls = false;
+    }
+
     fn call(&mut self, callee: usize, depth: usize, tail: bool, out: &mut String) {
         self.scope.tools.insert(callee);
         let arguments: Vec<(usize, Kind)> = match callee.checked_sub(self.tools.len()) {
-            None => {
-                let first = self.choices.below(words::FIELDS.len());
-                let count = self.choices.below(3).min(words::FIELDS.len() - first);
-                (first..first + count).map(|name| (name, Kind::Any)).collect()
-            }
+            None => self.arguments_of_tool(),
             Some(function) => {
                 let mut parameters = self.functions[function].parameters.clone();
                 if self.choices.chance(60) {

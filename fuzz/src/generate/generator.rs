@@ -27,4 +27,6 @@ pub(super) struct Generator<'b> {
     pub(super) functions: Vec<Signature>,
     pub(super) scope: Scope,
     pub(super) budget: usize,
+    /// What is written holds no calls.
+    pub(super) without_calls: bool,
 }

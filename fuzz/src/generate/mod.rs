@@ -60,7 +60,8 @@ pub fn case(bytes: &[u8]) -> Case {
     let answers: Vec<Tool> = tools.iter().map(|tool| answers(tool, &mut choices)).collect();
     let helpers = choices.weighted(&[3, 3, 2, 1]);
     let scope = Scope::new(std::iter::empty(), Kind::Nil, None);
-    let mut generator = Generator { choices, tools, functions: Vec::new(), scope, budget: STATEMENTS };
+    let mut generator =
+        Generator { choices, tools, functions: Vec::new(), scope, budget: STATEMENTS, without_calls: false };
     let mut sources = Vec::new();
     for place in 0..helpers {
         generator.budget = STATEMENTS / 4;

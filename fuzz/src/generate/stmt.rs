@@ -116,7 +116,7 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, block: &mut Block) {
-        match self.choices.weighted(&[8, 4, 4, 3, 5, 3, 2, 3, 2, 2, 1, 1, 1]) {
+        match self.choices.weighted(&[8, 4, 4, 3, 5, 3, 2, 3, 2, 2, 1, 1, 1, 1]) {
             0 => {
                 let kind = Kind::choose(&mut self.choices, 2);
                 self.bind_expr(&kind, block);
@@ -135,6 +135,7 @@ impl Generator<'_> {
                     self.any_attempt(2, &mut text);
                 }
                 block.statement(text);
+                self.register(60, block);
             }
             7 => {
                 let mut text = String::new();
@@ -142,6 +143,7 @@ impl Generator<'_> {
                 let slot = self.target();
                 block.statement(format!("LET {slot} {text}"));
                 self.scope.bind(slot, kind);
+                self.register(60, block);
             }
             8 => self.accumulate(block),
             9 => self.guard(block),
@@ -150,6 +152,7 @@ impl Generator<'_> {
                 block.statement(text);
             }
             11 => self.doubled(block),
+            12 => self.register(256, block),
             _ => self.carried(block),
         }
     }
@@ -299,6 +302,7 @@ impl Generator<'_> {
         block.statement(format!("LET {slot} {call}"));
         self.scope.slots[slot] = Slot::Checked;
         self.scope.open += 1;
+        self.register(24, block);
         while !block.ends && self.budget > 0 && self.choices.chance(30) {
             self.budget -= 1;
             self.statement(block);
@@ -387,11 +391,13 @@ impl Generator<'_> {
         let before = self.scope.slots.clone();
         let bind = if self.choices.chance(40) { slot } else { self.target() };
         self.scope.bind(bind, kind.clone());
-        let body = if matches!(want, Want::Nothing) && self.choices.chance(60) {
-            Block::new(level + 1)
-        } else {
-            self.block(want, level + 1)
-        };
+        let mut body = Block::new(level + 1);
+        self.register(40, &mut body);
+        if !(matches!(want, Want::Nothing) && self.choices.chance(60)) {
+            let rest = self.block(want, level + 1);
+            body.lines.extend(rest.lines);
+            (body.count, body.ends) = (body.count + rest.count, rest.ends);
+        }
         let after = self.leave(before, body.ends);
         let mut lines = vec![(level, format!("OK {bind} {}", body.count))];
         lines.extend(body.lines);
@@ -444,6 +450,19 @@ impl Generator<'_> {
                 }
             }
             self.any_call(1, &mut text);
+            block.statement(text);
+            self.register(16, block);
+        }
+    }
+
+    /// ROLLBACKs, in so many of 256 cases.
+    fn register(&mut self, of_256: usize, block: &mut Block) {
+        if of_256 < 256 && !self.choices.chance(of_256) {
+            return;
+        }
+        for _ in 0..=self.choices.weighted(&[5, 1, 1]) {
+            let mut text = "ROLLBACK ".to_owned();
+            self.registered_call(&mut text);
             block.statement(text);
         }
     }

@@ -179,8 +179,8 @@ impl Facts {
     }
 }
 
-/// The call, or the pure function that can fail, that a statement consists of; whether it is a call; and the slot
-/// that its result is bound to.
+/// The call, or the pure function that can fail, that a statement consists of; whether it is a call; and the
+/// slot that its result is bound to.
 fn called(statement: &Stmt<'_>) -> Option<(CallId, bool, Option<Slot>)> {
     let (value, slot) = match statement.kind {
         StmtKind::Value(value) => (value, None),

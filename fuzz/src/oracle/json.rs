@@ -234,7 +234,10 @@ impl Reader {
                 }
                 let mut decoded = char::decode_utf16(units);
                 let c = decoded.next()?.ok()?;
-                if decoded.next().is_some() { return None } else { c }
+                if decoded.next().is_some() {
+                    return None;
+                }
+                c
             }
             _ => return None,
         })

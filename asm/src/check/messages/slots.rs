@@ -118,8 +118,10 @@ pub(in crate::check) fn unset(
         return diagnostic;
     }
     diagnostic.help(terms.choose(
-        "where its call failed it has no value, and nothing to undo; bind it in the ERR arm to give it another value",
-        "where its call failed it has no value, and nothing to undo; give it another one by `value` in a handler \
+        "where its call failed it has no value, and nothing to undo; to take it back where \
+         something later fails, write ROLLBACK behind the call; to give it another value, bind it in the ERR arm",
+        "where its call failed it has no value, and nothing to undo; to take it back where something later fails, \
+         write `rollback` beside the call; to give it another value, use `value` in a handler \
          beside the `call` itself, or by `let` on the `match` with `then`",
     ))
 }

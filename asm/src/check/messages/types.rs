@@ -152,8 +152,8 @@ pub(in crate::check) fn loop_output(function: &Function<'_>, span: Span, found: 
         .related(output.span, "the type is given here")
 }
 
-/// A value that its place in an argument does not take; `declared` is the place of the parameter's type, where
-/// the file declares it.
+/// A value that its place in an argument does not take; `declared` is the place of the parameter's type,
+/// where the file declares it.
 pub(in crate::check) fn argument(
     function: &Function<'_>,
     call: &Call<'_>,
