@@ -256,8 +256,8 @@ const fn key(text: &str) -> Option<u64> {
     if seen.is_ascii() { Some(key) } else { None }
 }
 
-/// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the table
-/// than mnemonics, so a factor without collisions is found quickly.
+/// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the
+/// table than mnemonics, so a factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
     let [high, low, ..] = key.wrapping_mul(factor).to_be_bytes();

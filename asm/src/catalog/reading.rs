@@ -453,8 +453,11 @@ impl<'s, 'n> Reader<'s, 'n> {
         let is_closed = matches!(flat.others, Others::Refused | Others::Unlisted);
         let listed =
             flat.kinds.meets(Kinds::RECORD) && (is_closed || !flat.fields.is_empty() || flat.rest.is_some());
-        let rest = if is_closed { None } else { Some(flat.rest) };
-        let record = listed.then(|| self.record(flat.fields, rest));
+        let record = listed.then(|| {
+            let fields = self.listed(flat.fields);
+            let rest = if is_closed { None } else { Some(self.below(flat.rest)) };
+            record(fields, rest)
+        });
         let texts = flat.texts.filter(|_| flat.kinds.meets(Kinds::TEXT));
         let numbers = flat.numbers.filter(|_| flat.kinds.meets(Kinds::NUMBER));
         Node {
@@ -470,19 +473,17 @@ impl<'s, 'n> Reader<'s, 'n> {
         }
     }
 
-    fn record(&mut self, fields: Vec<FlatField<'s>>, rest: Option<Option<Source<'s>>>) -> Record {
-        let mut below = |source: Option<Source<'s>>| source.map_or(ANYTHING, |source| self.node(source));
-        let fields: Box<[ListedField]> = fields
-            .into_iter()
-            .map(|FlatField { name, required, source }| ListedField {
-                name: name.into(),
-                required,
-                node: below(source),
-            })
-            .collect();
-        let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
-        sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));
-        Record { sorted: sorted.into(), rest: rest.map(below), fields }
+    fn below(&mut self, source: Option<Source<'s>>) -> NodeId {
+        source.map_or(ANYTHING, |source| self.node(source))
+    }
+
+    fn listed(&mut self, fields: Vec<FlatField<'s>>) -> Box<[ListedField]> {
+        let listed = |FlatField { name, required, source }: FlatField<'s>| ListedField {
+            name: name.into(),
+            required,
+            node: self.below(source),
+        };
+        fields.into_iter().map(listed).collect()
     }
 
     fn spend(&mut self, work: usize) -> Option<()> {
@@ -651,4 +652,11 @@ fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Orderi
     let inner = keywords.get(key).and_then(number).map(|number| Bound { number, included });
     let outer = beside.and_then(number).map(|number| Bound { number, included: false });
     tighter(inner, outer, side)
+}
+
+/// A record whose fields can be found by name.
+fn record(fields: Box<[ListedField]>, rest: Option<NodeId>) -> Record {
+    let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
+    sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));
+    Record { sorted: sorted.into(), rest, fields }
 }

@@ -179,6 +179,7 @@ impl<'c> Shape<'c> {
     }
 
     /// The items of a list.
+    #[must_use]
     pub fn item(self) -> Shape<'c> {
         self.at(self.node().items)
     }

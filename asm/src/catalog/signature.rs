@@ -105,7 +105,7 @@ fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
             let items = of.item();
             let start = out.len();
             shape(items, depth + 1, out);
-            if out.get(start..).is_some_and(|items| has_choice(items)) {
+            if out.get(start..).is_some_and(has_choice) {
                 out.insert(start, '(');
                 out.push(')');
             }
@@ -130,7 +130,7 @@ fn of_kind(of: Shape<'_>, kind: Kinds, depth: usize, out: &mut String) {
     }
 }
 
-/// Whether a choice stands outside of all braces and quotes.
+/// Whether there is a choice outside of all braces and quotes.
 fn has_choice(written: &str) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for c in written.chars() {

@@ -187,6 +187,9 @@ impl<const W: usize, R> Open<W, R> {
     }
 }
 
+/// What holds at the BREAKs of a loop, with the last of them; `None` without one.
+type Broken<const W: usize, R> = Option<(State<W, R>, u32)>;
+
 struct Forward<'e, 'a, const W: usize, R> {
     function: &'e Function<'a>,
     events: &'e Events<'a>,
@@ -194,7 +197,7 @@ struct Forward<'e, 'a, const W: usize, R> {
     /// What the passes of a loop may leave in the slots that they set, by [`crate::ast::LoopId`].
     loops: SmallVec<[State<W, R>; 2]>,
     /// What holds at the BREAKs of a loop and the last of them, by [`crate::ast::LoopId`].
-    broken: SmallVec<[Option<(State<W, R>, u32)>; 2]>,
+    broken: SmallVec<[Broken<W, R>; 2]>,
     /// This run computes only that.
     only_loops: bool,
     wrong: bool,

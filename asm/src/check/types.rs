@@ -391,7 +391,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
                 Some(Known::held(literal.ty().into()).with_part(part))
             }
-            ExprKind::Field(of, name) => self.field(of, *name),
+            ExprKind::Field(of, name) => Some(self.field(of, *name)),
             ExprKind::Call(call) => Some(self.call(call)),
             ExprKind::Unary(operator, of) => self.unary(operator.word(), of),
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
@@ -409,7 +409,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 self.fields(fields);
                 seen
             }
-            ExprKind::List(items) => self.items(items, &mut Types::expression),
+            ExprKind::List(items) => Some(self.items(items, &mut Types::expression)),
             ExprKind::Apply(apply) => self.applied(apply),
             ExprKind::Template(parts) => {
                 for part in *parts {
@@ -443,13 +443,13 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 't, 'a>) -> Seen<'t> {
+    fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 't, 'a>) -> Known<'t> {
         let mut all = None;
         for item in items {
             all = join(all, each(self, item));
         }
         let nothing = Known::ANY.with_part(Part::Nothing);
-        Some(listed(if items.is_empty() { nothing } else { all.unwrap_or(Known::ANY) }))
+        listed(if items.is_empty() { nothing } else { all.unwrap_or(Known::ANY) })
     }
 
     /// A value picked by cases, each of which `each` looks at.
@@ -480,7 +480,7 @@ impl<'t, 'a> Types<'t, 'a> {
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
         let word = operator.word();
         if let (Binary::At, ExprKind::Literal(Literal::Text(text))) = (operator, right.kind) {
-            return self.field_by_text(left, right, text);
+            return Some(self.field_by_text(left, right, text));
         }
         if let (Binary::HasName, ExprKind::Literal(Literal::Text(name))) = (operator, right.kind) {
             self.asked.insert(name);
@@ -566,23 +566,23 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// A field of a record. Other languages have a length as a field.
-    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> Seen<'t> {
+    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> Known<'t> {
         let seen = self.expression(of);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
             let counts = matches!(name.text, "length" | "size" | "count" | "len");
             let counted = |wrong| messages::counted_by_field(self.function, wrong);
             self.found.push(if counts { counted(wrong) } else { wrong });
         }
-        Some(self.part(seen, of, name))
+        self.part(seen, of, name)
     }
 
     /// The field that a literal text names, or an error where an index belongs.
-    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> Seen<'t> {
+    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> Known<'t> {
         let seen = self.expression(of);
         let key = self.expression(name);
         let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
         self.operand(Word::At, 1, name, key, ty(first));
-        Some(self.part(seen, of, Name { text, span: name.span }))
+        self.part(seen, of, Name { text, span: name.span })
     }
 
     /// What is known of a field that is read.

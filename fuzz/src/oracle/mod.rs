@@ -6,6 +6,7 @@
 
 mod decimal;
 mod eval;
+mod expr;
 mod facts;
 mod json;
 mod number;

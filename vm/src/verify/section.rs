@@ -40,7 +40,8 @@ pub(super) fn section(program: &Program, code: &[Op], entries: u8) -> Result<(u3
     Err(broken)
 }
 
-/// The greatest distance that an instruction jumps forward, 0 if it does not; `None` if its map does not exist.
+/// The greatest distance that an instruction jumps forward, 0 if it does not; `None` if its map does not
+/// exist.
 fn jump(program: &Program, op: &Op) -> Option<u16> {
     if let Op::Switch { map, .. } = op {
         let map = program.maps.get(at(map.0))?;

@@ -136,9 +136,9 @@ pub(in crate::check) fn clash(
     call: &Call<'_>,
     path: &Path<'_>,
     value: &Expr<'_>,
-    clash: Clash<'_>,
+    clash: &Clash<'_>,
 ) -> Diagnostic {
-    let Clash { found, wanted, field } = clash;
+    let &Clash { found, wanted, field } = clash;
     let whose = field.map_or(String::new(), |field| format!("`{field}` in "));
     let tool = call.tool.text;
     let values = |shape: Shape<'_>| if shape.texts().is_some() { allowed(shape) } else { kinds(shape) };

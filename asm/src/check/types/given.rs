@@ -69,7 +69,7 @@ impl<'t, 'a> Types<'t, 'a> {
             ExprKind::List(items) if takes(Kinds::LIST) => {
                 let path = Path::item(place.path);
                 let place = Place { path: &path, ..place };
-                self.items(items, &mut |this, item| this.given(item, wanted.item(), place))
+                Some(self.items(items, &mut |this, item| this.given(item, wanted.item(), place)))
             }
             ExprKind::MatchMap(map) => self.cases(map, &mut |this, value| this.given(value, wanted, place)),
             _ => {
@@ -148,7 +148,7 @@ impl<'t, 'a> Types<'t, 'a> {
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
             && let Some(clash) = clash(shape, wanted, DEEPEST)
         {
-            self.found.push(messages::clash(place.call, place.path, value, clash));
+            self.found.push(messages::clash(place.call, place.path, value, &clash));
         }
     }
 }
