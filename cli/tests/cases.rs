@@ -11,6 +11,7 @@ use ilo_asm::build::{Options, read_and_check};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::notation::Notation;
 use ilo_asm::print::print;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -372,10 +373,12 @@ fn every_recipe_holds_in_every_notation() {
         let mut text = String::new();
         for (notation, name) in Notation::ALL {
             let printed = print(&file, notation, &mut Diagnostics::default());
-            text.push_str(&format!("=== source {name}\n{printed}"));
+            writeln!(text, "=== source {name}").unwrap();
+            text.push_str(&printed);
         }
         for title in ["tools", "input", "outcome", "trace"] {
-            text.push_str(&format!("=== {title}\n{}", case.section(title).unwrap()));
+            writeln!(text, "=== {title}").unwrap();
+            text.push_str(case.section(title).unwrap());
         }
         fs::write(folder.path().join(case.path.file_name().unwrap()), text).unwrap();
     }

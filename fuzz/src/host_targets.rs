@@ -26,6 +26,9 @@ pub fn json(bytes: &[u8]) {
 }
 
 /// A tools file: it is refused with problems, or read.
+///
+/// # Panics
+/// If a signature is longer than its bound.
 pub fn tools_file(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         for name in ["tools.json", "tools.toml"] {

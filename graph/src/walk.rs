@@ -346,12 +346,15 @@ impl<'g, 'a> Walk<'g, 'a> {
     }
 }
 
+/// A BREAK, and what the slots of its loop hold there.
+type Break = (Exit, Vec<(usize, Option<Def>)>);
+
 /// A loop whose body is walked.
 struct OpenLoop {
     /// The slots that it binds.
     slots: Vec<usize>,
-    /// Its BREAKs, and what these slots hold there.
-    breaks: Vec<(Exit, Vec<(usize, Option<Def>)>)>,
+    /// Its BREAKs.
+    breaks: Vec<Break>,
 }
 
 /// One way out of a branch.

@@ -64,12 +64,12 @@ impl Recorded {
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
         match (self.ended, &self.answer) {
-            (Some(End::Fault(Code::FaultTimedOut)) | Some(End::Interrupted), _) if self.rollback => {
+            (Some(End::Fault(Code::FaultTimedOut) | End::Interrupted), _) if self.rollback => {
                 drop(call.fail(NO_ANSWER));
             }
             (Some(End::Fault(_)), _) if self.rollback => drop(call.answer(())),
             (Some(End::Fault(code @ (Code::FaultTimedOut | Code::FaultInDoubt))), _) => {
-                run.end_with(code, message)
+                run.end_with(code, message);
             }
             (Some(End::Fault(code)), _) => call.refuse_answer(code, message),
             (_, Ok(value)) => drop(call.answer(value.to_datum(&arena))),

@@ -226,12 +226,11 @@ impl Driver<'_, '_> {
         let made = Instant::now();
         self.observer.started(self.seq, &tool);
         let patient = rollback || changes || run.is_cancelled();
-        let Timed { result, start, end } = match patient {
-            true => {
-                let undoes = rollback || run.is_cancelled();
-                self.ahead.call_alone((&tool, &arguments), (rollback, undoes), self.observer)
-            }
-            false => self.ahead.call(run, (&tool, &json, &arguments), self.observer),
+        let Timed { result, start, end } = if patient {
+            let undoes = rollback || run.is_cancelled();
+            self.ahead.call_alone((&tool, &arguments), (rollback, undoes), self.observer)
+        } else {
+            self.ahead.call(run, (&tool, &json, &arguments), self.observer)
         };
         self.observer.ended(&Ended {
             seq: self.seq,
@@ -250,9 +249,9 @@ impl Driver<'_, '_> {
             // The run's clock stops meanwhile.
             self.until = self.until.checked_add(made.elapsed()).unwrap_or(self.until);
             self.ahead.lasts_until(self.until);
-            return self.entry_ended(run, result);
+            return self.entry_ended(run, &result);
         }
-        self.ended(run, &tool, result)
+        self.ended(run, &tool, &result)
     }
 
     /// Cancels the run where that was asked for.
@@ -263,13 +262,13 @@ impl Driver<'_, '_> {
     }
 
     /// Answers the call of an entry; whether there is another step.
-    fn entry_ended(&self, run: &mut Run, result: Result<Data, Failure>) -> bool {
-        if self.options.interrupt.is_set() || result == Err(Failure::Interrupted) {
+    fn entry_ended(&self, run: &mut Run, result: &Result<Data, Failure>) -> bool {
+        if self.options.interrupt.is_set() || matches!(result, Err(Failure::Interrupted)) {
             return false;
         }
         let Some(call) = run.pending() else { return false };
         let arena = Bump::new();
-        drop(match &result {
+        drop(match result {
             // An answer that is too large for a value is an answer: nothing reads it.
             Ok(_) | Err(Failure::Limit(..)) => call.answer(()),
             Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
@@ -280,7 +279,7 @@ impl Driver<'_, '_> {
     }
 
     /// Answers a call; whether there is another step.
-    fn ended(&self, run: &mut Run, tool: &str, result: Result<Data, Failure>) -> bool {
+    fn ended(&self, run: &mut Run, tool: &str, result: &Result<Data, Failure>) -> bool {
         if self.options.interrupt.is_set() {
             return false;
         }
@@ -290,7 +289,7 @@ impl Driver<'_, '_> {
         let Some(call) = run.pending() else { return false };
         let arena = Bump::new();
         // An answer that passes a limit has ended the run with that fault; the next step says so.
-        match &result {
+        match result {
             Ok(value) if !over || call.has_rollback() => {
                 drop(call.answer(value.to_datum(&arena)));
                 if over {

@@ -66,10 +66,9 @@ pub fn line(call: &Ended<'_>) -> String {
     let (key, value) = match call.result {
         Ok(value) => ("ok", value.to_json()),
         Err(Failure::Failed(value)) => ("failed", value.to_json()),
-        Err(Failure::InDoubt(message)) => ("failed", quote(message)),
         Err(Failure::TimedOut) => ("failed", quote("the run's time was over")),
         Err(Failure::Interrupted) => ("failed", quote(INTERRUPTED)),
-        Err(Failure::Limit(_, message)) => ("failed", quote(message)),
+        Err(Failure::InDoubt(message) | Failure::Limit(_, message)) => ("failed", quote(message)),
     };
     let code = match call.result {
         Err(Failure::TimedOut) => Some(Code::FaultTimedOut.as_str()),

@@ -107,12 +107,11 @@ fn has_type(value: &Value, ty: Type) -> bool {
     match (ty.item(), value) {
         (_, _) if ty == Type::ANY => true,
         (Some(item), Value::List(list)) => list.items.iter().all(|value| has_type(value, item)),
-        (Some(_), _) => false,
         (None, Value::Nil) => ty == Type::NIL,
         (None, Value::Bool(_)) => ty == Type::BOOL,
         (None, Value::Int(_) | Value::Double(_)) => ty == Type::NUMBER,
         (None, Value::Text(_)) => ty == Type::TEXT,
-        (None, Value::List(_) | Value::Record(_)) => false,
+        (Some(_), _) | (None, Value::List(_) | Value::Record(_)) => false,
     }
 }
 

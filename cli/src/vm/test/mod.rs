@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Refused> {
             },
             Err(problems) => (Status::Invalid(problems), None),
         };
-        report.case(&path, status.1.as_deref(), status.0)?;
+        report.case(&path, status.1.as_deref(), &status.0)?;
     }
     if report.is_empty() {
         let filter = args.filter.as_deref().unwrap_or_default();

@@ -63,9 +63,9 @@ impl Report {
     }
 
     /// Prints a case.
-    pub(super) fn case(&mut self, path: &Path, about: Option<&str>, status: Status) -> Result<(), Refused> {
+    pub(super) fn case(&mut self, path: &Path, about: Option<&str>, status: &Status) -> Result<(), Refused> {
         let place = load::place(path);
-        let text = if self.json { json(&place, about, &status) } else { self.text(&place, about, &status) };
+        let text = if self.json { json(&place, about, status) } else { self.text(&place, about, status) };
         match status {
             Status::Passed => self.passed += 1,
             Status::Updated(_) => self.updated += 1,

@@ -25,6 +25,9 @@ use ilo_vm::Program;
 /// Bytes of calls that are kept of a run.
 const CALLS: usize = 64 << 20;
 
+/// The function and its input, or the problems that the run reports as it starts.
+type Start = Result<(ilo_vm::FunctionId, Data), Vec<Problem>>;
+
 /// What a case may give as `options`.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
@@ -188,7 +191,7 @@ impl Subject<'_> {
             return Ok(Some(failures));
         };
         let tools = tools.unwrap_or_default();
-        Ok(self.run(&program, &tools, signal, failures)?)
+        self.run(&program, &tools, signal, failures)
     }
 
     /// Builds the program and compares the findings of the check and the fixes.
@@ -228,11 +231,7 @@ impl Subject<'_> {
     }
 
     /// What is in the way of a run: the function, the input, missing tools.
-    fn start(
-        &self,
-        program: &Program,
-        tools: &Tools,
-    ) -> Result<Result<(ilo_vm::FunctionId, Data), Vec<Problem>>, Vec<Problem>> {
+    fn start(&self, program: &Program, tools: &Tools) -> Result<Start, Vec<Problem>> {
         let function = match entry::function(program, self.options.function.as_deref(), "--fn") {
             Ok(function) => function,
             Err(problem) => return Ok(Err(vec![problem])),
@@ -320,7 +319,7 @@ impl Subject<'_> {
 
     /// Compares the calls, where the case lists them. A case without an outcome gets both.
     fn calls(&self, calls: &Calls) -> Result<Option<Failure>, Vec<Problem>> {
-        let found: String = calls.lines.iter().map(|line| format!("{line}\n")).collect();
+        let found = calls.lines.iter().fold(String::new(), |all, line| all + line + "\n");
         let update = Some((self.title("trace"), found.clone()));
         let Some(section) = self.section("trace") else {
             let is_new = self.section("outcome").is_none();
