@@ -340,6 +340,14 @@ fn a_replay_ends_as_the_run_did_where_a_limit_ended_it() {
     assert!(limited.code == Some(2) && limited.err.contains(found), "{limited:?}");
 }
 
+/// Every case of the repository holds, in one run.
+#[test]
+fn the_corpus_holds() {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+    let ended = ilo(&spec, "test corpus programs ../examples/cases", "");
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.out, ended.err);
+}
+
 /// Every recipe: the trace of its run is replayed, with the same outcome.
 #[test]
 fn every_recipe_replays_its_own_trace() {

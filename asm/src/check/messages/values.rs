@@ -60,8 +60,8 @@ pub(in crate::check) fn missing_value(
             let word = terms.word(Word::For);
             let message = format!("this {word} is bound, but no pass of it can yield a value");
             return missing(span, message, "no pass yields").help(terms.choose(
-                "end its body with the value that a pass yields",
-                "make its last step the value that a pass yields",
+                "end its body with the value that a pass yields, or write FOR without LET",
+                "make its last step the value that a pass yields, or give the loop no name",
             ));
         }
     };
