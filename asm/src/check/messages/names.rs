@@ -170,9 +170,26 @@ pub(in crate::check) fn circular_call<'n>(
     };
     let terms = Terms::of(notation);
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
-    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(format!(
-        "repeat with {word} over a list, or over {range} of the most passes, or split the function"
-    ))
+    let mut help =
+        format!("repeat with {word} over a list, or over {range} of the most passes, or split the function");
+    if length == 1 {
+        let place = name_place(notation);
+        help.push_str(&format!(
+            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {place}"
+        ));
+    }
+    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
+}
+
+/// Where a notation names a function.
+fn name_place(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Id => "in `; fn name(…)`",
+        Notation::ToolCalling => "under `\"function\"`",
+        Notation::Constrained => "under `\"fn\"`",
+        Notation::Workflow => "under `name:`",
+        Notation::Mcp => "under `\"name\"` in `\"meta\"`",
+    }
 }
 
 /// No function of the name that is asked to run.
