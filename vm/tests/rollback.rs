@@ -9,6 +9,7 @@ use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, Entries, FunctionId, StringId};
 use ilo_vm::{Datum, Limits, Program, Run, Step};
+use std::fmt::Write;
 
 const RESERVE: CallId = CallId(0);
 const RELEASE: CallId = CallId(1);
@@ -69,6 +70,7 @@ fn program(code: &[Op], output: ilo_spec::types::Output) -> Program {
 type Tools<'t> = &'t dyn Fn(&str, u64) -> Result<Datum<'static>, &'static str>;
 
 /// Every call succeeds with its own number.
+#[allow(clippy::unnecessary_wraps, reason = "as other tools")]
 fn fine(_: &str, number: u64) -> Result<Datum<'static>, &'static str> {
     Ok(Datum::Int(i64::try_from(number).unwrap()))
 }
@@ -112,7 +114,7 @@ fn run_with(
         let mut line = String::new();
         call.argument("id").unwrap().write_json(&mut line).unwrap();
         let mark = if call.is_rollback() { "!" } else { "" };
-        calls.push_str(&format!("{tool}{mark}({line}) "));
+        write!(calls, "{tool}{mark}({line}) ").unwrap();
         let _ = match tools(&tool, number) {
             Ok(value) => call.answer(value),
             Err(message) => call.fail(message),

@@ -214,7 +214,9 @@ impl<'f> Machine<'f, '_, '_, '_> {
             match self.world.call(&tool) {
                 Some(Ok(_)) => self.rolled_back.push((tool, self.calls)),
                 Some(Err(failure)) => {
-                    let failure = render::json(&failure.into()).unwrap_or_default();
+                    // As a text, whatever it is (4.8.7).
+                    let text = render::text(&failure.into()).unwrap_or_default();
+                    let failure = render::json(&Value::text(&text)).unwrap_or_default();
                     self.notes.push((tool, failure));
                 }
                 None => {}

@@ -3,6 +3,7 @@
 use crate::budget::{Limits, Meter};
 use crate::copy_in::Copier;
 use crate::fault::Trap;
+use crate::frame::Frame;
 use crate::heap::Heap;
 use crate::host_value::Datum;
 use crate::interp;
@@ -268,7 +269,7 @@ impl Run {
     pub(crate) fn compensates(&self) -> bool {
         let Machine { program, frames, pc, .. } = &self.machine;
         let code = &program.spec().code;
-        frames.iter().map(|frame| frame.pc()).chain([*pc]).any(|behind| is_compensation(code, behind))
+        frames.iter().map(Frame::pc).chain([*pc]).any(|behind| is_compensation(code, behind))
     }
 
     /// The instruction that makes the call which waits.

@@ -3,6 +3,7 @@
 use crate::budget::{Budget, Limits};
 use crate::facts::Entry;
 use crate::fault::{Fault, Trap};
+use crate::frame::Frame;
 use crate::gc;
 use crate::heap::{Heap, Mark};
 use crate::machine::{CallKind, Machine, PendingCall, is_compensation};
@@ -229,7 +230,7 @@ impl Run {
     /// Records a fault at the instruction where the machine stopped.
     pub(super) fn set_fault(&mut self, code: Code, mut message: String) {
         let inner = self.machine.program.inner();
-        let mut calls = self.machine.frames.iter().map(|frame| frame.pc()).chain([self.machine.pc]);
+        let mut calls = self.machine.frames.iter().map(Frame::pc).chain([self.machine.pc]);
         if calls.any(|behind| is_compensation(&inner.spec.code, behind)) {
             message.push_str("; a rollback was not finished");
         }

@@ -181,7 +181,7 @@ fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -
 /// What has become of entries and calls so far.
 fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place) -> Result<()> {
     let running = u64::from(place.running.is_some());
-    let numbers = rollbacks.made.checked_add(place.calls).unwrap_or(u64::MAX);
+    let numbers = rollbacks.made.saturating_add(place.calls);
     for _ in 0..values.reader.count("entries that have run", at_most(rollbacks.made, running), 2)? {
         let tool = tool(values)?;
         let number = values.reader.varint()?;

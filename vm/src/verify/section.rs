@@ -20,8 +20,9 @@ pub(super) fn section(program: &Program, code: &[Op], entries: u8) -> Result<(u3
         if left == 0 || !is_allowed(op) {
             break;
         }
-        if let Some(by) = jumps(program, op).ok_or(broken)? {
-            furthest = furthest.max(u64::from(place) + 1 + u64::from(by));
+        let jump = jump(program, op).ok_or(broken)?;
+        if jump > 0 {
+            furthest = furthest.max(u64::from(place) + 1 + u64::from(jump));
         }
         let Op::Rollback { call, .. } = *op else { continue };
         if furthest > place.into() {
@@ -39,16 +40,16 @@ pub(super) fn section(program: &Program, code: &[Op], entries: u8) -> Result<(u3
     Err(broken)
 }
 
-/// The greatest distance that an instruction jumps forward, if it jumps; `None` if its map does not exist.
-fn jumps(program: &Program, op: &Op) -> Option<Option<u16>> {
+/// The greatest distance that an instruction jumps forward, 0 if it does not; `None` if its map does not exist.
+fn jump(program: &Program, op: &Op) -> Option<u16> {
     if let Op::Switch { map, .. } = op {
         let map = program.maps.get(at(map.0))?;
-        return Some(map.cases.iter().map(|&(_, by)| by).chain(map.default).max());
+        return Some(map.cases.iter().map(|&(_, by)| by).chain(map.default).max().unwrap_or(0));
     }
-    let mut distance = None;
+    let mut distance = 0;
     op.roles(|_, role| {
         if let Role::Forward(by) = role {
-            distance = Some(by);
+            distance = by;
         }
     });
     Some(distance)
