@@ -15,6 +15,7 @@ pub mod template;
 pub(crate) mod terms;
 mod write_reference;
 
+use crate::document::{Entry, Kind, Node};
 use crate::notation::Notation;
 use template::Sigil;
 
