@@ -335,7 +335,8 @@ pub(crate) fn is_plain(node: &Node<'_>) -> bool {
     }
 }
 
-/// Whether an entry is `name: ${name}`: a field with the value of that name, for a step would bind it to itself.
+/// Whether an entry is `name: ${name}`: a field with the value of that name, for a step would bind it to
+/// itself.
 pub(crate) fn copies_itself(entry: &Entry<'_>) -> bool {
     let named = entry.value.text().and_then(|text| text.strip_prefix('$'));
     let inner =

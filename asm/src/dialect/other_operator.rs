@@ -201,7 +201,7 @@ const INSTEAD: [Instead; 11] = [
 const OF_TOOLS: [&str; 10] =
     ["format", "now", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
 
-/// What stands before the name of a function in other languages.
+/// What is before the name of a function in other languages.
 const PREFIXES: [&str; 9] =
     ["math.", "number.", "string.", "strings.", "str.", "object.", "array.", "json.", "date."];
 

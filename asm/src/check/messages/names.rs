@@ -170,14 +170,16 @@ pub(in crate::check) fn circular_call<'n>(
     };
     let terms = Terms::of(notation);
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
-    let mut help =
-        format!("repeat with {word} over a list, or over {range} of the most passes, or split the function");
-    if length == 1 {
-        let place = name_place(notation);
-        help.push_str(&format!(
-            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {place}"
-        ));
-    }
+    let hidden = match length {
+        1 => format!(
+            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {}",
+            name_place(notation)
+        ),
+        _ => String::new(),
+    };
+    let help = format!(
+        "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
+    );
     Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
 }
 

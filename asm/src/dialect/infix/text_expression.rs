@@ -48,8 +48,8 @@ pub fn arithmetic<'a>(
     (clear && plain).then_some(tree)
 }
 
-/// Whether a text with references in braces has a `=` without a blank on either side, such as `${name}=${value}`: it
-/// is a text of a name and its value.
+/// Whether a text with references in braces has a `=` without a blank on either side, such as
+/// `${name}=${value}`: it is a text of a name and its value.
 fn joins_a_pair(text: &str) -> bool {
     let bytes = text.as_bytes();
     let apart = |at: Option<usize>| {
