@@ -10,7 +10,10 @@ use ilo_spec::error::Code;
 
 /// Codes that no short program shows, or that are not of a program's text: each is tested where its limit or
 /// option is.
-const WITHOUT_EXAMPLE: [&str; 10] = [
+const WITHOUT_EXAMPLE: [&str; 13] = [
+    "too-many-rollbacks",
+    "cancelled",
+    "in-doubt",
     "not-utf8",
     "unknown-function",
     "no-single-entry",

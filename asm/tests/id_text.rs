@@ -5,7 +5,7 @@
 mod common;
 use common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
-use ilo_spec::node::{Place, Shape, TABLE};
+use ilo_spec::node::{Place, Shape, TABLE, Word};
 use ilo_spec::program::Number;
 
 /// What `LET 2 <text>` binds.
@@ -74,7 +74,10 @@ fn every_instruction_of_the_table_is_read_by_its_shape() {
         }
     }
     for row in TABLE.iter().filter(|row| row.place != Place::Part) {
-        let operands: Vec<_> = row.operands.iter().copied().map(operand).collect();
+        // The ELSE of a FOR needs a BREAK.
+        let of =
+            |shape| if row.word == Word::For && shape == Shape::Block { "1 BREAK" } else { operand(shape) };
+        let operands: Vec<_> = row.operands.iter().copied().map(of).collect();
         let text = format!("{} {}", row.mnemonic, operands.join(" "));
         read(&function(&text), |file, diagnostics| {
             assert!(diagnostics.as_slice().is_empty(), "{text}: {:?}", diagnostics.as_slice());
