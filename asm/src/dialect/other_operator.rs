@@ -174,7 +174,7 @@ const INSTEAD: [Instead; 11] = [
         &["abs", "fabs"],
         "the distance of a number from 0",
         r#"{"max": [x, {"-": [0, x]}]}"#,
-        "{max: [$x, '0 - $x']}",
+        r#"{max: [$x, {"-": [0, $x]}]}"#,
     ),
     instead(
         &["floor", "trunc", "truncate"],
