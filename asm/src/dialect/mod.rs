@@ -15,6 +15,7 @@ pub mod template;
 pub(crate) mod terms;
 mod write_reference;
 
+use crate::document::{Entry, Kind, Node};
 use crate::notation::Notation;
 use template::Sigil;
 
@@ -323,6 +324,24 @@ pub(crate) fn is_word(word: &str) -> bool {
 /// Whether a word begins a step in one of the notations.
 pub(crate) fn begins_step(word: &str) -> bool {
     !word.is_empty() && STEPS.iter().any(|form| form.key != Key::Value && spellings(form.key).contains(&word))
+}
+
+/// Whether a value is a constant or a reference alone, which computes nothing.
+pub(crate) fn is_plain(node: &Node<'_>) -> bool {
+    match node.kind {
+        Kind::List(_) | Kind::Record(_) => false,
+        Kind::Text(text) => !text.text.contains([' ', '(']),
+        _ => true,
+    }
+}
+
+/// Whether an entry is `name: ${name}`: a field with the value of that name, for a step would bind it to
+/// itself.
+pub(crate) fn copies_itself(entry: &Entry<'_>) -> bool {
+    let named = entry.value.text().and_then(|text| text.strip_prefix('$'));
+    let inner =
+        named.map(|text| text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text));
+    inner.is_some() && inner == entry.name()
 }
 
 /// Every word of a notation.

@@ -3,6 +3,7 @@
 
 use super::operator::{Operator, find};
 use crate::text::nearest;
+use std::borrow::Cow;
 
 /// What operators of other languages are called here.
 const OTHERS: &[(&str, &str)] = &[
@@ -57,52 +58,176 @@ const OTHERS: &[(&str, &str)] = &[
     ("index", "at"),
     ("nth", "at"),
     ("push", "append"),
-    ("add_item", "append"),
+    ("additem", "append"),
     ("cat", "concat"),
     ("contains", "has"),
     ("includes", "has"),
     ("tolowercase", "lower"),
     ("lowercase", "lower"),
-    ("to_lower", "lower"),
+    ("tolower", "lower"),
     ("downcase", "lower"),
     ("touppercase", "upper"),
     ("uppercase", "upper"),
-    ("to_upper", "upper"),
+    ("toupper", "upper"),
     ("upcase", "upper"),
     ("strip", "trim"),
     ("substring", "slice"),
     ("substr", "slice"),
     ("sorted", "sort"),
-    ("sort_by", "sort"),
+    ("sortby", "sort"),
     ("reversed", "reverse"),
     ("tofixed", "fixed"),
     ("stringify", "json"),
-    ("to_json", "json"),
     ("tojson", "json"),
-    ("object_keys", "keys"),
-    ("has_key", "has"),
+    ("objectkeys", "keys"),
     ("haskey", "has"),
-    ("has_field", "has"),
+    ("hasfield", "has"),
+    ("hasownproperty", "has"),
+    ("parsefloat", "number"),
+    ("parseint", "number"),
+    ("float", "number"),
+    ("int", "number"),
+    ("tonumber", "number"),
+    ("tofloat", "number"),
+    ("toint", "number"),
+    ("json.parse", "parse"),
+    ("json.loads", "parse"),
+    ("json.stringify", "json"),
+    ("json.dumps", "json"),
+    ("parsejson", "parse"),
+    ("jsonparse", "parse"),
+    ("fromjson", "parse"),
+    ("jsondecode", "parse"),
+    ("loads", "parse"),
+    ("dumps", "json"),
+    ("jsonencode", "json"),
+    ("jsonstringify", "json"),
+    ("date.parse", "time"),
+    ("parsedate", "time"),
+    ("parsetime", "time"),
+    ("totimestamp", "time"),
+    ("date.toisostring", "iso"),
+    ("toisostring", "iso"),
+    ("isoformat", "iso"),
+    ("toiso", "iso"),
+    ("replaceall", "replace"),
     ("++", "concat"),
     ("..", "concat"),
 ];
 
-/// Functions of other languages that no operator is.
-const FUNCTIONS: [&str; 17] = [
-    "abs", "floor", "ceil", "avg", "unique", "values", "first", "last", "format", "now", "uuid", "coalesce",
-    "string", "flatten", "group", "sqrt", "pow",
+/// How an expression is written where a message shows one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Written {
+    /// `{"len": x}`.
+    Record,
+    /// `len($x)`.
+    Infix,
+}
+
+/// A function of other languages that is none here, and what is written in its place.
+struct Instead {
+    words: &'static [&'static str],
+    /// What the expression gives.
+    what: &'static str,
+    record: &'static str,
+    infix: &'static str,
+}
+
+const fn instead(
+    words: &'static [&'static str],
+    what: &'static str,
+    record: &'static str,
+    infix: &'static str,
+) -> Instead {
+    Instead { words, what, record, infix }
+}
+
+/// Functions of other languages that an expression of functions computes.
+const INSTEAD: [Instead; 11] = [
+    instead(
+        &["avg", "average"],
+        "the average of a list",
+        r#"{"/": [{"sum": list}, {"len": list}]}"#,
+        "sum($list) / len($list)",
+    ),
+    instead(&["first"], "the first item of a list", r#"{"at": [list, 0]}"#, "at($list, 0)"),
+    instead(&["last"], "the last item of a list", r#"{"at": [list, -1]}"#, "at($list, -1)"),
+    instead(
+        &["startswith", "hasprefix", "beginswith"],
+        "whether a text begins with another",
+        r#"{"==": [{"slice": [text, 0, {"len": part}]}, part]}"#,
+        "slice($text, 0, len($part)) == $part",
+    ),
+    instead(
+        &["endswith", "hassuffix"],
+        "whether a text ends with another",
+        r#"{"==": [{"at": [{"split": [{"concat": [text, "\n"]}, {"concat": [part, "\n"]}]}, -1]}, ""]}"#,
+        "slice($text, len($text) - len($part)) == $part",
+    ),
+    instead(
+        &["indexof", "findindex"],
+        "where a text begins in another that has it",
+        r#"{"len": {"at": [{"split": [text, part]}, 0]}}"#,
+        "len(at(split($text, $part), 0))",
+    ),
+    instead(
+        &["abs", "fabs"],
+        "the distance of a number from 0",
+        r#"{"max": [x, {"-": [0, x]}]}"#,
+        "{max: [$x, '0 - $x']}",
+    ),
+    instead(
+        &["floor", "trunc", "truncate"],
+        "a number from 0 on without its fraction",
+        r#"{"-": [x, {"%": [x, 1]}]}"#,
+        "$x - $x % 1",
+    ),
+    instead(&["string", "str", "tostring"], "a value as text", r#"{"concat": [x, ""]}"#, "concat($x, '')"),
+    instead(
+        &["unique", "uniq", "distinct", "dedupe"],
+        "whether a list has an item, for an `if` in a loop that appends to it,",
+        r#"{"has": [list, x]}"#,
+        "has($list, $x)",
+    ),
+    instead(
+        &["values", "entries"],
+        "the names of a record's fields, for a loop that reads each with `at`,",
+        r#"{"keys": record}"#,
+        "keys($record)",
+    ),
 ];
 
+/// Functions of other languages that a tool computes.
+const OF_TOOLS: [&str; 10] =
+    ["format", "now", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
+
+/// What is before the name of a function in other languages.
+const PREFIXES: [&str; 9] =
+    ["math.", "number.", "string.", "strings.", "str.", "object.", "array.", "json.", "date."];
+
+/// A spelling in lower case, without the sign, blanks and parentheses around it.
+fn plain(spelling: &str) -> String {
+    spelling.trim_start_matches('$').trim_end_matches("()").to_ascii_lowercase()
+}
+
+/// The name of a function without the module that other languages have before it, and without underscores.
+fn without_module(plain: &str) -> Cow<'_, str> {
+    let name = PREFIXES.iter().find_map(|prefix| plain.strip_prefix(prefix)).unwrap_or(plain);
+    if name.contains('_') { Cow::Owned(name.replace('_', "")) } else { Cow::Borrowed(name) }
+}
+
 /// What to do in place of a function of another language.
-pub(crate) fn in_place_of(spelling: &str) -> Option<&'static str> {
-    let plain = spelling.trim_start_matches('$').to_ascii_lowercase();
-    Some(match plain.as_str() {
-        "avg" => "the average of a list is `{\"/\": [{\"sum\": list}, {\"len\": list}]}`",
-        "first" => "the first item of a list is `{\"at\": [list, 0]}`",
-        "last" => "the last item of a list is `{\"at\": [list, {\"-\": [{\"len\": list}, 1]}]}`",
-        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`",
-        _ if FUNCTIONS.contains(&plain.as_str()) => {
-            "what no operator computes a tool does, in a step with `call`"
+pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
+    let plain = plain(spelling);
+    let name = without_module(&plain);
+    if let Some(found) = INSTEAD.iter().find(|row| row.words.contains(&name.as_ref())) {
+        let form = if written == Written::Record { found.record } else { found.infix };
+        return Some(format!("{} is `{form}`", found.what));
+    }
+    Some(match name.as_ref() {
+        "coalesce" => "one of two values is a step with `let`, `if`, `then` and `else`".to_owned(),
+        name if OF_TOOLS.contains(&name) => {
+            "what no operator computes a tool does, in a step with `call`".to_owned()
         }
         _ => return None,
     })
@@ -131,16 +256,20 @@ pub(crate) fn predicate(spelling: &str) -> Option<(&'static str, &'static str)> 
 
 /// The operator that a spelling which is none means: that of another language, or in another case.
 pub fn meant(spelling: &str) -> Option<&'static Operator> {
-    let plain = spelling.to_ascii_lowercase();
-    let ours = OTHERS.iter().find(|(other, _)| *other == plain).map(|&(_, ours)| ours);
-    find(ours.unwrap_or(&plain)).filter(|operator| operator.spelling != spelling)
+    let plain = plain(spelling);
+    let ours = |name: &str| OTHERS.iter().find(|(other, _)| *other == name).map(|&(_, ours)| ours);
+    let found = ours(&plain).and_then(find).or_else(|| find(&plain)).or_else(|| {
+        let name = without_module(&plain);
+        ours(&name).and_then(find).or_else(|| find(&name).filter(|_| plain.contains('.')))
+    });
+    found.filter(|operator| operator.spelling != spelling)
 }
 
 /// The operator nearest to a spelling that is none: the one it means, else one that is spelt like it.
 pub fn near(spelling: &str) -> Option<&'static Operator> {
     meant(spelling)
         .or_else(|| {
-            if FUNCTIONS.contains(&spelling.to_ascii_lowercase().as_str()) {
+            if in_place_of(spelling, Written::Record).is_some() {
                 return None;
             }
             // Of signs none is like another.
@@ -169,6 +298,13 @@ mod tests {
             ("GTE", ">="),
             ("length", "len"),
             ("apend", "append"),
+            ("parseFloat", "number"),
+            ("JSON.parse", "parse"),
+            ("JSON.stringify", "json"),
+            ("Object.keys", "keys"),
+            ("Date.parse", "time"),
+            ("Math.max", "max"),
+            ("to_lower_case", "lower"),
         ];
         for (written, ours) in cases {
             assert_eq!(near(written).map(|operator| operator.spelling), Some(ours), "{written}");

@@ -5,7 +5,7 @@ use super::context::{Context, Entries, Fields, Report, Rewrite, bound, get, othe
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
-use crate::dialect::other_operator;
+use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
@@ -139,6 +139,9 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
         return None;
     }
     let wrong = unknown_operator(&entry.key, None);
+    if let Some(asked) = asked_of_list(at, entry) {
+        return Some(asked);
+    }
     let found = match entry.value.kind {
         Kind::List([subject, Node { kind: Kind::List(items), .. }])
             if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && is_repeatable(at.node.span) =>
@@ -171,6 +174,24 @@ pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<
     })
 }
 
+/// `{"contains": [list, x]}` and `{"in": [x, list]}`, which ask what `has` does.
+fn asked_of_list<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {
+    let Kind::List([first, second]) = entry.value.kind else { return None };
+    if matches!(entry.name()?, "contains" | "includes") {
+        let is_list = matches!(second.kind, Kind::List(_));
+        return if is_list { None } else { other_operator(at, entry) };
+    }
+    let listed = matches!(second.kind, Kind::List(_)) || entry.name() == Some("not in");
+    if listed || at.dialect.is_yaml() || !is_repeatable(at.node.span) {
+        return None;
+    }
+    let operands = Replacement::List(vec![Replacement::Kept(*second), Replacement::Kept(*first)]);
+    let to = Replacement::one("has", operands);
+    let wrong = unknown_operator(&entry.key, None)
+        .expected("`{\"has\": [list, value]}`", format!("`{}`", shown(&entry.key)));
+    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to))
+}
+
 /// A sign that is no operator in the place of a value.
 pub(super) fn sign<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '$');
@@ -194,8 +215,8 @@ fn other_operator<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite
     let plain = name.strip_prefix('$').unwrap_or(name);
     let meant = operator::find(plain).or_else(|| other_operator::near(plain));
     let wrong = unknown_operator(&entry.key, meant);
-    let instead = other_operator::in_place_of(name)
-        .unwrap_or("a record with this field is marked as one: `{\"obj\": {…}}`");
+    let instead = other_operator::in_place_of(name, Written::Record)
+        .unwrap_or_else(|| "a record with this field is marked as one: `{\"obj\": {…}}`".to_owned());
     let wrong = if wrong.fix.is_none() { wrong.help(instead) } else { wrong };
     let word = meant.map_or(at.dialect.word(Key::Obj), |operator| operator.spelling);
     let value = if meant.is_some() { entry.value } else { at.node };

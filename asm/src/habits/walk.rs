@@ -9,7 +9,8 @@ use super::unsupported_steps;
 use super::words::{key_of, kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
 use crate::dialect::{
-    ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step, operator,
+    ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step,
+    copies_itself, is_plain, operator,
 };
 use crate::document::{Entry, Kind, Node, entries};
 use crate::notation::Notation;
@@ -143,7 +144,10 @@ impl<'a> Walk<'_, 'a> {
             }
             Kind::List(_) => self.list_of_steps(node, tail),
             Kind::Record(list) if yaml && !has_word(node) => {
-                let fields = list.len() > 1 && list.iter().all(|entry| self.is_field(entry));
+                let before = list.split_last().map_or(&list[..0], |(_, before)| before);
+                let copies =
+                    before.iter().any(copies_itself) && !list.iter().any(|entry| has_word(&entry.value));
+                let fields = copies || list.len() > 1 && list.iter().all(|entry| self.is_field(entry));
                 let steps = list.iter().any(|entry| has_word(&entry.value));
                 match tail {
                     Tail::Value if !steps => self.value(node, At::Value),
@@ -158,9 +162,10 @@ impl<'a> Walk<'_, 'a> {
 
     /// Whether an entry is a field of what a loop yields.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
-        let is_new = |name: &str| !begins_step(name) && !self.at.names.survey.binds_name(name);
+        let is_free = |name: &str| is_plain(&entry.value) || !self.at.names.survey.binds_name(name);
         let is_step = |entry: &Entry<'a>| entry.name().is_some_and(begins_step);
-        entry.name().is_some_and(is_new) && !entries(&entry.value).iter().any(is_step)
+        entry.name().is_some_and(|name| !begins_step(name) && is_free(name))
+            && !entries(&entry.value).iter().any(is_step)
     }
 
     /// A step; a list of steps where it should have been several or none.

@@ -119,7 +119,10 @@ const ABSENT: &[(&str, &str)] = &[
     ),
     ("goto", "leave it out: steps run in the order of the file"),
     ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
-    ("sort", "there is no such operation: a tool does it, with `call`"),
+    (
+        "sort",
+        "a list is sorted by `{\"sort\": list}`, or `{\"sort\": [list, \"field\"]}`, in a value or under `expr`",
+    ),
     ("print", "leave it out: what a function returns is its outcome, and tools do the rest"),
     ("log", "leave it out: what a function returns is its outcome, and tools do the rest"),
     ("while", LOOP),

@@ -158,6 +158,7 @@ pub const TABLE: &[Rule] = &[
     rule(Word::Else, &[], Gives::Nothing),
     rule(Word::Undo, &[], Gives::Nothing),
     rule(Word::Fail, &[], Gives::Nothing),
+    rule(Word::Break, &[], Gives::Nothing),
     rule(Word::Rollback, &[], Gives::Nothing),
 ];
 

@@ -4,7 +4,7 @@ use super::reader::StepReader;
 use super::step::{Item, Tail};
 use crate::ast::{Block, StmtKind};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Key, begins_step, operator};
+use crate::dialect::{Key, begins_step, copies_itself, is_plain, operator};
 use crate::document::entries;
 use crate::document::{Entry, Kind, Node};
 use crate::span::Span;
@@ -39,7 +39,9 @@ impl<'a> StepReader<'_, 'a> {
             Kind::Record(list) if yaml && !has_step_word(node) => {
                 let is_value = match tail {
                     Tail::Value => !list.iter().any(|entry| has_step_word(&entry.value)),
-                    Tail::Yield => list.len() > 1 && list.iter().all(|entry| self.is_field(entry)),
+                    Tail::Yield => {
+                        is_copy(list) || list.len() > 1 && list.iter().all(|entry| self.is_field(entry))
+                    }
                     _ => false,
                 };
                 if is_value {
@@ -96,8 +98,8 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether an entry is a field of what a loop yields: no step is a value under a name that nothing has
     /// yet.
     fn is_field(&self, entry: &Entry<'a>) -> bool {
-        let is_new = |name: &str| !begins_step(name) && self.scope.find(name).is_none();
-        entry.name().is_some_and(is_new) && is_data(&entry.value)
+        let is_free = |name: &str| is_plain(&entry.value) || self.scope.find(name).is_none();
+        entry.name().is_some_and(|name| !begins_step(name) && is_free(name)) && is_data(&entry.value)
     }
 
     /// Warns of values in a pass of a loop under names of their own, of which only the last is yielded.
@@ -141,6 +143,17 @@ impl<'a> StepReader<'_, 'a> {
 /// Whether a record has the key of a step.
 fn has_step_word(node: &Node<'_>) -> bool {
     entries(node).iter().any(|entry| entry.name().is_some_and(begins_step))
+}
+
+/// Whether what a loop yields is a record of values of which one before the last copies a name: nothing reads
+/// such a step.
+fn is_copy(list: &[Entry<'_>]) -> bool {
+    let is_value = |entry: &Entry<'_>| {
+        let operation = matches!(entries(&entry.value), [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
+        entry.name().is_some_and(|name| !begins_step(name)) && (operation || is_data(&entry.value))
+    };
+    let before = list.split_last().map_or(list, |(_, before)| before);
+    before.iter().any(copies_itself) && list.iter().all(is_value)
 }
 
 /// Whether nothing makes a value a step.

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
 use crate::dialect::lint_context::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reference::Reference;
 use crate::document::{Entry, Kind, Node, Text};
 use crate::document::{first_of, inner, rename, shown};
@@ -226,6 +227,9 @@ pub(crate) fn unknown_operator(node: &Node<'_>, meant: Option<&'static Operator>
             .expected(operator::LIST, format!("`{written}`"))
             .nearest(meant.map(|operator| operator.spelling));
     wrong.fix = meant.and_then(|operator| rename(node, operator.spelling));
+    if wrong.fix.is_none() {
+        wrong.help = node.text().and_then(|word| other_operator::in_place_of(word, Written::Record));
+    }
     wrong
 }
 

@@ -170,9 +170,28 @@ pub(in crate::check) fn circular_call<'n>(
     };
     let terms = Terms::of(notation);
     let (word, range) = (terms.word(Word::For), terms.word(Word::Range));
-    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(format!(
-        "repeat with {word} over a list, or over {range} of the most passes, or split the function"
-    ))
+    let hidden = match length {
+        1 => format!(
+            "; the function `{first}` hides a tool of that name: to call the tool, rename the function, {}",
+            name_place(notation)
+        ),
+        _ => String::new(),
+    };
+    let help = format!(
+        "repeat with {word} over a list, or over {range} of the most passes, or split the function{hidden}"
+    );
+    Diagnostic::new(Code::CircularCall, span, message).expected("calls that end", names).help(help)
+}
+
+/// Where a notation names a function.
+fn name_place(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Id => "in `; fn name(…)`",
+        Notation::ToolCalling => "under `\"function\"`",
+        Notation::Constrained => "under `\"fn\"`",
+        Notation::Workflow => "under `name:`",
+        Notation::Mcp => "under `\"name\"` in `\"meta\"`",
+    }
 }
 
 /// No function of the name that is asked to run.

@@ -5,8 +5,8 @@
 use super::{COMPARISON, Reader, Token};
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::operator::{self, Form, LIST, Operator};
-use crate::dialect::other_operator;
+use crate::dialect::operator::{self, Form, LIST, Makes, Operator};
+use crate::dialect::other_operator::{self, Written};
 use crate::document::{Kind, Style, Text};
 use crate::span::Span;
 use crate::text::name_end;
@@ -77,6 +77,9 @@ impl Reader<'_, '_, '_> {
     /// Reports a word that is no value.
     pub(crate) fn no_value<T>(&mut self, word: &str) -> Option<T> {
         let (from, to) = (self.from, self.to);
+        if self.method_of_module(from, to) {
+            return None;
+        }
         let called = self.words.byte(self.words.blanks(to)) == Some(b'(');
         if called || operator::find(word).is_some() {
             let near = other_operator::near(word).map(|near| near.spelling);
@@ -88,7 +91,9 @@ impl Reader<'_, '_, '_> {
                 None => self
                     .wrong(Code::UnknownOperator, format!("there is no function `{}`", shorten(word)))
                     .nearest(near)
-                    .help(format!("there are {LIST}; what a tool computes is a step with `call`")),
+                    .help(other_operator::in_place_of(word, Written::Infix).unwrap_or_else(|| {
+                        format!("there are {LIST}; what a tool computes is a step with `call`")
+                    })),
             };
             self.diagnostics.push(wrong);
             return None;
@@ -218,6 +223,32 @@ impl Reader<'_, '_, '_> {
         })
     }
 
+    /// Reports `JSON.parse(` and its like, where this is one; the function here is named.
+    fn method_of_module(&mut self, from: usize, to: usize) -> bool {
+        if self.words.byte(to) != Some(b'.') {
+            return false;
+        }
+        let Some(end) = name_end(self.words.text, to + 1) else { return false };
+        let whole = self.words.get(from, end);
+        let meant = other_operator::meant(whole);
+        let help = other_operator::in_place_of(whole, Written::Infix);
+        if self.words.byte(end) != Some(b'(') || (meant.is_none() && help.is_none()) {
+            return false;
+        }
+        let message = format!("there is no function `{}`", shorten(whole));
+        let wrong = Diagnostic::new(Code::UnknownOperator, self.words.part(from, end), message)
+            .nearest(meant.map(|meant| meant.spelling));
+        let wrong = match (meant, help) {
+            (Some(meant), _) => {
+                let wrong = wrong.help(format!("write `{}`", example(meant)));
+                self.words.fix(wrong, from, end, meant.spelling)
+            }
+            (None, help) => wrong.help(help.unwrap_or_default()),
+        };
+        self.diagnostics.push(wrong);
+        true
+    }
+
     /// What to do about parentheses behind something: what no function is called on a value.
     fn no_method(&self) -> String {
         let before = self.words.get(0, self.from);
@@ -226,10 +257,11 @@ impl Reader<'_, '_, '_> {
         let close = if of.starts_with("${") { "}" } else { "" };
         match operator::find(name).or_else(|| other_operator::meant(name)) {
             Some(Operator { form: Form::Function, spelling, .. }) if !of.is_empty() => {
-                let rest = if *spelling == "len" { "" } else { ", …" };
+                let one = operator::find(spelling).is_some_and(|found| found.least() == 1);
+                let rest = if one { "" } else { ", …" };
                 format!("a function is written before its operands: `{spelling}({of}{close}{rest})`")
             }
-            _ => match other_operator::in_place_of(name) {
+            _ => match other_operator::in_place_of(name, Written::Infix) {
                 Some(instead) => format!("nothing is called on a value: {instead}"),
                 None => "only functions take parentheses: `len($list)`".to_owned(),
             },
@@ -250,23 +282,23 @@ impl Reader<'_, '_, '_> {
         let near = other_operator::near(symbol).filter(|_| code == Code::UnknownOperator);
         let help = match symbol {
             "?" | ":" | "if" | "else" => {
-                "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`".to_owned()
+                "one of two values is a step: `let: v`, `if: condition`, `then: value`, `else: value`"
+                    .to_owned()
             }
             "in" | "contains" | "includes" => {
-                "write `$x == 'a' or $x == 'b'`; whether a list holds a value is found out by a loop that binds a \
-                 variable from before it"
+                "write `has($list, $x)`: whether a list has a value, a text a part, or a record a field"
                     .to_owned()
             }
             "??" => "there is no default by `??`: use a step with `if`, `then` and `else`".to_owned(),
             "**" | "^" => "there is no power: write `$x * $x`".to_owned(),
             "//" => "write `($a - $a % $b) / $b`".to_owned(),
-            "not" => "write `not has($record, 'field')`, or `not` before a comparison".to_owned(),
+            "not" => "write `not has($list, $x)`, or `not` before a comparison".to_owned(),
             "(" => self.no_method(),
             ")" => "remove it, or open it before".to_owned(),
             "'" | "\"" => "write the operator between the values".to_owned(),
             _ => match near {
                 Some(Operator { form: Form::Function, .. }) => {
-                    format!("write `{}`", near.map_or("", example))
+                    format!("write `{}`", near.map_or(String::new(), example))
                 }
                 Some(near) => format!("write `{}`", near.spelling),
                 None => format!("the operators are {LIST}"),
@@ -284,12 +316,23 @@ impl Reader<'_, '_, '_> {
 }
 
 /// How a function is written.
-fn example(function: &Operator) -> &'static str {
-    match function.spelling {
+fn example(function: &Operator) -> String {
+    let plain = match function.spelling {
         "len" => "len($list)",
         "at" => "at($list, 0)",
-        "has" => "has($record, 'field')",
+        "has" => "has($list, $x)",
         "append" => "append($list, $x)",
+        "min" | "max" | "sum" => return of_list(function),
         _ => "concat($a, $b)",
-    }
+    };
+    let Makes::Apply(made) = function.makes else { return plain.to_owned() };
+    let operands = made.row().operands.iter().take(function.most());
+    let names: Vec<String> = operands.map(|operand| format!("${}", operand.name)).collect();
+    format!("{}({})", function.spelling, names.join(", "))
+}
+
+/// A function of one list, and how the values of such a list are written.
+fn of_list(function: &Operator) -> String {
+    let name = function.spelling;
+    format!("{name}($list)`, or, of values, `{{{name}: [$a, $b]}}")
 }

@@ -34,6 +34,9 @@ pub fn arithmetic<'a>(
     if !(bare || refers) || !(computes || (formula && logical())) {
         return None;
     }
+    if sigil == Sigil::Braces && joins_a_pair(words.text) {
+        return None;
+    }
     let mut unseen = Diagnostics::default();
     let mut reader = Reader { bare, ..Reader::new(&words, nesting, &mut unseen) };
     let tree = reader.whole()?;
@@ -43,6 +46,19 @@ pub fn arithmetic<'a>(
     // Operators of other languages are understood where something is computed.
     let plain = unseen.as_slice().iter().all(|found| formula && found.code == Code::UnknownOperator);
     (clear && plain).then_some(tree)
+}
+
+/// Whether a text with references in braces has a `=` without a blank on either side, such as
+/// `${name}=${value}`: it is a text of a name and its value.
+fn joins_a_pair(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let apart = |at: Option<usize>| {
+        let byte = at.and_then(|at| bytes.get(at));
+        byte.is_none_or(|byte| byte.is_ascii_whitespace() || b"=<>!~+-*/%".contains(byte))
+    };
+    let is_pair =
+        |(at, byte): (usize, &u8)| *byte == b'=' && !apart(at.checked_sub(1)) && !apart(at.checked_add(1));
+    text.contains("${") && bytes.iter().enumerate().any(is_pair)
 }
 
 /// The expression as nested operators, `{"*": ["$.price", 2]}`, with references as `reference` writes them;

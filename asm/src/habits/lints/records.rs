@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
 use crate::dialect::Key;
 use crate::dialect::lint_context::Place;
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator;
+use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reference::{INPUT, Reference, bare};
 use crate::dialect::template::{Sigil, template};
 use crate::document::replacement::is_repeatable;
@@ -100,8 +100,8 @@ impl<'a> Lints<'_, '_, 'a> {
         if is_step(name) && matches!(entry.value.kind, Kind::List(_) | Kind::Record(_)) {
             return self.step_as_data(node, CHOICES.contains(&word));
         }
-        if let Some(instead) =
-            other_operator::in_place_of(word).filter(|_| place == Place::Formula || word != name)
+        if let Some(instead) = other_operator::in_place_of(word, Written::Record)
+            .filter(|_| place == Place::Formula || word != name)
         {
             let warning = self
                 .data("this record is data, and computes nothing", node, "a step of its own")

@@ -7,8 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
 use crate::dialect::lint_context::Place;
 use crate::dialect::loose_reference::is_file;
-use crate::dialect::operator::{Makes, Operator};
-use crate::dialect::other_operator;
+use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::other_operator::{self, Written};
 use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
 use crate::dialect::template::{Look, LookAlike, Template};
 use crate::document::{Entry, Kind, Node, Style, Text};
@@ -145,15 +145,17 @@ impl<'a> Lints<'_, '_, 'a> {
             }
             Look::Called => {
                 let (of, name) = found.shown(node).rsplit_once('.').unwrap_or_default();
-                let help = other_operator::in_place_of(name.trim_end_matches("()"))
-                    .unwrap_or("what no operator computes a tool does, in a step with `call`");
-                let measures = other_operator::meant(name.trim_end_matches("()"))
-                    .filter(|found| found.makes == Makes::Unary(Unary::Len));
-                let help = measures.map_or(help.to_owned(), |_| {
-                    format!(
-                        "a step with `{{\"len\": \"{of}\"}}` under `expr` counts, and is referred to here"
-                    )
-                });
+                let name = name.trim_end_matches("()");
+                let function = operator::find(name).or_else(|| other_operator::meant(name));
+                let help = match function {
+                    Some(function) => {
+                        let form = computed_form(function, of);
+                        format!("a step with `{form}` under `expr` computes it, and is referred to here")
+                    }
+                    None => other_operator::in_place_of(name, Written::Record).unwrap_or_else(|| {
+                        "what no operator computes a tool does, in a step with `call`".to_owned()
+                    }),
+                };
                 wrong(format!("`{shown}` is text here from its last dot on: nothing is called"))
                     .expected("the name of a step that computes it", format!("`{shown}`"))
                     .help(help)
@@ -320,4 +322,14 @@ fn choice(text: &str) -> Option<(&str, &str, &str)> {
     let (then, rest) = text.split_once(" if ")?;
     let (condition, otherwise) = rest.split_once(" else ")?;
     Some((condition.trim(), then.trim(), otherwise.trim()))
+}
+
+/// A function of a value, as an operation.
+fn computed_form(function: &Operator, of: &str) -> String {
+    let name = function.spelling;
+    if function.least() == 1 {
+        return format!("{{\"{name}\": \"{of}\"}}");
+    }
+    let rest = ", …".repeat(function.least().saturating_sub(1));
+    format!("{{\"{name}\": [\"{of}\"{rest}]}}")
 }

@@ -162,7 +162,7 @@ const NO_NUMBER: &str = "a field is read with `FIELD <slot> <field>`; `; Fields:
 const PREFIX: &str = "an operator comes before its operands: `{new} REF 0 REF 1`";
 
 /// Every row. Of several for one token, the first counts.
-pub(crate) const ROWS: [Row; 19] = [
+pub(crate) const ROWS: [Row; 23] = [
     Row {
         at: &[At::Operand],
         pattern: Pattern::SlotName,
@@ -225,6 +225,34 @@ pub(crate) const ROWS: [Row; 19] = [
         "",
         "how many items or characters there are is `LEN REF <slot>`",
         "RET FIELD 0 length",
+    ),
+    advice(
+        &[At::Operand],
+        Pattern::Words(&["startsWith", "starts_with", "hasPrefix"]),
+        "",
+        "whether a text begins with another is `EQ SLICE <text> LIT 1 0 LEN <part> <part>`",
+        "RET startsWith REF 0",
+    ),
+    advice(
+        &[At::Operand],
+        Pattern::Words(&["indexOf", "index_of", "find"]),
+        "",
+        "where a text begins in another that has it is `LEN AT SPLIT <text> <part> LIT 1 0`",
+        "RET indexOf REF 0",
+    ),
+    advice(
+        &[At::Operand],
+        Pattern::Words(&["abs", "Math.abs"]),
+        "",
+        "the distance of a number from 0 is `MAX LIST 2 <x> SUB LIT 1 0 <x>`",
+        "RET abs REF 1",
+    ),
+    advice(
+        &[At::Operand],
+        Pattern::Words(&["floor", "Math.floor", "trunc"]),
+        "",
+        "a number from 0 on without its fraction is `SUB <x> MOD <x> LIT 1 1`",
+        "RET floor REF 1",
     ),
     elsewhere(
         &["CONTINUE", "SKIP"],

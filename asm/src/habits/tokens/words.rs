@@ -18,7 +18,7 @@ const fn alias(word: &'static str, means: Word, example: &'static str) -> Alias 
 
 /// Words that mean one instruction, whatever their case and separators. Mnemonics in another case are
 /// understood too.
-pub(crate) const INSTRUCTIONS: [Alias; 22] = [
+pub(crate) const INSTRUCTIONS: [Alias; 40] = [
     alias("RETURN", Word::Ret, "RETURN REF 1"),
     alias("RETURNOK", Word::RetOk, "RETURN_OK REF 1"),
     alias("RETURNERR", Word::RetErr, "return_err REF 0"),
@@ -41,6 +41,24 @@ pub(crate) const INSTRUCTIONS: [Alias; 22] = [
     alias("LITERAL", Word::Lit, "RET LITERAL 1 5"),
     alias("PUSH", Word::Append, "LET 2 PUSH LIST 0 REF 1\nRET REF 1"),
     alias("INDEX", Word::At, "RET INDEX LIST 1 REF 1 LIT 1 0"),
+    alias("CONTAINS", Word::Has, "RET CONTAINS LIST 1 REF 1 REF 1"),
+    alias("INCLUDES", Word::Has, "RET includes LIST 1 REF 1 REF 1"),
+    alias("TOLOWERCASE", Word::Lower, "RET toLowerCase LIT 0 \"A\""),
+    alias("LOWERCASE", Word::Lower, "RET LOWERCASE LIT 0 \"A\""),
+    alias("TOUPPERCASE", Word::Upper, "RET toUpperCase LIT 0 \"a\""),
+    alias("UPPERCASE", Word::Upper, "RET UPPERCASE LIT 0 \"a\""),
+    alias("STRIP", Word::Trim, "RET STRIP LIT 0 \"a\""),
+    alias("SUBSTRING", Word::Slice, "RET substring LIT 0 \"abc\" LIT 1 0 LIT 1 2"),
+    alias("SUBSTR", Word::Slice, "RET SUBSTR LIT 0 \"abc\" LIT 1 0 LIT 1 2"),
+    alias("TOFIXED", Word::Fixed, "RET toFixed LIT 1 2.5 LIT 1 2"),
+    alias("PARSEFLOAT", Word::Number, "RET parseFloat LIT 0 \"2\""),
+    alias("PARSEINT", Word::Number, "RET parseInt LIT 0 \"2\""),
+    alias("JSONPARSE", Word::Parse, "RET JSON.parse LIT 0 \"[]\""),
+    alias("JSONSTRINGIFY", Word::Json, "RET JSON.stringify LIT 0 \"a\""),
+    alias("OBJECTKEYS", Word::Keys, "RET Object.keys OBJ 0"),
+    alias("DATEPARSE", Word::Time, "RET Date.parse LIT 0 \"2024-01-01\""),
+    alias("MATHMAX", Word::Max, "RET Math.max LIST 1 REF 1"),
+    alias("MATHMIN", Word::Min, "RET Math.min LIST 1 REF 1"),
 ];
 
 /// Words for constants, and the constant that each means. Other cases of the constants are understood too.
