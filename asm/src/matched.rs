@@ -91,12 +91,17 @@ pub(crate) fn covered_call<'a>(
         return None;
     };
     let ExprKind::Call(call) = value.kind else { return None };
-    let covered = match matched_call(statement, behind.first()) {
-        None => begins_with_rollback(behind, after),
-        Some(Matched { node, .. }) => {
-            let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
-            begins_with_rollback(node.ok.as_ref().map_or(&[], |ok| ok.body.statements), after)
-        }
+    let (StmtKind::Control(Control::Match(node))
+    | StmtKind::Let { value: Bound::Control(Control::Match(node)), .. }) =
+        behind.first().map_or(&StmtKind::Break, |next| &next.kind)
+    else {
+        return begins_with_rollback(behind, after).then_some(call);
+    };
+    let arm = node.ok.as_ref().map_or(&[][..], |ok| ok.body.statements);
+    // Most arms begin with something else, whatever follows the MATCH.
+    let covered = begins_with_rollback(arm, true) && matched_call(statement, behind.first()).is_some() && {
+        let after = !node.handles() && begins_with_rollback(behind.get(1..).unwrap_or_default(), after);
+        begins_with_rollback(arm, after)
     };
     covered.then_some(call)
 }

@@ -260,8 +260,7 @@ const fn key(text: &str) -> Option<u64> {
 /// table than mnemonics, so a factor without collisions is found quickly.
 #[inline]
 const fn hash(key: u64, factor: u64) -> usize {
-    let [high, low, ..] = key.wrapping_mul(factor).to_be_bytes();
-    (high as usize) << 1 | (low >> 7) as usize
+    (key.wrapping_mul(factor) >> (u64::BITS - PLACES.ilog2())) as usize
 }
 
 const PLACES: usize = 1 << 9;

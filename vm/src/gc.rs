@@ -49,5 +49,5 @@ fn roots(
         }
     }
     let notes = notes.iter_mut().filter(|note| !note.aside).map(|note| &mut note.value);
-    notes.chain(&mut rollbacks.arguments).chain(scratch).for_each(|value| each(heap, value, 0));
+    notes.chain(rollbacks.arguments_mut()).chain(scratch).for_each(|value| each(heap, value, 0));
 }

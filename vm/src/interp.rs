@@ -30,6 +30,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
         frames,
         notes,
         rollbacks,
+        rewind_scope,
         pc: kept_pc,
         base,
         pending_call,
@@ -281,11 +282,13 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     w = enter!();
                 }
                 Op::ToolRollback { dst, first, call, .. } => {
+                    rewind_scope.require_all();
                     fallible!(promise(program, rollbacks, heap, pc));
                     *pending_call = PendingCall { call, first, dst, kind: CallKind::Covered };
                     break 'run (Stop::LargeCall, None);
                 }
                 Op::Rollback { first, call } => {
+                    rewind_scope.require_all();
                     let arguments = span(w, first, at(program.call(call).arguments));
                     fallible!(rollbacks.push(&mut heap.budget, pc - 1, arguments));
                     if rollbacks.must_end() {
@@ -294,6 +297,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                     }
                 }
                 Op::Note { src, tool } => {
+                    rewind_scope.require_all();
                     rollbacks.used = true;
                     fallible!(note(heap, notes, tool, *get(w, src)));
                 }

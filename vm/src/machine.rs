@@ -19,6 +19,7 @@ pub(crate) struct Machine {
     pub(crate) frames: Vec<Frame>,
     pub(crate) notes: Vec<Note>,
     pub(crate) rollbacks: Rollbacks,
+    pub(crate) rewind_scope: RewindScope,
     /// The next instruction; when the machine has stopped, the one after the instruction that stopped it.
     pub(crate) pc: usize,
     pub(crate) base: u32,
@@ -26,6 +27,30 @@ pub(crate) struct Machine {
     pub(crate) pending_call: PendingCall,
     /// What the started function returned or failed with.
     pub(crate) result: Value,
+}
+
+/// What a rewind has to restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RewindScope {
+    /// Nothing was started.
+    Nothing,
+    /// Only counters; everything else is unchanged.
+    Counts,
+    /// Everything: arguments were moved, an answer was built event by event, the heap was collected, or there
+    /// are notes or ROLLBACK entries.
+    All,
+    /// The start alone needs more fuel than the limit.
+    Fault,
+}
+
+impl RewindScope {
+    /// A rewind must restore more than counters.
+    #[inline]
+    pub(crate) fn require_all(&mut self) {
+        if let RewindScope::Counts = self {
+            *self = RewindScope::All;
+        }
+    }
 }
 
 /// A tool call: where its arguments are, and where its result goes.

@@ -21,7 +21,7 @@ use ilo_spec::operand::StringId;
 pub(crate) struct Entry {
     /// The `rollback`, counted over the whole program.
     pub(crate) pc: u32,
-    /// The first of its arguments in [`Rollbacks::arguments`].
+    /// The first of its arguments in [`More::arguments`].
     pub(crate) start: u32,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Left {
 pub(crate) struct Note {
     pub(crate) tool: StringId,
     pub(crate) value: Value,
-    /// Whether the value is in the heap of [`Rollbacks::messages`].
+    /// Whether the value is in the heap of [`More::messages`].
     pub(crate) aside: bool,
 }
 
@@ -65,13 +65,12 @@ const ENTRY: u64 = 2 * (size_of::<Entry>() + size_of::<Note>() + size_of::<Done>
 /// Bytes charged for an argument.
 const ARGUMENT: u64 = 2 * size_of::<Value>() as u64;
 
-/// The entries of a run, and what became of those that have run.
+/// The entries of a run, and what became of those that have run. Most programs have no ROLLBACK, so what only
+/// one of them needs is in [`More`].
 #[derive(Debug, Default)]
 pub(crate) struct Rollbacks {
     /// The latest is the last.
     pub(crate) entries: Vec<Entry>,
-    /// The arguments of all entries, and of the one that runs, in the order of the entries.
-    pub(crate) arguments: Vec<Value>,
     /// How many entries have been pushed or promised in the run.
     pub(crate) taken: usize,
     /// How many entries have run or begun to run.
@@ -80,28 +79,59 @@ pub(crate) struct Rollbacks {
     pub(crate) running: Option<(Entry, Then)>,
     /// The `tool.rollback` whose section is being executed, and the `rollback`s still to come.
     section: (u32, u8),
+    pub(crate) cancelled: bool,
+    /// Whether anything here differs from a fresh state, or a compensation has failed.
+    pub(crate) used: bool,
+    more: Option<Box<More>>,
+}
+
+/// The parts of [`Rollbacks`] that are allocated when they are first needed.
+#[derive(Debug, Default)]
+pub(crate) struct More {
+    /// The arguments of all entries, and of the one that runs, in the order of the entries.
+    pub(crate) arguments: Vec<Value>,
     /// A fault that the host has asked for, which waits for the end of the section.
     waiting: Option<Trap>,
     pub(crate) done: Vec<Done>,
     pub(crate) left: Vec<Left>,
     /// The messages of entries that failed: texts only, outside the memory of the run.
     pub(crate) messages: Option<Box<Heap>>,
-    pub(crate) cancelled: bool,
-    /// Whether anything here differs from a fresh state, or a compensation has failed.
-    pub(crate) used: bool,
 }
 
+/// Where nothing was allocated.
+static NOTHING: More =
+    More { arguments: Vec::new(), waiting: None, done: Vec::new(), left: Vec::new(), messages: None };
+
 impl Rollbacks {
+    /// The rest, to be read.
+    pub(crate) fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or(&NOTHING)
+    }
+
+    /// The rest, to be changed.
+    pub(crate) fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    /// The arguments of all entries, which the garbage collector changes.
+    pub(crate) fn arguments_mut(&mut self) -> &mut [Value] {
+        self.more.as_deref_mut().map_or(&mut [], |more| &mut more.arguments)
+    }
+
     /// Forgets everything, for another start.
     #[cold]
     #[inline(never)]
     pub(crate) fn reset(&mut self) {
-        let Rollbacks { mut entries, mut arguments, mut done, mut left, .. } = core::mem::take(self);
+        let Rollbacks { mut entries, mut more, .. } = core::mem::take(self);
         entries.clear();
-        arguments.clear();
-        done.clear();
-        left.clear();
-        *self = Rollbacks { entries, arguments, done, left, ..Rollbacks::default() };
+        if let Some(more) = &mut more {
+            more.arguments.clear();
+            more.waiting = None;
+            more.done.clear();
+            more.left.clear();
+            more.messages = None;
+        }
+        *self = Rollbacks { entries, more, ..Rollbacks::default() };
     }
 
     /// Takes the room for so many entries with so many arguments in all.
@@ -144,7 +174,7 @@ impl Rollbacks {
 
     /// Lets a fault wait for the end of the section.
     pub(crate) fn wait_for_section(&mut self, trap: Trap) {
-        self.waiting = Some(trap);
+        self.more_mut().waiting = Some(trap);
     }
 
     /// Pushes an entry. Outside a section it takes its room first; the last of a section ends it.
@@ -156,8 +186,10 @@ impl Rollbacks {
             self.promise(budget, 1, u32::try_from(arguments.len()).unwrap_or(u32::MAX))?;
         }
         let short = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-        self.entries.push(Entry { pc: short(pc), start: short(self.arguments.len()) });
-        self.arguments.extend_from_slice(arguments);
+        let kept = &mut self.more_mut().arguments;
+        let start = short(kept.len());
+        kept.extend_from_slice(arguments);
+        self.entries.push(Entry { pc: short(pc), start });
         if self.in_section() {
             self.section.1 -= 1;
             if self.section.1 == 0 {
@@ -169,12 +201,12 @@ impl Rollbacks {
 
     /// Whether a fault has waited for the section that has ended now.
     pub(crate) fn must_end(&self) -> bool {
-        self.waiting.is_some() && !self.in_section()
+        self.more().waiting.is_some() && !self.in_section()
     }
 
     /// The fault that has waited for the end of the section.
     pub(crate) fn take_waiting(&mut self) -> Option<Trap> {
-        self.waiting.take()
+        self.more.as_mut()?.waiting.take()
     }
 
     /// Removes the latest entry above a height, so that its call can be made; its arguments stay until the
@@ -188,8 +220,9 @@ impl Rollbacks {
 
     /// The arguments of the entry that runs.
     pub(crate) fn running_arguments(&self) -> &[Value] {
-        let start = self.running.map_or(self.arguments.len(), |(entry, _)| at(entry.start));
-        self.arguments.get(start..).unwrap_or_default()
+        let arguments = &self.more().arguments[..];
+        let start = self.running.map_or(arguments.len(), |(entry, _)| at(entry.start));
+        arguments.get(start..).unwrap_or_default()
     }
 
     /// Keeps the message of a failed entry, outside the memory of the run.
@@ -199,7 +232,7 @@ impl Rollbacks {
         limits: &Limits,
         message: &str,
     ) -> Result<Value, Trap> {
-        let messages = self.messages.get_or_insert_with(|| {
+        let messages = self.more_mut().messages.get_or_insert_with(|| {
             let unlimited = Limits { memory: u64::MAX, text: usize::MAX, ..limits.clone() };
             Box::new(Heap::new(program, unlimited))
         });
@@ -210,8 +243,8 @@ impl Rollbacks {
     #[cold]
     #[inline(never)]
     pub(crate) fn drop_above(&mut self, height: u32) {
-        if let Some(first) = self.entries.get(at(height)) {
-            self.arguments.truncate(at(first.start));
+        if let (Some(first), Some(more)) = (self.entries.get(at(height)), &mut self.more) {
+            more.arguments.truncate(at(first.start));
         }
         self.entries.truncate(at(height));
     }
@@ -221,7 +254,7 @@ impl Rollbacks {
     pub(crate) fn leave(&mut self, budget: &mut Budget, tool: StringId, why: &str) -> Result<(), Trap> {
         let why = shortened(why);
         let charged = budget.charge((2 * size_of::<Left>() + why.len()) as u64);
-        self.left.push(Left { tool, why });
+        self.more_mut().left.push(Left { tool, why });
         self.used = true;
         charged
     }

@@ -34,7 +34,7 @@ use ilo_spec::node::Word;
 use ilo_spec::number;
 use ilo_spec::pure::Pure;
 use ilo_spec::types::Type;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// Passes before the types of all bound slots are taken as unknown. One suffices where every slot is bound
 /// before it is read; a chain of slots that depend on later ones takes one more for each link.
@@ -61,14 +61,13 @@ pub(super) fn check<'t, 'a>(
     suspects: &'t [Span],
     comparisons: usize,
 ) -> Found<'t, 'a> {
-    let slots = function.slots.len();
     let mut types = Types {
         file,
         function,
         facts,
         resolved,
         suspects,
-        slots: smallvec![Slots::default(); slots],
+        slots: SmallVec::new(),
         failures: SmallVec::new(),
         changed: false,
         found: Diagnostics::default(),
@@ -77,6 +76,8 @@ pub(super) fn check<'t, 'a>(
         comparisons,
         returns: Vec::new(),
     };
+    // Filled in place: it is large to move.
+    types.slots.resize(function.slots.len(), Slots::default());
     for (slot, parameter) in types.slots.iter_mut().zip(function.parameters) {
         slot.plain = Some(Known::declared(parameter.ty.ty.into()));
         slot.origin = Some(parameter.ty.span);
@@ -195,10 +196,10 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// The types of a slot that is read here.
-    fn slot(&mut self, slot: Slot) -> Slots<'t> {
-        let Some(info) = self.slots.get_mut(slot.0 as usize) else { return Slots::default() };
+    fn slot(&mut self, slot: Slot) -> Option<&Slots<'t>> {
+        let info = self.slots.get_mut(slot.0 as usize)?;
         info.read = true;
-        *info
+        Some(info)
     }
 
     /// The type of a slot in an ERR arm that binds it, and the place of the binding.
@@ -327,15 +328,15 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     fn arms(&mut self, node: &Match<'a>, to: Goes) -> Seen<'t> {
-        let result = self.slot(node.slot);
+        let (ok, err) = self.slot(node.slot).map_or((None, None), |info| (info.ok, info.err));
         let mut seen = None;
         if let Some(arm) = &node.err {
             // Where nothing else in the arm binds the slot, it has the type of this failure there. After an
             // arm that ends the function it does not.
             let only = !arm.body.binds(arm.bind);
-            self.failures.extend(only.then_some((arm.bind, result.err, arm.bind_span)));
+            self.failures.extend(only.then_some((arm.bind, err, arm.bind_span)));
             if !(only && arm.body.leaves_function()) {
-                self.bind(arm.bind, result.err, arm.bind_span);
+                self.bind(arm.bind, err, arm.bind_span);
             }
             seen = self.block(&arm.body, to);
             if only {
@@ -343,10 +344,10 @@ impl<'t, 'a> Types<'t, 'a> {
             }
         }
         if let Some(arm) = &node.ok {
-            self.bind(arm.bind, result.ok, arm.bind_span);
+            self.bind(arm.bind, ok, arm.bind_span);
             join(seen, self.block(&arm.body, to))
         } else {
-            self.bind(node.slot, result.ok, node.slot_span);
+            self.bind(node.slot, ok, node.slot_span);
             seen
         }
     }
@@ -385,7 +386,7 @@ impl<'t, 'a> Types<'t, 'a> {
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
                 Some((seen, _)) => seen,
-                None => self.slot(*slot).plain,
+                None => self.slot(*slot).and_then(|info| info.plain),
             },
             ExprKind::Literal(literal) => {
                 let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
@@ -543,7 +544,9 @@ impl<'t, 'a> Types<'t, 'a> {
             ExprKind::Apply(Apply { function: Pure::Fixed, .. }) => true,
             ExprKind::Apply(Apply { function: Pure::Json, operands: [of], .. }) => match of.kind {
                 ExprKind::Literal(Literal::Number(_)) => true,
-                ExprKind::Ref(slot) => ty(self.slot(slot).plain) == Some(Inferred::NUMBER),
+                ExprKind::Ref(slot) => {
+                    self.slot(slot).and_then(|info| ty(info.plain)) == Some(Inferred::NUMBER)
+                }
                 _ => false,
             },
             _ => false,

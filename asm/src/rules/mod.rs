@@ -164,7 +164,9 @@ pub const TABLE: &[Rule] = &[
 
 /// The rule of a word that is no pure function.
 fn rule_of(word: Word) -> Option<&'static Rule> {
-    TABLE.binary_search_by_key(&word, |rule| rule.word).ok().and_then(|at| TABLE.get(at))
+    // The last rows are those of words behind the pure functions.
+    let at_number = TABLE.get(word as usize).filter(|rule| rule.word == word);
+    at_number.or_else(|| TABLE.iter().rev().find(|rule| rule.word == word))
 }
 
 /// What an operand of a word must be, counted from 0 among those that are expressions. `first` is the type of

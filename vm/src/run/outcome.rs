@@ -83,7 +83,7 @@ impl<'r> Outcome<'r> {
     pub fn compensation_failures(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
         let Machine { program, heap, notes, rollbacks, .. } = &self.run.machine;
         let program = program.inner();
-        let messages = rollbacks.messages.as_deref().unwrap_or(heap);
+        let messages = rollbacks.more().messages.as_deref().unwrap_or(heap);
         notes.iter().map(move |Note { tool, value, aside }| {
             let heap = if *aside { messages } else { heap };
             (program.string(tool.0), View { heap, program, value })
@@ -95,14 +95,14 @@ impl<'r> Outcome<'r> {
     pub fn rolled_back(&self) -> impl ExactSizeIterator<Item = (&'r str, u64)> + use<'r> {
         let Machine { program, rollbacks, .. } = &self.run.machine;
         let program = program.inner();
-        rollbacks.done.iter().map(move |done| (program.string(done.tool.0), done.number))
+        rollbacks.more().done.iter().map(move |done| (program.string(done.tool.0), done.number))
     }
 
     /// The calls that may have changed something and that no entry undoes, in order: the tool, and why.
     pub fn not_rolled_back(&self) -> impl ExactSizeIterator<Item = (&'r str, &'r str)> + use<'r> {
         let Machine { program, rollbacks, .. } = &self.run.machine;
         let program = program.inner();
-        rollbacks.left.iter().map(move |left| (program.string(left.tool.0), left.why.as_str()))
+        rollbacks.more().left.iter().map(move |left| (program.string(left.tool.0), left.why.as_str()))
     }
 
     /// Writes the outcome as one JSON object.

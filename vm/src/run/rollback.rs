@@ -29,6 +29,7 @@ impl Run {
         if matches!(self.state, State::Ready | State::Pending | State::Rollback) {
             self.machine.rollbacks.cancelled = true;
             self.machine.rollbacks.used = true;
+            self.require_full_rewind();
         }
     }
 
@@ -95,7 +96,8 @@ impl Run {
     }
 
     fn leave(&mut self, tool: StringId, why: &str) -> Result<(), Trap> {
-        let Machine { heap, rollbacks, .. } = &mut self.machine;
+        let Machine { heap, rollbacks, rewind_scope, .. } = &mut self.machine;
+        rewind_scope.require_all();
         rollbacks.leave(&mut heap.budget, tool, why)
     }
 
@@ -229,10 +231,10 @@ impl Run {
         let number = self.call_number();
         let Machine { program, heap, notes, rollbacks, pending_call, .. } = &mut self.machine;
         let Some((entry, then)) = rollbacks.running.take() else { return };
-        rollbacks.arguments.truncate(entry.start as usize);
+        rollbacks.more_mut().arguments.truncate(entry.start as usize);
         let tool = program.inner().tool_string(pending_call.call);
         match failure {
-            None => rollbacks.done.push(crate::rollbacks::Done { tool, number }),
+            None => rollbacks.more_mut().done.push(crate::rollbacks::Done { tool, number }),
             Some(message) => {
                 // Offsets are 32 bits wide: a message finds no place after a million failures.
                 if let Ok(value) = rollbacks.add_message(program.inner(), &heap.budget.limits, &message) {

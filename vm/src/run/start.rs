@@ -6,8 +6,8 @@ use crate::fault::{StartError, Trap};
 use crate::frame;
 use crate::heap::Heap;
 use crate::host_value::Datum;
-use crate::machine::Machine;
-use crate::run::state::{RewindScope, Run, State};
+use crate::machine::{Machine, RewindScope};
+use crate::run::state::{Run, State};
 use crate::value::{Tag, Value, at};
 use crate::value_type::{fits, mistyped};
 use alloc::string::{String, ToString};
@@ -116,7 +116,7 @@ impl Run {
         // Burnt before the mark, so that a rewind includes it.
         let entered = self.machine.heap.budget.burn(self.entry.cost.into());
         self.mark = self.machine.heap.mark_start();
-        self.rewind_scope = RewindScope::All;
+        self.machine.rewind_scope = RewindScope::All;
         self.enter();
         match entered {
             Ok(()) => self.allow_quick_rewind(),
@@ -127,13 +127,13 @@ impl Run {
     #[inline]
     fn allow_quick_rewind(&mut self) {
         if self.arguments.start == 0 {
-            self.rewind_scope = RewindScope::Counts;
+            self.machine.rewind_scope = RewindScope::Counts;
         }
     }
 
     #[cold]
     fn fault_at_start(&mut self, trap: Trap) {
-        self.rewind_scope = RewindScope::Fault;
+        self.machine.rewind_scope = RewindScope::Fault;
         self.machine.pc += 1;
         self.trap(trap);
     }
@@ -152,9 +152,8 @@ impl Run {
     /// Starts again with the same arguments, without allocating. Does nothing if nothing was started.
     #[inline]
     pub fn rewind(&mut self) {
-        let RewindScope::Counts = self.rewind_scope else { return self.rewind_all() };
+        let RewindScope::Counts = self.machine.rewind_scope else { return self.rewind_all() };
         self.machine.frames.clear();
-        self.forget_notes();
         self.machine.heap.rewind(&self.mark);
         self.machine.base = 0;
         self.machine.pc = at(self.entry.start);
@@ -164,7 +163,7 @@ impl Run {
     #[cold]
     #[inline(never)]
     fn rewind_all(&mut self) {
-        if let RewindScope::Nothing = self.rewind_scope {
+        if let RewindScope::Nothing = self.machine.rewind_scope {
             return;
         }
         self.machine.frames.clear();
@@ -173,7 +172,7 @@ impl Run {
         self.last_collection = (0, 0);
         self.machine.heap.rewind(&self.mark);
         self.enter();
-        if let RewindScope::Fault = self.rewind_scope {
+        if let RewindScope::Fault = self.machine.rewind_scope {
             // The start burnt all fuel, and every function costs some.
             if let Err(trap) = self.machine.heap.budget.burn(self.entry.cost.into()) {
                 self.fault_at_start(trap);

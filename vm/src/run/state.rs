@@ -6,7 +6,7 @@ use crate::fault::{Fault, Trap};
 use crate::frame::Frame;
 use crate::gc;
 use crate::heap::{Heap, Mark};
-use crate::machine::{CallKind, Machine, PendingCall, is_compensation};
+use crate::machine::{CallKind, Machine, PendingCall, RewindScope, is_compensation};
 use crate::program::Program;
 use crate::render;
 use crate::rollbacks::{Rollbacks, Then};
@@ -38,19 +38,6 @@ pub(super) enum State {
     Fault,
 }
 
-/// What a rewind has to restore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RewindScope {
-    /// Nothing was started.
-    Nothing,
-    /// Only counters; everything else is unchanged.
-    Counts,
-    /// Everything: arguments were moved, an answer was built event by event, or the heap was collected.
-    All,
-    /// The start alone needs more fuel than the limit.
-    Fault,
-}
-
 /// A run of a function; reusable.
 #[derive(Debug)]
 pub struct Run {
@@ -64,7 +51,6 @@ pub struct Run {
     pub(super) arguments: Range<usize>,
     pub(super) mark: Mark,
     pub(super) entry: Entry,
-    pub(super) rewind_scope: RewindScope,
     /// The instruction at which the heap was last collected, and the fuel left after that.
     pub(super) last_collection: (usize, u64),
     /// Tables of the snapshot reader, kept for the next restore.
@@ -83,6 +69,7 @@ impl Run {
                 frames: Vec::new(),
                 notes: Vec::new(),
                 rollbacks: Rollbacks::default(),
+                rewind_scope: RewindScope::Nothing,
                 pc: 0,
                 base: 0,
                 pending_call: PendingCall {
@@ -100,7 +87,6 @@ impl Run {
             arguments: 0..0,
             mark: Mark::default(),
             entry: Entry::default(),
-            rewind_scope: RewindScope::Nothing,
             last_collection: (0, 0),
             tables: None,
         }
@@ -125,7 +111,7 @@ impl Run {
         self.forget_notes();
         self.scratch.begin();
         self.state = State::Idle;
-        self.rewind_scope = RewindScope::Nothing;
+        self.machine.rewind_scope = RewindScope::Nothing;
         self.last_collection = (0, 0);
     }
 
@@ -160,9 +146,7 @@ impl Run {
     /// A rewind must restore more than counters.
     #[inline]
     pub(crate) fn require_full_rewind(&mut self) {
-        if let RewindScope::Counts = self.rewind_scope {
-            self.rewind_scope = RewindScope::All;
-        }
+        self.machine.rewind_scope.require_all();
     }
 
     /// Collects the heap of a run that is under way after a trap for lack of memory. Returns the trap if that

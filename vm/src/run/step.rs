@@ -21,6 +21,13 @@ pub enum Step<'r> {
     Done(Outcome<'r>),
 }
 
+/// A trap comes with [`Stop::Failed`] only. At other stops there is none to drop, which needs no look.
+#[inline(always)]
+fn no_trap(trap: Option<Trap>) {
+    debug_assert!(trap.is_none(), "only a failure comes with a trap");
+    core::mem::forget(trap);
+}
+
 impl Run {
     /// Runs to the next tool call or the end. If a call waits for its answer, or the run has ended, returns
     /// that again.
@@ -29,14 +36,16 @@ impl Run {
         let waits = match self.state {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
-                match (stop, &trap) {
-                    (Stop::Returned, None)
+                match stop {
+                    Stop::Returned
                         if !self.machine.result.is_container() && !self.machine.rollbacks.cancelled =>
                     {
+                        no_trap(trap);
                         self.state = State::Ok;
                         false
                     }
-                    (Stop::Call, None) => {
+                    Stop::Call => {
+                        no_trap(trap);
                         self.state = State::Pending;
                         true
                     }

@@ -29,13 +29,14 @@ pub(crate) struct EndFault {
 /// Whether a snapshot has the part. `promised` is the number of entries for which the waiting call has taken
 /// room.
 pub(super) fn is_needed(machine: &Machine, promised: u8) -> bool {
-    let Rollbacks { taken, cancelled, left, .. } = &machine.rollbacks;
-    *taken > usize::from(promised) || *cancelled || !left.is_empty()
+    let rollbacks = &machine.rollbacks;
+    rollbacks.taken > usize::from(promised) || rollbacks.cancelled || !rollbacks.more().left.is_empty()
 }
 
 /// Writes the part.
 pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fault: Option<&Fault>) {
     let Machine { rollbacks, frames, notes, .. } = machine;
+    let more = rollbacks.more();
     let taken = rollbacks.taken - usize::from(promised);
     writer.out.byte(rollbacks.cancelled.into());
     writer.out.size(taken);
@@ -43,23 +44,23 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
     let running = rollbacks.running.map(|(entry, _)| entry);
     let entries = || rollbacks.entries.iter().copied().chain(running);
     writer.out.size(entries().count());
-    let ends = entries().skip(1).map(|entry| at(entry.start)).chain([rollbacks.arguments.len()]);
+    let ends = entries().skip(1).map(|entry| at(entry.start)).chain([more.arguments.len()]);
     for (entry, end) in entries().zip(ends) {
         writer.out.varint(entry.pc.into());
-        for &argument in rollbacks.arguments.get(at(entry.start)..end).unwrap_or_default() {
+        for &argument in more.arguments.get(at(entry.start)..end).unwrap_or_default() {
             writer.value(argument);
         }
     }
     for frame in frames {
         writer.out.varint(frame.height.into());
     }
-    writer.out.size(rollbacks.done.len());
-    for done in &rollbacks.done {
+    writer.out.size(more.done.len());
+    for done in &more.done {
         writer.out.varint(done.tool.0.into());
         writer.out.varint(done.number);
     }
-    writer.out.size(rollbacks.left.len());
-    for left in &rollbacks.left {
+    writer.out.size(more.left.len());
+    for left in &more.left {
         writer.out.varint(left.tool.0.into());
         writer.text_of(&left.why);
     }
@@ -68,10 +69,8 @@ pub(super) fn write(writer: &mut Writer<'_>, machine: &Machine, promised: u8, fa
     for (place, note) in messages() {
         writer.out.size(place);
         writer.out.varint(note.tool.0.into());
-        let text = rollbacks
-            .messages
-            .as_deref()
-            .and_then(|heap| heap.arena_range(note.value).map(|r| &heap.text[r]));
+        let text =
+            more.messages.as_deref().and_then(|heap| heap.arena_range(note.value).map(|r| &heap.text[r]));
         writer.text_of(text.unwrap_or_default());
     }
     let Some((_, then)) = rollbacks.running else { return };
@@ -167,10 +166,10 @@ fn entries(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, taken: u32) -
         };
         let arguments = values.program.call(call).arguments;
         rollbacks.promise(&mut values.heap.budget, 1, arguments)?;
-        let start = u32::try_from(rollbacks.arguments.len()).unwrap_or(u32::MAX);
+        let start = u32::try_from(rollbacks.more().arguments.len()).unwrap_or(u32::MAX);
         for _ in 0..arguments {
             let value = values.value(None)?;
-            rollbacks.arguments.push(value);
+            rollbacks.more_mut().arguments.push(value);
         }
         rollbacks.entries.push(Entry { pc, start });
     }
@@ -189,13 +188,13 @@ fn records(values: &mut Values<'_, '_>, rollbacks: &mut Rollbacks, place: &Place
             return values.rule("the number of a call that was made", number);
         }
         values.heap.budget.charge(2 * size_of::<Done>() as u64)?;
-        rollbacks.done.push(Done { tool, number });
+        rollbacks.more_mut().done.push(Done { tool, number });
     }
     for _ in 0..values.reader.count("calls that nothing undoes", usize::MAX, 2)? {
         let tool = tool(values)?;
         let why = String::from(text(values, MESSAGE)?);
         values.heap.budget.charge((2 * size_of::<Left>() + why.len()) as u64)?;
-        rollbacks.left.push(Left { tool, why });
+        rollbacks.more_mut().left.push(Left { tool, why });
     }
     Ok(())
 }
@@ -208,7 +207,7 @@ fn at_most(made: u64, running: u64) -> usize {
 /// The failures of entries, which go to their places among the other notes.
 fn messages(values: &mut Values<'_, '_>, parts: &mut Parts<'_>) -> Result<()> {
     let Parts { rollbacks, notes, .. } = parts;
-    let failed = at_most(rollbacks.made, 0).saturating_sub(rollbacks.done.len());
+    let failed = at_most(rollbacks.made, 0).saturating_sub(rollbacks.more().done.len());
     for _ in 0..values.reader.count("failures of entries", failed, 3)? {
         let index = values.reader.varint32()?;
         let tool = tool(values)?;
