@@ -240,7 +240,7 @@ fn a_plan_shows_the_policies() {
     assert_eq!(case.ilo("plan p.ilo --tools tools.json --json --lock tools.lock"), locked);
     let expected = "\
         tool  arguments   policy                                             from\n\
-        get   id: string  reads only                                         mock\n\
+        get   id: text    reads only                                         mock\n\
         put   any         may change something, idempotent, 3 retries, 50 ms  mock\n\
         set   any         may change something, asks first                   mock\n";
     let (code, out, _) = case.ilo("tools --tools tools.json");

@@ -22,7 +22,7 @@ const TOOLS: &str = r#"{"tools": {
         {"when": {"user-id": "u1"}, "returns": {"email": "a@b.c"}}, {"fails": "no such user"}]},
     "send": {"confirm": true, "mock": {"returns": "sent"}},
     "wait": {"mock": {"delay_ms": 200, "returns": 1}},
-    "wait-long": {"mock": {"delay_ms": 3600000, "returns": 1}}
+    "wait-long": {"read_only": true, "mock": {"delay_ms": 3600000, "returns": 1}}
 }}"#;
 
 const PROGRAM: &str = "; fn mail-of(id: text) -> result text, text\n; Tools: 0=get-user\n\

@@ -62,6 +62,11 @@ fn where_no_call_fails_the_run_comes_to_what_the_scout_finds() {
         while let Step::Call(call) = run.step() {
             let (tool, mut arguments) = (call.tool().to_owned(), String::new());
             call.write_json(&mut arguments).unwrap();
+            // A scout makes no calls of entries, so it counts none.
+            if call.is_rollback() {
+                drop(call.answer(()));
+                continue;
+            }
             for predicted in expected.iter().filter(|predicted| predicted.0 == at) {
                 let same = predicted.1 == tool && predicted.2.as_ref().is_none_or(|json| *json == arguments);
                 assert!(

@@ -7,7 +7,9 @@ mod common;
 use common::*;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
-use ilo_spec::operand::{CallId, Entries, FunctionId, StringId};
+use ilo_spec::limits;
+use ilo_spec::operand::{CallId, Entries, FunctionId, PureId, StringId};
+use ilo_spec::pure::Pure;
 use ilo_vm::{Datum, Limits, Program, Run, Step};
 use std::fmt::Write;
 
@@ -253,6 +255,39 @@ fn no_limit_comes_between_a_call_and_its_entry() {
     (4_700..6_500).for_each(|memory| check(&Limits { memory, ..Limits::default() }));
     let expected = ["err", "fuel", "memory", "too-many-calls", "too-many-rollbacks"];
     assert_eq!(codes.into_iter().collect::<Vec<_>>(), expected);
+}
+
+/// What the section of a call may use beyond the limit on fuel: at the limit its entry is pushed, one unit
+/// beyond it is not.
+#[test]
+fn a_section_may_exceed_the_fuel_by_its_limit() {
+    let (first, count, fail) = (First(2), Count(1), OnFail(0));
+    let range = Op::Apply { dst: Out(3), first, count, function: PureId(Pure::Range as u8), fail };
+    let [call, rollback] = covered(RESERVE, RELEASE);
+    let mut asm = asm();
+    let million = Op::Number { dst: Out(2), number: asm.int(1_000_000) };
+    let code = [million, call, range, range, range, range, range, rollback, RETURN];
+    asm.function("f", &["id"], RESULT, 8, &code);
+    let program = asm.build();
+    let with_fuel = |fuel| Limits { fuel, memory: 1 << 30, ..Limits::default() };
+    let fuel_at = |code: &[Op]| {
+        let mut asm = self::asm();
+        asm.int(1_000_000);
+        asm.function("f", &["id"], RESULT, 8, code);
+        let program = asm.build();
+        let mut run = Run::new(&program, with_fuel(1 << 40));
+        run.start(FunctionId(0), &[Datum::Text("x")]).unwrap();
+        drive(&mut run, &|_, _| Ok(NIL));
+        run.fuel_used()
+    };
+    // Without the return.
+    let used = fuel_at(&code) - 1;
+    assert!(used > limits::ROLLBACK_FUEL);
+    let least = used - limits::ROLLBACK_FUEL;
+    let (_, outcome) = run(&program, &with_fuel(least), &fine, false);
+    assert_eq!((code_of(&outcome), outcome.contains("not_rolled_back")), ("fuel", false), "{outcome}");
+    let (_, outcome) = run(&program, &with_fuel(least - 1), &fine, false);
+    assert_eq!((code_of(&outcome), outcome.contains("not_rolled_back")), ("fuel", true), "{outcome}");
 }
 
 #[test]

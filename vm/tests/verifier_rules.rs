@@ -9,6 +9,7 @@ use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{ChoiceId, FieldId, FieldsId, FunctionId, MapId, NumberId, StringId};
 use ilo_spec::program::{Function, Key};
+use ilo_spec::types::Type;
 use ilo_vm::{Program, Rule};
 use std::collections::BTreeSet;
 
@@ -91,6 +92,10 @@ fn covered(entries: u8, fail: u16) -> Op {
     Op::ToolRollback { dst: Out(5), first: First(0), call, fail: OnFail(fail), entries }
 }
 
+fn return_as(ty: Type) -> Op {
+    Op::ReturnAs { src: In(0), ty: ilo_spec::operand::TypeId(ty.packed()) }
+}
+
 const ROLLBACK: Op = Op::Rollback { first: First(5), call: ilo_spec::operand::CallId(0) };
 
 /// Rules of the section of a `tool.rollback`.
@@ -125,6 +130,13 @@ fn sections() -> Vec<Row> {
             Some(2),
             |rule| matches!(rule, Rule::EntersSection { to: 2 }),
             one(&[covered(1, 2), nil(6), ROLLBACK, RETURN]),
+        ),
+        (
+            29,
+            one(&[return_as(Type::NUMBER)]),
+            Some(0),
+            |rule| matches!(rule, Rule::ReturnType { .. }),
+            one(&[return_as(Type::ANY)]),
         ),
     ];
     // Outside a section it may come anywhere.
