@@ -287,7 +287,7 @@ fn what_has_no_single_mend_is_one_error_that_helps() {
         ("$a ?? 1", "unknown-operator", "`if`, `then` and `else`"),
         ("$a // 2", "unknown-operator", "% $b"),
         ("$a not in $b", "unknown-operator", "not has"),
-        ("$a in $b", "unknown-operator", "by a loop"),
+        ("$a in $b", "unknown-operator", "has($list, $x)"),
         ("$a ++ $b", "unknown-operator", "concat($a, $b)"),
         ("$a < $b < $c", "bad-expression", "$a < $b and $b < $c"),
         ("!$a == $b", "unknown-operator", "(not $x)"),
