@@ -320,7 +320,11 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 let result = self.values.slot(node.slot);
                 self.arms(node, failure, result, (false, false), then)
             }
-            Control::For(node) => self.for_(node, then),
+            Control::For(node) => {
+                let end = self.for_(node, then);
+                self.values.code.settle();
+                end
+            }
         }
     }
 
@@ -335,6 +339,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             }
             Some(block) if end == End::Never => {
                 self.values.code.bind(otherwise);
+                self.values.code.settle();
                 self.block(block, then)
             }
             Some(block) if !block.completes() => {
@@ -345,6 +350,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
                 let mut after = Label::default();
                 self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
                 self.values.code.bind(otherwise);
+                self.values.code.settle();
                 self.block(block, then)?;
                 self.values.code.bind(after);
                 Ok(End::Reached)
@@ -357,6 +363,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         let mark = self.values.code.mark();
         let dst = self.values.registers.get(matched.into).unwrap_or_else(|| self.values.code.take(1));
         let on_fail = matched.node.err.is_some().then_some(&mut failure);
+        self.values.code.settle();
         self.values.attempt(&matched.call, dst, on_fail)?;
         // Without a register of its own it is read no more: nothing takes a failure, and nobody the value.
         self.values.code.give_back(mark);
@@ -411,8 +418,10 @@ impl<'a, 'c> Body<'a, 'c, '_> {
             self.values.code.jump(Op::Jump { to: To(0) }, node.span.start, &mut after);
         }
         self.values.code.bind(failure);
+        self.values.code.settle();
         let failed = self.arm(err, result, then)?;
         self.values.code.bind(after);
+        self.values.code.settle();
         Ok(if success == End::Reached { success } else { failed })
     }
 
@@ -448,6 +457,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
     /// Makes a block that was put behind the function; without one, passes the failure on.
     fn deferred(&mut self, deferred: Deferred<'c, 'a>) -> Lowered<()> {
         self.values.code.bind(deferred.entry);
+        self.values.code.settle();
         self.values.code.give_back(deferred.mark);
         self.values.aliases = deferred.aliases;
         match deferred.behind {
@@ -528,6 +538,7 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         then: Option<Then>,
         at: Span,
     ) -> Lowered<End> {
+        self.values.code.settle();
         let end = self.block(block, Then::Drop)?;
         if after.is_empty() {
             return Ok(end);
