@@ -259,6 +259,7 @@ const fn key(text: &str) -> Option<u64> {
 /// The hash of a key: the highest nine bits of the key times a factor. There are many more places in the
 /// table than mnemonics, so a factor without collisions is found quickly.
 #[inline]
+#[allow(clippy::cast_possible_truncation, reason = "the shift leaves as many bits as the table has")]
 const fn hash(key: u64, factor: u64) -> usize {
     (key.wrapping_mul(factor) >> (u64::BITS - PLACES.ilog2())) as usize
 }

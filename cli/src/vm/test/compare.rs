@@ -187,7 +187,7 @@ mod tests {
             [r#"call 1: tool: expected "c", found "a""#]
         );
         assert_eq!(
-            calls(&[a.clone(), c], &[a.clone()]),
+            calls(&[a.clone(), c], std::slice::from_ref(&a)),
             [r#"call 2: expected `c` with {"x":1}, found no more calls"#]
         );
         assert_eq!(calls(&[], &[a]), [r#"call 1: expected no more calls, found `a` with {"x":1}"#]);
