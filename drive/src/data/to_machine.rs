@@ -1,4 +1,4 @@
-//! Values to what the machine takes: borrowed trees whose lists lie in an arena.
+//! Converts values to the form that the machine takes: borrowed trees whose lists are in an arena.
 
 use super::Data;
 use super::write::Sink;
@@ -20,7 +20,7 @@ struct Gather<'a> {
 
 impl Data {
     /// The value as the machine takes it; texts are borrowed, the rest lies in the arena.
-    pub(crate) fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
+    pub fn to_datum<'a>(&'a self, arena: &'a Bump) -> Datum<'a> {
         let mut gather = Gather { arena, open: Vec::new(), whole: Datum::Nil };
         self.feed(&mut gather);
         gather.whole

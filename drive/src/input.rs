@@ -7,7 +7,7 @@ use ilo_spec::error::Code;
 use ilo_spec::types::{Base, Type};
 
 /// What is wrong with an input for these parameters: values that are missing, unknown, or of another type.
-pub(crate) fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
+pub fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem> {
     let Data::Record(fields) = input else {
         let message = format!("expected a record with a field for each parameter, found {}", input.kind());
         return vec![Problem::new(Code::BadInput, "input", message)];
@@ -35,7 +35,7 @@ pub(crate) fn problems(parameters: &[(&str, Type)], input: &Data) -> Vec<Problem
 }
 
 /// The place of a problem with a parameter.
-pub(crate) fn place(name: &str) -> String {
+pub fn place(name: &str) -> String {
     format!("input `{}`", crate::problem::shortened(name, 80))
 }
 

@@ -1,8 +1,9 @@
-//! Calls without an entry that rolls them back, of tools that require one.
+//! What tools require of a run: calls with an entry that rolls them back, and a journal for answers that come
+//! later.
 
 use super::undo::is_rollback;
+use crate::policy::Policies;
 use crate::problem::Problem;
-use crate::tools::Tools;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::StringId;
@@ -10,8 +11,8 @@ use std::collections::BTreeSet;
 
 /// Calls that register no rollback, though the tools file marks their tools as `"rollback": "required"`. Each
 /// tool is reported once, with the first of its calls.
-pub fn without_rollback(program: &ilo_vm::Program, tools: &Tools) -> Vec<Problem> {
-    let requires = |name: &str| tools.get(name).is_some_and(|tool| tool.policy.requires_rollback);
+pub fn without_rollback(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<Problem> {
+    let requires = |name: &str| tools.policy(name).is_some_and(|policy| policy.requires_rollback);
     if !program.tools().any(requires) {
         return Vec::new();
     }
@@ -39,4 +40,18 @@ pub fn without_rollback(program: &ilo_vm::Program, tools: &Tools) -> Vec<Problem
         found.push(Problem::new(Code::RollbackRequired, format!("tool `{name}`"), message));
     }
     found
+}
+
+/// Tools whose answers come later (`deferred`), for a run that no journal records: nothing could wait for
+/// them.
+pub fn without_journal(program: &ilo_vm::Program, tools: &dyn Policies) -> Vec<Problem> {
+    let deferred = |name: &&str| tools.policy(name).is_some_and(|policy| policy.deferred);
+    let problem = |name: &str| {
+        let message = format!(
+            "the answer of `{name}` comes later (`deferred`), and only a run with a journal can wait for it: \
+             give `--journal FILE`"
+        );
+        Problem::new(Code::BadUsage, format!("tool `{name}`"), message)
+    };
+    program.tools().filter(deferred).map(problem).collect()
 }

@@ -9,15 +9,15 @@ mod known_values;
 mod required;
 mod undo;
 
+use crate::policy::{Policies, Policy};
 use crate::problem::Problem;
-use crate::tools::{Policy, Tools};
 use bound::Bound;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, FunctionId, StringId, ToolId};
 use ilo_spec::program::{Function, Program};
 use known_values::{Facts, facts, jumps, loop_at, op, unnamed};
-pub use required::without_rollback;
+pub use required::{without_journal, without_rollback};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -81,7 +81,7 @@ impl Budget {
 ///
 /// # Errors
 /// Where the program is so large that no plan can be made in reasonable time.
-pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &Tools) -> Result<Plan, Problem> {
+pub fn plan(program: &ilo_vm::Program, function: FunctionId, tools: &dyn Policies) -> Result<Plan, Problem> {
     let program = program.spec();
     let large = || Problem::new(Code::BadUsage, "", "the program is too large to plan");
     let mut planner =
@@ -122,7 +122,7 @@ impl<'p> Planner<'p> {
         Some(name.to_owned())
     }
 
-    fn plan(&mut self, function: usize, tools: &Tools) -> Option<Plan> {
+    fn plan(&mut self, function: usize, tools: &dyn Policies) -> Option<Plan> {
         let program = self.program;
         let functions: Vec<usize> = self.reachable(function);
         for &index in &functions {
@@ -147,7 +147,7 @@ impl<'p> Planner<'p> {
             self.budget.spend(sites.by_hand.len().saturating_mul(16))?;
             calls.push(Planned {
                 most: bound.shown(&parameters),
-                policy: tools.get(&name).map(|tool| tool.policy.clone()).unwrap_or_default(),
+                policy: tools.policy(&name).cloned().unwrap_or_default(),
                 tool: name,
                 is_rollback: !sites.forward,
                 entries: entries?,

@@ -4,11 +4,9 @@
 //! dropping are loops. A tree that was read is as deep as its bounds allowed, so the recursion of comparing
 //! and copying it, which the compiler derives, is bounded too. It knows nothing of the machine's own values.
 
-#[cfg(any(feature = "mcp", feature = "serve"))]
-pub(crate) mod inexact_numbers;
 pub mod read;
 mod to_machine;
-pub(crate) mod write;
+pub mod write;
 
 use ilo_spec::program::Number;
 use std::cmp::Ordering;

@@ -95,7 +95,7 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// Line and column, from 1, of a byte.
-pub(crate) fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
+pub fn line_column(bytes: &[u8], offset: usize) -> (usize, usize) {
     let before = bytes.get(..offset).unwrap_or(bytes);
     let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let column = before.iter().skip(line_start).filter(|&&byte| byte & 0xc0 != 0x80).count() + 1;

@@ -8,7 +8,7 @@ use ilo_spec::number;
 use ilo_spec::program::Number;
 
 /// Takes a value piece by piece.
-pub(crate) trait Sink<'d> {
+pub trait Sink<'d> {
     /// nil.
     fn nil(&mut self);
     /// A bool.
@@ -34,7 +34,7 @@ enum Inside<'d> {
 
 impl Data {
     /// Hands the value to a sink, piece by piece.
-    pub(crate) fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
+    pub fn feed<'d>(&'d self, sink: &mut impl Sink<'d>) {
         let mut inside: Vec<Inside<'_>> = Vec::new();
         let mut next = Some(self);
         loop {
@@ -89,7 +89,7 @@ fn feed_scalar<'d>(scalar: &'d Data, sink: &mut impl Sink<'d>) {
 }
 
 /// A text as JSON.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

@@ -3,17 +3,18 @@
 //!
 //! It knows no file and prints nothing; problems are gathered until all of them are known.
 
+pub use ilo_asm::text::shortened;
 use ilo_spec::error::Code;
 use std::fmt;
 
-/// Longest name that is compared with others: nobody misspells more, and comparing takes time by the square.
+/// Characters of a name that is listed.
 const NAME: usize = 64;
-/// Names that one is compared with, for the same reason.
+/// Names that one is compared with: comparing takes time, and names come from outside.
 const NAMES: usize = 1_000;
 /// Names that are listed: more are not read.
 const LISTED: usize = 20;
 /// Problems that are gathered at once: nobody reads more, and finding the place of each takes time.
-pub(crate) const MOST: usize = 100;
+pub const MOST: usize = 100;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Problem {
     pub code: Code,
     /// Where: a file with line and column, an option, a tool; empty where nothing can be said.
     pub place: String,
-    /// What was expected, what was found, and what to write instead where that is clear.
+    /// The message: expected, found, and the fix where it is clear.
     pub message: String,
 }
 
@@ -47,18 +48,7 @@ impl std::error::Error for Problem {}
 
 /// The name nearest to `found`, where one is near enough to have been meant.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    if found.len() > NAME {
-        return None;
-    }
-    let allowed = (found.chars().count() / 3).clamp(1, 3);
-    names
-        .into_iter()
-        .take(NAMES)
-        .filter(|name| name.len() <= NAME)
-        .map(|name| (strsim::osa_distance(&found.to_lowercase(), &name.to_lowercase()), name))
-        .filter(|&(distance, _)| distance <= allowed)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, name)| name)
+    ilo_asm::text::nearest(found, names.into_iter().take(NAMES))
 }
 
 /// `; did you mean …?` where a name is near, else nothing.
@@ -81,15 +71,6 @@ pub fn meant_or_all<'n>(found: &str, names: impl IntoIterator<Item = &'n str> + 
             format!("; there are {}{}", several.join(", "), if all.len() > LISTED { ", …" } else { "" })
         }
     }
-}
-
-/// The beginning of a text that may be long, on one line, for messages.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let mut shown: String = text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }
 
 #[cfg(test)]

@@ -1,0 +1,275 @@
+//! Calls of read-only tools side by side: those that a run will come to are started while it waits for
+//! another.
+//!
+//! A scout (`ilo_vm::Scout`) runs ahead of the run and predicts the calls that will follow. The run itself
+//! stays strictly in order: it makes each call when it comes to it, and takes the answer of one that was
+//! started where tool and arguments are the same. If a later call needs the answer of an earlier one (for
+//! example, the orders of each customer), the scout runs again as soon as that answer has arrived, also while
+//! the run waits. A call that is not such a read, above all one that may change something, drops the answers
+//! that the run has not used. So no value that was read before a change is used after it.
+
+use crate::call_slots::{CallSlots, Slot};
+use crate::data::Data;
+use crate::failure::Failure;
+use crate::run::data_of;
+use crate::world::World;
+use bumpalo::Bump;
+use ilo_vm::{Datum, Run, Scout};
+use std::collections::VecDeque;
+
+/// How many calls the scout looks ahead for each call that may run at once. It is more than 1 because the
+/// arguments of some of these calls are not known yet.
+const LOOKED: usize = 4;
+/// How many answers are kept or awaited for each call that may run at once. It is more than 1 so that calls
+/// that depend on these answers can start before the run uses them.
+const KEPT: usize = 2;
+/// After looks ahead that found nothing, at most this many calls are made without another look.
+const PASSED: u32 = 64;
+
+/// The number of a call that was started; no other call of the run has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// What came of a call, with what the host wants to have back with it.
+#[derive(Debug)]
+pub(crate) struct Settled<V> {
+    pub(crate) result: Result<Data, Failure>,
+    pub(crate) note: V,
+}
+
+/// A call that was started.
+#[derive(Debug)]
+pub(crate) struct Work<V> {
+    pub(crate) ticket: Ticket,
+    /// The place that the call occupies until it has ended; `None` for the call that the run waits for.
+    slot: Option<Slot>,
+    pub(crate) done: Option<Settled<V>>,
+}
+
+impl<V> Work<V> {
+    /// A call that the run waits for.
+    pub(crate) fn own(ticket: Ticket) -> Work<V> {
+        Work { ticket, slot: None, done: None }
+    }
+}
+
+/// A call that the run will come to.
+#[derive(Debug)]
+struct Expected<V> {
+    tool: String,
+    /// The arguments as JSON, where they are known.
+    arguments: Option<String>,
+    work: Option<Work<V>>,
+}
+
+impl<V> Expected<V> {
+    fn is(&self, tool: &str, arguments: &str) -> bool {
+        self.tool == tool && self.arguments.as_ref().is_none_or(|known| known == arguments)
+    }
+}
+
+/// What is to be done outside.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Order {
+    Start { ticket: Ticket, tool: String, arguments: Data },
+    Drop { ticket: Ticket, tool: String },
+}
+
+/// The calls that one run will come to.
+#[derive(Debug)]
+pub(crate) struct Ahead<V> {
+    slots: CallSlots,
+    scout: Option<Scout>,
+    /// Whether the scout is after the last expected call and can continue.
+    going: bool,
+    expected: VecDeque<Expected<V>>,
+    /// Calls whose answers nobody wants any more, and that have not ended.
+    left: Vec<(Ticket, Slot)>,
+    /// How many looks in a row found nothing.
+    vain: u32,
+    /// How many calls to make before the next look.
+    pass: u32,
+    /// How many calls were started.
+    tickets: u64,
+    /// What is to be done outside, in order.
+    pub(crate) orders: Vec<Order>,
+}
+
+impl<V> Ahead<V> {
+    pub(crate) fn new(slots: CallSlots) -> Ahead<V> {
+        Ahead {
+            slots,
+            scout: None,
+            going: false,
+            expected: VecDeque::new(),
+            left: Vec::new(),
+            vain: 0,
+            pass: 0,
+            tickets: 0,
+            orders: Vec::new(),
+        }
+    }
+
+    /// The next ticket.
+    pub(crate) fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        Ticket(self.tickets)
+    }
+
+    /// Whether arguments of an expected call are not known yet, so that the answers of others may start
+    /// calls.
+    pub(crate) fn lacks(&self) -> bool {
+        self.expected.iter().any(|call| call.arguments.is_none())
+    }
+
+    /// A call that is not the run's own has ended; whether its answer is still wanted.
+    pub(crate) fn settle(&mut self, ticket: Ticket, mut settled: Settled<V>, world: &dyn World) -> bool {
+        self.left.retain(|(left, _)| *left != ticket);
+        let is = |call: &&mut Expected<V>| call.work.as_ref().is_some_and(|work| work.ticket == ticket);
+        let Some(Expected { tool, work: Some(work), .. }) = self.expected.iter_mut().find(is) else {
+            return false;
+        };
+        settled.result = world.checked(tool, settled.result);
+        work.slot = None;
+        work.done = Some(settled);
+        self.pass = 0;
+        true
+    }
+
+    /// A call could not be started: the run makes it in its turn.
+    pub(crate) fn not_started(&mut self, ticket: Ticket) {
+        self.left.retain(|(left, _)| *left != ticket);
+        for call in &mut self.expected {
+            call.work.take_if(|work| work.ticket == ticket);
+        }
+    }
+
+    /// Takes the started call that matches. Calls that were expected before it are dropped; if it was not
+    /// expected, all are dropped.
+    pub(crate) fn take(&mut self, tool: &str, arguments: &str) -> Option<Work<V>> {
+        let Some(place) = self.expected.iter().position(|call| call.is(tool, arguments)) else {
+            self.forget();
+            return None;
+        };
+        self.drop_some(0, place);
+        let mut work = self.expected.pop_front().and_then(|call| call.work)?;
+        work.slot = None;
+        Some(work)
+    }
+
+    /// Nothing that was started is wanted any more.
+    pub(crate) fn forget(&mut self) {
+        self.going = false;
+        self.drop_some(0, self.expected.len());
+    }
+
+    fn drop_some(&mut self, from: usize, to: usize) {
+        for Expected { tool, work, .. } in self.expected.drain(from..to) {
+            let Some(Work { ticket, slot, .. }) = work else { continue };
+            self.left.extend(slot.map(|slot| (ticket, slot)));
+            self.orders.push(Order::Drop { ticket, tool });
+        }
+    }
+
+    /// Looks for calls that follow the one at which the run waits, and starts them.
+    pub(crate) fn look(&mut self, run: &Run, own: Option<&Work<V>>, world: &dyn World) {
+        let mut place = self.expected.len();
+        let anew = !self.going || self.lacks();
+        if anew && self.pass > 0 {
+            self.pass -= 1;
+            if !self.going {
+                return;
+            }
+        } else if anew {
+            let scout = self.scout.get_or_insert_with(|| Scout::new(run.program()));
+            self.going = scout.follow(run);
+            place = 0;
+        }
+        let mut found = false;
+        while self.going && (place < self.expected.len() || self.has_room()) {
+            match self.next(place, own, world) {
+                Some(next) => found |= self.expect(place, next, world),
+                None => self.going = false,
+            }
+            place += 1;
+        }
+        self.vain = if found || (self.going && !anew) { 0 } else { self.vain.saturating_add(1) };
+        self.pass = (1_u32 << self.vain.min(31)).min(PASSED + 1) - 1;
+    }
+
+    fn has_room(&self) -> bool {
+        let started = self.expected.iter().filter(|call| call.work.is_some()).count();
+        let most = self.slots.most();
+        started + 1 < KEPT.saturating_mul(most)
+            && self.expected.len() < LOOKED.saturating_mul(most)
+            && self.slots.has_room()
+    }
+
+    /// The next call that the scout finds, if its tool may be called early. The scout first gets the answer
+    /// of the call before `place`, if it has arrived.
+    fn next(&mut self, place: usize, own: Option<&Work<V>>, world: &dyn World) -> Option<Expected<V>> {
+        let before = match place.checked_sub(1) {
+            Some(before) => self.expected.get(before).and_then(|call| call.work.as_ref()),
+            None => own,
+        };
+        let scout = self.scout.as_mut()?;
+        let arena = Bump::new();
+        match before.and_then(|work| work.done.as_ref()).map(|settled| &settled.result) {
+            None => {}
+            Some(Ok(value)) => scout.answer(Ok(value.to_datum(&arena))),
+            Some(Err(failure)) => match failure {
+                Failure::Failed(value) => scout.answer(Err(value.to_datum(&arena))),
+                Failure::InDoubt(message) => scout.answer(Err(Datum::Text(message))),
+                Failure::Misfit(_) | Failure::Unsent(_) => {
+                    let value = failure.value().unwrap_or(Data::Nil);
+                    scout.answer(Err(value.to_datum(&arena)));
+                }
+                // The run ends there.
+                Failure::TimedOut | Failure::Interrupted | Failure::Limit(..) => return None,
+            },
+        }
+        let ahead = scout.ahead()?;
+        if !world.may_run_ahead(ahead.tool()) {
+            return None;
+        }
+        let mut json = String::new();
+        let arguments = ahead.write_json(&mut json).is_ok().then_some(json);
+        Some(Expected { tool: ahead.tool().to_owned(), arguments, work: None })
+    }
+
+    /// Puts a call at its place among the expected calls and starts it if it is not started. Returns whether
+    /// it has started it.
+    fn expect(&mut self, place: usize, mut next: Expected<V>, world: &dyn World) -> bool {
+        if let Some(known) = self.expected.get_mut(place) {
+            let same = known.tool == next.tool && (known.work.is_none() || known.arguments == next.arguments);
+            if same && (known.work.is_some() || next.arguments.is_none()) {
+                return false;
+            }
+            if same {
+                next.work = self.start(&next, world);
+                let started = next.work.is_some();
+                self.expected[place] = next;
+                return started;
+            }
+            // The run has learnt something since: what was expected from here on will not come.
+            self.drop_some(place, self.expected.len());
+        }
+        next.work = self.start(&next, world);
+        let started = next.work.is_some();
+        self.expected.push_back(next);
+        started
+    }
+
+    /// Starts a call whose arguments are known, where there is room.
+    fn start(&mut self, call: &Expected<V>, world: &dyn World) -> Option<Work<V>> {
+        let arguments = data_of(call.arguments.as_ref()?);
+        if world.refuses(&call.tool, &arguments).is_some() {
+            // The run does not make it either.
+            return None;
+        }
+        let slot = self.slots.take()?;
+        let ticket = self.ticket();
+        self.orders.push(Order::Start { ticket, tool: call.tool.clone(), arguments });
+        Some(Work { ticket, slot: Some(slot), done: None })
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run gets for a call that has ended.
+
+use super::{Drive, Made};
+use crate::data::Data;
+use crate::failure::{ANSWER, ARGUMENTS, Failure};
+use crate::policy::OnDoubt;
+use crate::run::{CANCELLED, NO_ANSWER};
+use crate::world::World;
+use bumpalo::Bump;
+use ilo_spec::error::Code;
+
+impl<V: Default> Drive<V> {
+    /// Answers the call of an entry; whether the run goes on.
+    pub(super) fn entry_ended(&mut self, result: &Result<Data, Failure>, world: &dyn World) -> bool {
+        if world.is_interrupted() || matches!(result, Err(Failure::Interrupted)) {
+            return false;
+        }
+        let Some(call) = self.run.pending() else { return false };
+        let arena = Bump::new();
+        drop(match result {
+            // An answer that is too large for a value is an answer: nothing reads it.
+            Ok(_) | Err(Failure::Limit(..) | Failure::Misfit(_)) => call.answer(()),
+            Err(Failure::Failed(value)) => call.fail_with(value.to_datum(&arena)),
+            Err(Failure::InDoubt(message)) => call.fail(message),
+            Err(Failure::Unsent(why)) => call.fail(&format!("{ARGUMENTS}{why}")),
+            Err(Failure::TimedOut | Failure::Interrupted) => call.fail(NO_ANSWER),
+        });
+        true
+    }
+
+    /// Answers a call; whether the run goes on.
+    pub(super) fn ended(&mut self, made: &Made<V>, world: &dyn World) -> bool {
+        if world.is_interrupted() {
+            return false;
+        }
+        self.take_cancel(world);
+        let (over, late) = (world.is_late(), self.late_message());
+        let cancelled = self.run.is_cancelled();
+        let Some(call) = self.run.pending() else { return false };
+        let arena = Bump::new();
+        // An answer that passes a limit has ended the run with that fault; the next step says so.
+        match &made.result {
+            Ok(value) if !over || call.has_rollback() => {
+                drop(call.answer(value.to_datum(&arena)));
+                if over {
+                    self.time_out();
+                }
+            }
+            Ok(_) | Err(Failure::Failed(_) | Failure::Unsent(_)) if over => {
+                call.end_run(Code::FaultTimedOut, &late);
+            }
+            Ok(_) | Err(Failure::TimedOut) => self.time_out(),
+            Err(Failure::Failed(value)) => drop(call.fail_with(value.to_datum(&arena))),
+            Err(Failure::InDoubt(_) | Failure::Misfit(_)) if over => self.time_out(),
+            Err(Failure::Misfit(why)) => drop(call.fail_misfit(&format!("{ANSWER}{why}"), why)),
+            Err(Failure::Unsent(why)) => drop(call.fail(&format!("{ARGUMENTS}{why}"))),
+            Err(Failure::InDoubt(message)) if !made.turn.changes => drop(call.fail(message)),
+            Err(Failure::InDoubt(message)) if made.doubt == Some(OnDoubt::Stop) => {
+                self.run.end_with(Code::FaultInDoubt, message);
+            }
+            Err(Failure::InDoubt(message)) => drop(call.fail_in_doubt(message)),
+            // The cancel has ended a call that only reads, or a question before the call.
+            Err(Failure::Interrupted) if cancelled => drop(call.fail(CANCELLED)),
+            Err(Failure::Interrupted) => return false,
+            Err(Failure::Limit(code, message)) => call.refuse_answer(*code, message),
+        }
+        true
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a call of a tool has no value.
+
+use crate::data::Data;
+use ilo_spec::error::Code;
+
+/// Begins the failure of a call whose arguments do not fit: it was not sent.
+pub const ARGUMENTS: &str = "the arguments do not fit: ";
+/// Begins the failure of a call whose answer does not fit: it was made.
+pub const ANSWER: &str = "the answer does not fit: ";
+
+/// Why a call has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The tool failed; the program can handle it. Normally a text.
+    Failed(Data),
+    /// The call may have been made: no answer came in time, or the connection was lost. The program can
+    /// handle it; the message says what happened.
+    InDoubt(String),
+    /// The call was made, and its answer does not fit its schema; the program can handle it. The text says
+    /// what does not fit.
+    Misfit(String),
+    /// The call was not made: its arguments do not fit. The program can handle it; the message says what does
+    /// not fit.
+    Unsent(String),
+    /// The deadline passed.
+    TimedOut,
+    /// The run was interrupted from outside.
+    Interrupted,
+    /// The answer passed a limit: a fault that no program can handle.
+    Limit(Code, String),
+}
+
+impl Failure {
+    /// A failure with a message.
+    pub fn text(message: impl Into<String>) -> Failure {
+        Failure::Failed(Data::Text(message.into()))
+    }
+
+    /// The value with which the call fails, where the program can handle it.
+    pub fn value(&self) -> Option<Data> {
+        match self {
+            Failure::Failed(value) => Some(value.clone()),
+            Failure::InDoubt(message) => Some(Data::from(message.as_str())),
+            Failure::Misfit(why) => Some(Data::Text(format!("{ANSWER}{why}"))),
+            Failure::Unsent(why) => Some(Data::Text(format!("{ARGUMENTS}{why}"))),
+            Failure::TimedOut | Failure::Interrupted | Failure::Limit(..) => None,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Drives runs of ilo programs, without I/O, clock or threads.
+//!
+//! The machine (`ilo-vm`) stops at every tool call. This crate is what every host needs around it: values
+//! with their JSON, checks of inputs, policies of tools, mocks, plans, traces and their replay, and what a
+//! journal records. A host adds the time, the threads and the tools: `ilo-host` is one of them.
+//!
+//! # Floors
+//! A room (a file or folder here) imports only from rooms on floors below its own.
+//!
+//! | floor | rooms | what they do |
+//! |---|---|---|
+//! | 0 | `problem`, `call_slots` | findings; how many calls at once |
+//! | 1 | `data` | values and their JSON |
+//! | 2 | `failure` | why a call has no value |
+//! | 2 | `input`, `validate` | values against parameters, and against the schemas of tools |
+//! | 3 | `policy`, `mock` | how tools may be called; fixed answers |
+//! | 4 | `plan` | what a program would do |
+//! | 4 | `observer`, `recorder`, `world` | who watches, who records, and what else is around a run |
+//! | 5 | `run`, `trace` | starting and ending; the record of a run |
+//! | 6 | `ahead`, `replay` | calls before their turn; a run from its record |
+//! | 6 | `foresight` | calls to confirm that will follow |
+//! | 7 | `drive` | the run loop |
+
+mod ahead;
+pub mod call_slots;
+pub mod data;
+mod drive;
+pub mod failure;
+pub mod foresight;
+pub mod input;
+pub mod mock;
+pub mod observer;
+pub mod plan;
+pub mod policy;
+pub mod problem;
+pub mod recorder;
+pub mod replay;
+pub mod run;
+pub mod trace;
+pub mod validate;
+mod world;
+
+pub use drive::{Drive, Kind, Made, Next, Start, Ticket, Turn};
+pub use run::{End, Finished};
+pub use world::World;

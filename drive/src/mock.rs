@@ -1,0 +1,59 @@
+//! Tools that answer with what was written down for them.
+//!
+//! How often an entry has served is counted over the life of the mock, not of a run. Waiting is for the host.
+
+use crate::data::Data;
+use crate::failure::Failure;
+use crate::problem::shortened;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Fixed answers, the first that fits.
+#[derive(Debug)]
+pub struct Mock {
+    /// The answers, in the order of the file.
+    pub entries: Vec<Entry>,
+}
+
+/// One answer.
+#[derive(Debug)]
+pub struct Entry {
+    /// What must be among the arguments.
+    pub when: Option<Data>,
+    /// How often it still serves; without it, for ever.
+    pub left: Option<AtomicU64>,
+    /// How long it waits first.
+    pub delay: Duration,
+    /// The value, or the failure.
+    pub answer: Result<Data, Data>,
+}
+
+impl Entry {
+    /// Whether it answers this call; one that serves a number of times has served once more.
+    fn takes(&self, arguments: &Data) -> bool {
+        self.when.as_ref().is_none_or(|when| when.fits(arguments))
+            && self.left.as_ref().is_none_or(|left| {
+                left.try_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+            })
+    }
+}
+
+impl Mock {
+    /// The answer to a call, and how long it takes; the call counts as made.
+    pub fn answer(&self, tool: &str, arguments: &Data) -> (Duration, Result<Data, Failure>) {
+        match self.entries.iter().find(|entry| entry.takes(arguments)) {
+            Some(entry) => (entry.delay, entry.answer.clone().map_err(Failure::Failed)),
+            None => {
+                let shown = shortened(&arguments.to_json(), 200);
+                let message = format!("no entry of the mock `{tool}` fits the arguments {shown}");
+                (Duration::ZERO, Err(Failure::text(message)))
+            }
+        }
+    }
+
+    /// Whether calls may begin in any order: one that counts how often an entry served answers by the order
+    /// of its calls.
+    pub fn may_run_ahead(&self) -> bool {
+        self.entries.iter().all(|entry| entry.left.is_none())
+    }
+}

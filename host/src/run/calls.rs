@@ -1,0 +1,178 @@
+//! The calls of one run: each that is started beside others has a thread of its own.
+
+use super::{Around, Observer, Options, end_of};
+use crate::interrupt::Interrupt;
+use crate::telemetry::{Context, Trace};
+use crate::tools::{CallLimits, Failure, Tools};
+use ilo_drive::data::Data;
+use ilo_drive::{Drive, Kind, Start, Ticket};
+use std::collections::HashMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// When a call began and ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timed {
+    pub(super) start: Instant,
+    pub(super) end: Instant,
+    /// Its place in a trace.
+    pub(super) span: Option<Context>,
+}
+
+/// What a thread reports as its last act; nothing where the call panicked.
+type Report = (Ticket, Option<(Result<Data, Failure>, Timed)>);
+
+/// The calls of one run that have not ended.
+pub(super) struct Calls<'s, 'e> {
+    threads: &'s thread::Scope<'s, 'e>,
+    tools: &'e Tools,
+    /// Those of calls that only read, which a cancel ends.
+    limits: CallLimits,
+    /// Those of calls that are awaited even then, although the question before such a call is not.
+    patient: CallLimits,
+    reports: (Sender<Report>, Receiver<Report>),
+    started: HashMap<Ticket, Started<'s>>,
+}
+
+/// A call on a thread. Dropping it interrupts the call.
+struct Started<'s> {
+    interrupt: Interrupt,
+    thread: Option<ScopedJoinHandle<'s, ()>>,
+}
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        self.interrupt.set();
+    }
+}
+
+/// Sends the report of a call when it is dropped, so also if the call panics.
+struct Reporter {
+    ticket: Ticket,
+    report: Option<(Result<Data, Failure>, Timed)>,
+    reports: Sender<Report>,
+}
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        // Nobody listens once the run has ended.
+        drop(self.reports.send((self.ticket, self.report.take())));
+    }
+}
+
+/// Calls a tool and waits for it.
+fn timed(
+    tools: &Tools,
+    (tool, arguments): (&str, &Data),
+    limits: &CallLimits,
+    until: Instant,
+) -> (Result<Data, Failure>, Timed) {
+    let start = Instant::now();
+    let result = tools.call(tool, arguments, limits, until);
+    (result, Timed { start, end: Instant::now(), span: limits.span })
+}
+
+impl<'s, 'e> Calls<'s, 'e> {
+    pub(super) fn new(threads: &'s thread::Scope<'s, 'e>, tools: &'e Tools, options: &Options) -> Self {
+        let patient = options.call_limits();
+        let limits = CallLimits { interrupt: patient.interrupt.or(&options.cancel), ..patient.clone() };
+        let patient = CallLimits { cancel: options.cancel.clone(), ..patient };
+        Calls { threads, tools, limits, patient, reports: channel(), started: HashMap::new() }
+    }
+
+    /// Starts a call; one that is alone is made here and now.
+    pub(super) fn start(
+        &mut self,
+        start: Start,
+        foreseen: Arc<[(String, Data)]>,
+        world: &Around<'_>,
+        drive: &mut Drive<Option<Timed>>,
+        observer: &mut dyn Observer,
+    ) {
+        let Start { ticket, tool, arguments, kind, alone, key, confirmed } = start;
+        let until = if kind == Kind::Entry { end_of(Duration::MAX) } else { world.until.get() };
+        if kind == Kind::Ahead {
+            // Before it starts, so that an observer can prepare for it.
+            observer.ahead(&tool);
+        }
+        let limits = match kind {
+            Kind::Ahead | Kind::Read => self.limits.clone(),
+            Kind::Change => self.patient.clone(),
+            Kind::Undo | Kind::Entry => CallLimits { cancel: Interrupt::default(), ..self.patient.clone() },
+        };
+        let span = world.trace.and_then(Trace::call);
+        let limits = CallLimits { foreseen, key, span, confirmed, ..limits };
+        if !alone && self.spawn(ticket, (&tool, &arguments), &limits, until) {
+            return;
+        }
+        if kind == Kind::Ahead {
+            // No thread is to be had: the run makes the call in its turn.
+            observer.untaken(&tool);
+            return drive.not_started(ticket);
+        }
+        let (result, times) = timed(self.tools, (&tool, &arguments), &limits, until);
+        drive.settle(ticket, result, Some(times), world);
+    }
+
+    /// Calls a tool on a thread of its own; whether there is one.
+    fn spawn(
+        &mut self,
+        ticket: Ticket,
+        (tool, arguments): (&str, &Data),
+        limits: &CallLimits,
+        until: Instant,
+    ) -> bool {
+        let interrupt = limits.interrupt.child();
+        let limits = CallLimits { interrupt: interrupt.clone(), ..limits.clone() };
+        let (tools, tool, arguments) = (self.tools, tool.to_owned(), arguments.clone());
+        let reporter = Reporter { ticket, report: None, reports: self.reports.0.clone() };
+        let work = move || {
+            let mut reporter = reporter;
+            reporter.report = Some(timed(tools, (&tool, &arguments), &limits, until));
+        };
+        let Ok(thread) = thread::Builder::new().name("call".to_owned()).spawn_scoped(self.threads, work)
+        else {
+            // The report of the reporter that was dropped is nobody's.
+            return false;
+        };
+        self.started.insert(ticket, Started { interrupt, thread: Some(thread) });
+        true
+    }
+
+    /// Ends a call whose answer is not wanted.
+    pub(super) fn interrupt(&mut self, ticket: Ticket) {
+        if let Some(started) = self.started.get(&ticket) {
+            started.interrupt.set();
+        }
+    }
+
+    /// Waits until a call has ended.
+    pub(super) fn wait(&mut self, drive: &mut Drive<Option<Timed>>, world: &Around<'_>) {
+        if let Ok(report) = self.reports.1.recv() {
+            self.take(report, drive, world);
+        }
+    }
+
+    /// Takes the answers that are there.
+    pub(super) fn settle(&mut self, drive: &mut Drive<Option<Timed>>, world: &Around<'_>) {
+        while let Ok(report) = self.reports.1.try_recv() {
+            self.take(report, drive, world);
+        }
+    }
+
+    fn take(&mut self, (ticket, report): Report, drive: &mut Drive<Option<Timed>>, world: &Around<'_>) {
+        let Some(mut started) = self.started.remove(&ticket) else { return };
+        if let Some(thread) = started.thread.take()
+            && let Err(panic) = thread.join()
+        {
+            // As if the run had called it itself.
+            resume_unwind(panic);
+        }
+        if let Some((result, times)) = report {
+            drive.settle(ticket, result, Some(times), world);
+        }
+    }
+}
