@@ -25,7 +25,7 @@ pub(super) struct Read {
     pub(super) label: String,
 }
 
-/// A way that leads to whatever comes next.
+/// An edge without an end yet: it leads to the next node.
 #[derive(Clone, Copy)]
 pub(super) struct Exit {
     pub(super) from: NodeId,
@@ -40,7 +40,7 @@ pub(super) struct Steps<'g, 'a> {
     pub(super) ahead: Ahead,
     pub(super) flow: Flow,
     pub(super) items: Vec<Item>,
-    /// The ways that lead to whatever comes next.
+    /// The edges that lead to the next node.
     pub(super) open: Vec<Exit>,
     guards: Vec<Guard<'a>>,
     pub(super) reads: Vec<(NodeId, Read)>,
@@ -95,7 +95,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         entry
     }
 
-    /// A node that the open ways lead to, and that the way goes on from.
+    /// Adds a node to which all open edges lead, and opens one from it.
     pub(super) fn node(&mut self, kind: Kind, title: String) -> NodeId {
         let id = NodeId(self.graph.nodes.len());
         for exit in std::mem::take(&mut self.open) {
@@ -127,7 +127,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         self.graph.edges.push(Edge { from: exit.from, to, kind: exit.kind, label });
     }
 
-    /// When a node happens at all.
+    /// The condition under which a node is reached.
     fn guard(&self) -> Option<String> {
         let guard = self.guards.last()?;
         let mut line = Line::new(LINE);

@@ -22,7 +22,7 @@ enum Source {
     Join([Option<Def>; 2]),
 }
 
-/// What a way through a branch bound, by slot; nothing where it does not come out at the end.
+/// The bindings on a way through a branch, by slot; none if the way does not reach the end of the branch.
 pub(super) type Changes = Option<Vec<(usize, Option<Def>)>>;
 
 /// The bindings of a function.
@@ -69,7 +69,7 @@ impl Flow {
         self.state.get(slot).copied().flatten()
     }
 
-    /// A way comes in where a slot has this binding.
+    /// Joins a way on which a slot has this binding.
     pub(super) fn meet(&mut self, slot: usize, def: Option<Def>) {
         let now = self.at(slot);
         let joined = self.joined([now, def]);

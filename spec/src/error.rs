@@ -87,7 +87,7 @@ codes! {
     133 BadExpression "bad-expression" Error "an infix expression that cannot be read";
     134 UnknownOperator "unknown-operator" Error "an operator that does not exist";
     135 OperandCount "operand-count" Error "an operator with too few or too many operands";
-    136 SisterWord "sister-word" Warning "a word of another notation, understood";
+    136 OtherNotation "other-notation" Warning "a word of another notation, understood";
     137 TextArithmetic "text-arithmetic" Warning "a text that looks like arithmetic but is text here";
     138 HandlerText "handler-text" Warning "a message that looks like a handler action";
     139 ContinueInLoop "continue-in-loop" Error "`continue` in a loop, where it could mean skip or ignore";
@@ -162,9 +162,11 @@ codes! {
     503 NeverEqual "never-equal" Warning "two values compared whose types are never equal";
     504 UnknownField "unknown-field" Warning "a field that the schema of the tool's answers does not have";
     505 ListInText "list-in-text" Warning
-        "CONCAT of a list and a text, which writes the list into the text as JSON";
+        "a list in a text, which is written into the text as JSON";
     507 NilInText "nil-in-text" Warning "a value in a text that is always nil";
     508 TextOrder "text-order" Warning "two texts that are numbers, compared as texts";
+    509 EnumReference "enum-reference" Warning
+        "a reference that is also a listed text of the parameter it is given to";
     510 BadValue "bad-value" Error "a constant that the tool's schema does not allow";
 
     601 SourceTooLarge "source-too-large" Error "a source file larger than its limit";

@@ -85,7 +85,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 fn every_limit_is_named_by_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = Vec::new();
-    for crate_folder in ["spec", "asm", "vm", "host", "fuzz"] {
+    for crate_folder in ["spec", "asm", "vm", "drive", "host", "fuzz"] {
         for part in ["tests", "src"] {
             sources(&root.join(crate_folder).join(part), &mut files);
         }

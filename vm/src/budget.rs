@@ -22,9 +22,8 @@ pub struct Limits {
     pub items: usize,
     /// Nesting of one value; at most [`ilo_spec::limits::VALUE_DEPTH`].
     pub value_depth: usize,
-    /// Tool calls in the run, including those of rollbacks. A run that has made them all ends at the next
-    /// one, even at a rollback: set the limit above what a run needs that fails at its last call and rolls
-    /// everything back.
+    /// Tool calls in the run, including those of rollbacks. At the next call the run ends, even in a
+    /// rollback. So leave room for a run that fails at its last call and rolls everything back.
     pub tool_calls: u64,
     /// ROLLBACK entries pushed in the run. Room for the entry of a call is taken before the call is made;
     /// without room, the run ends there.
@@ -91,6 +90,12 @@ pub(crate) struct Budget {
     pub(crate) calls: u64,
     /// Fuel that was lent, so that the section of a `tool.rollback` ends before the run does.
     lent: u64,
+    /// Fuel that is not part of the slice under way; none outside of slices.
+    withheld: u64,
+    /// Whether the slice under way has ended at an instruction.
+    pauses: bool,
+    /// The fuel that the instruction takes at which the last slice ended.
+    wanted: u64,
 }
 
 impl Budget {
@@ -99,7 +104,17 @@ impl Budget {
         limits.value_depth = limits.value_depth.clamp(1, limits::VALUE_DEPTH);
         limits.text = limits.text.min(WIDEST);
         limits.items = limits.items.min(WIDEST);
-        let mut budget = Budget { limits, fuel: 0, memory: 0, held: 0, calls: 0, lent: 0 };
+        let mut budget = Budget {
+            limits,
+            fuel: 0,
+            memory: 0,
+            held: 0,
+            calls: 0,
+            lent: 0,
+            withheld: 0,
+            pauses: false,
+            wanted: 0,
+        };
         budget.reset();
         budget
     }
@@ -134,7 +149,69 @@ impl Budget {
         // Subtract in place: if there was too little, nothing is left anyway.
         let (left, none) = self.fuel.overflowing_sub(fuel);
         self.fuel = left;
-        if none { Err(self.no_fuel()) } else { Ok(()) }
+        if none { self.beyond_slice(fuel) } else { Ok(()) }
+    }
+
+    /// Takes fuel before an instruction has any effect. A slice that has too little left ends here, with a
+    /// trap that is no fault: see [`Budget::pauses`].
+    #[inline(always)]
+    pub(crate) fn burn_or_pause(&mut self, fuel: u64) -> Result<(), Trap> {
+        let (left, none) = self.fuel.overflowing_sub(fuel);
+        self.fuel = left;
+        if none { Err(self.no_fuel_or_pause(fuel)) } else { Ok(()) }
+    }
+
+    /// Begins a slice of so much fuel, and at least what the instruction takes that ended the last one.
+    pub(crate) fn begin_slice(&mut self, fuel: u64) {
+        let slice = fuel.max(core::mem::take(&mut self.wanted)).max(1).min(self.fuel);
+        self.withheld = self.fuel - slice;
+        self.fuel = slice;
+    }
+
+    /// Ends a slice; whether it ended at an instruction, which is still to be executed.
+    pub(crate) fn end_slice(&mut self) -> bool {
+        self.fuel += core::mem::take(&mut self.withheld);
+        core::mem::take(&mut self.pauses)
+    }
+
+    /// Whether the last trap is the end of a slice.
+    pub(crate) fn pauses(&self) -> bool {
+        self.pauses
+    }
+
+    /// The fuel that is left, in the slice under way and beyond it.
+    pub(crate) fn fuel_left(&self) -> u64 {
+        self.fuel + self.withheld
+    }
+
+    /// Goes back to so much fuel, which was left since the slice began.
+    pub(crate) fn take_back(&mut self, left: u64) {
+        self.fuel = left.saturating_sub(self.withheld);
+    }
+
+    /// The slice has too little for an instruction that was begun: takes the rest from beyond it.
+    #[cold]
+    #[inline(never)]
+    fn beyond_slice(&mut self, fuel: u64) -> Result<(), Trap> {
+        let lacking = fuel - self.fuel.wrapping_add(fuel);
+        match self.withheld.checked_sub(lacking) {
+            Some(left) => {
+                (self.fuel, self.withheld) = (0, left);
+                Ok(())
+            }
+            None => Err(self.no_fuel()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_fuel_or_pause(&mut self, fuel: u64) -> Trap {
+        if self.withheld == 0 {
+            return self.no_fuel();
+        }
+        self.fuel = self.fuel.wrapping_add(fuel);
+        (self.pauses, self.wanted) = (true, fuel);
+        Trap::new(Code::FaultFuel, format_args!(""))
     }
 
     /// Forgets what was lent, for another start.
@@ -158,7 +235,7 @@ impl Budget {
     #[cold]
     #[inline(never)]
     fn no_fuel(&mut self) -> Trap {
-        self.fuel = 0;
+        (self.fuel, self.withheld) = (0, 0);
         Trap::new(Code::FaultFuel, format_args!("the run used all of its {} units of fuel", self.limits.fuel))
     }
 
@@ -285,6 +362,11 @@ impl Budget {
             }
             None => Err(self.no_calls()),
         }
+    }
+
+    /// Gives back a call that was not made.
+    pub(crate) fn give_call_back(&mut self) {
+        self.calls = self.calls.saturating_add(1).min(self.limits.tool_calls);
     }
 
     #[cold]

@@ -403,7 +403,7 @@ pub(crate) struct Checkpoint {
 impl Heap {
     /// Remembers the fuel and the ends of the arenas.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { fuel: self.budget.fuel, top: self.top, text: self.text.len() }
+        Checkpoint { fuel: self.budget.fuel_left(), top: self.top, text: self.text.len() }
     }
 
     /// Drops what was written since; nothing may refer to it.
@@ -415,7 +415,7 @@ impl Heap {
     /// Like [`Heap::undo`], and takes back the fuel.
     pub(crate) fn undo_with_fuel(&mut self, before: &Checkpoint) {
         self.undo(before);
-        self.budget.fuel = before.fuel;
+        self.budget.take_back(before.fuel);
     }
 
     /// Copies a part of a text to the end of the arena, where room is reserved for it.

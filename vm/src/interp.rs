@@ -269,7 +269,7 @@ pub(crate) fn execute(machine: &mut Machine) -> (Stop, Option<Trap>) {
                 }
                 Op::Invoke { dst, first, function, .. } => {
                     let entry = program.facts.entries[usize::from(function.0)];
-                    fallible!(heap.budget.burn(entry.cost.into()));
+                    fallible!(heap.budget.burn_or_pause(entry.cost.into()));
                     // The capacity covers the deepest nesting of calls.
                     if frames.len() == frames.capacity() {
                         cold_path();

@@ -74,6 +74,8 @@ pub use ilo_spec::program::Number;
 pub use json::{JsonError, JsonErrorKind, JsonEvent, JsonReader, JsonText};
 pub use look_ahead::{Ahead, Scout};
 pub use program::{LoadError, Program};
-pub use run::{BuildError, Builder, Call, Misuse, NotWaiting, Outcome, Run, Status, Step};
+pub use run::{
+    BuildError, Builder, Call, JsonRefused, Misuse, NotWaiting, Outcome, Run, Status, Step, Waiting,
+};
 pub use snapshot::{RestoreError, seal};
 pub use verify::{Rule, VerifyError};

@@ -5,6 +5,7 @@
 
 mod answer;
 mod build_error;
+mod build_json;
 mod build_stack;
 mod call;
 mod outcome;
@@ -16,7 +17,8 @@ mod suspend;
 mod value_builder;
 
 pub use build_error::{BuildError, Misuse};
-pub use call::Call;
+pub use build_json::JsonRefused;
+pub use call::{Call, Waiting};
 pub use outcome::{Outcome, Status};
 pub use state::Run;
 pub use step::Step;

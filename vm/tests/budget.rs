@@ -1,9 +1,7 @@
 //! Memory charges, to the byte, and when the heap is collected (10.5, 10.10), as a host can observe them.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_vm::{Datum, FunctionId, Limits, Program, Run, Step};
 

@@ -1,9 +1,7 @@
 //! Garbage collection: what a run no longer reads makes room, and what it can still read is unchanged.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::CallId;
 use ilo_vm::{Datum, FunctionId, Limits, Program, Run, Step};

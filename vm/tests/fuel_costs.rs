@@ -3,10 +3,8 @@
 //! says.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
+use crate::common::*;
 use Operands::{AnsweredList, AnsweredText, Lists, OwnTexts, Records, Rendered, Texts};
-use common::*;
 use ilo_spec::bytes::ByteReader;
 use ilo_spec::isa::{Op, Row, TABLE};
 use ilo_spec::program::Key;

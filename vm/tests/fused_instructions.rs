@@ -1,9 +1,7 @@
 //! Fused instructions do the same as the instructions that they replace.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::{Op, Small};
 use ilo_spec::operand::{ChoiceId, FieldsId, FunctionId, NumberId, StringId};
 use ilo_spec::program::Key;

@@ -1,8 +1,6 @@
 //! Records of a host shape have the same outcome, fuel and memory as records with names.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_vm::{Datum, FunctionId, Limits, Program, Run, Shape, Shaped, Step};
 

@@ -1,9 +1,7 @@
 //! Every instruction with every kind of operand, as data: its result or its fault.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, NumberId};
 use ilo_spec::program::{Key, Number};

@@ -1,9 +1,7 @@
 //! Every limit at n and n + 1, and what is charged.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{FieldId, ShapeId, StringId};
 use ilo_spec::types::Type;

@@ -1,9 +1,7 @@
 //! Whole programs: their calls and outcomes.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_vm::{Datum, FunctionId, Limits, Number, Program, Run, Step};
 

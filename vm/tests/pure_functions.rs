@@ -1,9 +1,7 @@
 //! Pure functions (`apply`): each with every kind of operand, its results, failures, faults, limits and fuel.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::PureId;
 use ilo_spec::pure::{Kinds, Pure, TABLE};

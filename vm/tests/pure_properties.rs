@@ -1,9 +1,7 @@
 //! Pure functions on random operands, against straightforward definitions over Rust's own values.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::PureId;
 use ilo_spec::program::Number;

@@ -2,9 +2,7 @@
 //! function or a run can end. Each run is also made with a restore from its snapshot at every call.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::error::Code;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;

@@ -1,9 +1,7 @@
 //! Snapshots: their content, their size, and everything that is refused.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::CallId;
 use ilo_vm::{Datum, FunctionId, Limits, NotWaiting, Program, RestoreError, Run, Step, seal};

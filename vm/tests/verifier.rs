@@ -1,9 +1,7 @@
 //! What the verifier accepts and refuses; and no bytes make it or a run panic.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::operand::{CallId, FieldId, MapId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Function, Key, Map, Number};

@@ -2,9 +2,7 @@
 //! it computes are exact.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{FieldId, FieldsId, FunctionId, MapId, StringId};

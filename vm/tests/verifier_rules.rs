@@ -2,9 +2,7 @@
 //! program.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use ilo_spec::isa::Op;
 use ilo_spec::limits;
 use ilo_spec::operand::{ChoiceId, FieldId, FieldsId, FunctionId, MapId, NumberId, StringId};

@@ -18,6 +18,23 @@ use tree::{below, complain, read};
 /// Lines past which a file holds two things.
 const LONGEST_FILE: usize = 800;
 
+/// Where the tests of a crate are one binary, a file that it does not declare would never run.
+#[test]
+fn every_test_file_is_in_the_binary_of_all_tests() {
+    let mut problems = Vec::new();
+    for all in below("", &["/tests/all.rs"]) {
+        let (folder, text) = (all.trim_end_matches("/all.rs"), read(all));
+        for path in below(folder, &[".rs"]).filter(|path| *path != all) {
+            let file = path.trim_start_matches(folder).trim_start_matches('/').trim_end_matches(".rs");
+            let declared = text.contains(&format!("mod {file};"));
+            if !file.contains('/') && !declared {
+                problems.push(format!("{all} does not declare {file}"));
+            }
+        }
+    }
+    complain(&problems);
+}
+
 #[test]
 fn every_source_file_says_what_it_is_for_and_stays_short() {
     let mut problems = Vec::new();

@@ -7,17 +7,26 @@ use crate::tree::{below, complain, read};
 const WIDTH: usize = 110;
 
 /// Folders and files whose comments are within [`WIDTH`].
-const NARROW: &[&str] = &["asm", "benches", "cli", "examples", "fuzz", "graph", "host", "spec", "vm"];
+const NARROW: &[&str] = &[
+    "asm", "benches", "bindings", "cli", "drive", "editors", "examples", "fuzz", "graph", "guide", "host",
+    "journal", "spec", "vm",
+];
 
 /// Folders and files without [`BANNED`] words.
 const CLEAN: &[&str] = &[
     "asm",
     "benches",
+    "bindings",
     "cli",
+    "drive",
+    "editors",
     "examples",
     "fuzz",
     "graph",
+    "guide",
     "host",
+    "journal",
+    "playground",
     "spec",
     "vm",
     ".ci",
@@ -32,7 +41,6 @@ const BANNED: &[(&str, &str)] = &[
     ("mends", "fixes"),
     ("mended", "fixed"),
     ("mending", "fixing"),
-    // `sister-word` is a code, which stays.
     ("a sister", "another notation"),
     ("sisters", "other notations"),
     ("is told", "gets, knows"),

@@ -10,7 +10,7 @@ use crate::tree::{below, complain, read, root};
 use std::fs;
 
 /// Crates that have a table, once they exist.
-const CRATES: [&str; 5] = ["asm", "vm", "host", "graph", "cli"];
+const CRATES: [&str; 8] = ["asm", "vm", "drive", "host", "graph", "guide", "cli", "journal"];
 
 fn rooms(name: &str) -> Option<Rooms> {
     let source = format!("{name}/src");

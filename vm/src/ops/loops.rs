@@ -57,7 +57,7 @@ pub(crate) fn next(
         cold_path();
         return Ok(None);
     }
-    heap.budget.burn(state.aux.into())?;
+    heap.budget.burn_or_pause(state.aux.into())?;
     let Some(&value) = heap.values.get(at(list.low()) + at(index)) else { return Ok(None) };
     let (body, advanced) = (state.high(), state.advanced());
     set(w, item, value);

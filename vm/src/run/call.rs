@@ -1,4 +1,4 @@
-//! A tool call that the host must answer.
+//! A tool call that the host must answer, and a look at it.
 
 use crate::host_value::Datum;
 use crate::host_view::View;
@@ -17,10 +17,24 @@ pub struct Call<'r> {
     pub(crate) run: &'r mut Run,
 }
 
-impl<'r> Call<'r> {
+/// A look at the tool call that a run waits for ([`Run::waiting`]).
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<'r> {
+    run: &'r Run,
+}
+
+impl Run {
+    /// The call that waits for its answer, to look at; [`Run::pending`] gives it to be answered.
+    #[inline]
+    pub fn waiting(&self) -> Option<Waiting<'_>> {
+        self.suspended().map(|_| Waiting { run: self })
+    }
+}
+
+impl<'r> Waiting<'r> {
     /// The name of the tool.
     #[inline]
-    pub fn tool(&self) -> &str {
+    pub fn tool(&self) -> &'r str {
         self.run.machine.program.inner().tool_name(self.run.machine.pending_call.call)
     }
 
@@ -58,6 +72,152 @@ impl<'r> Call<'r> {
         self.run.is_cancelled() && !self.is_rollback() && !self.run.compensates()
     }
 
+    /// Names and values of the arguments, in the order of the program.
+    #[inline]
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&'r str, View<'r>)> + use<'r> {
+        let program = self.run.machine.program.inner();
+        let PendingCall { call, first, .. } = self.run.machine.pending_call;
+        let call = program.spec.calls[usize::from(call.0)];
+        let Machine { heap, rollbacks, .. } = &self.run.machine;
+        let names = &program.spec.shapes[usize::from(call.shape.0)];
+        let run = self.run;
+        let values =
+            if self.is_rollback() { rollbacks.running_arguments() } else { run.window(first, names.len()) };
+        names
+            .iter()
+            .zip(values)
+            .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
+    }
+
+    /// The argument with that name.
+    #[inline]
+    pub fn argument(&self, name: &str) -> Option<View<'r>> {
+        self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Writes the arguments as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        out.write_char('{')?;
+        for (place, (name, value)) in self.arguments().enumerate() {
+            if place > 0 {
+                out.write_char(',')?;
+            }
+            quote(name, |text| out.write_str(text))?;
+            out.write_char(':')?;
+            value.write_json(out)?;
+        }
+        out.write_char('}')
+    }
+
+    /// Line and column of the call in the source, if the program was not stripped.
+    pub fn position(&self) -> Option<(u32, u32)> {
+        self.run.position(self.run.call_pc())
+    }
+
+    /// The name of the function that makes the call.
+    pub fn function(&self) -> &'r str {
+        let program = self.run.machine.program.inner();
+        program.function_at(self.run.call_pc()).map_or("", |function| program.string(function.name.0))
+    }
+}
+
+impl<'r> Call<'r> {
+    /// The call as a look at it.
+    #[inline]
+    fn look(&self) -> Waiting<'_> {
+        Waiting { run: self.run }
+    }
+
+    /// The name of the tool.
+    #[inline]
+    pub fn tool(&self) -> &str {
+        self.look().tool()
+    }
+
+    /// The index of the tool in [`Program::tools`](crate::Program::tools), for hosts that look their tools up
+    /// once.
+    #[inline]
+    pub fn tool_index(&self) -> usize {
+        self.look().tool_index()
+    }
+
+    /// The number of the call within the run, from 1. It is the same after a restore, so it can serve as an
+    /// idempotency key.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.look().number()
+    }
+
+    /// Whether it is the call of a ROLLBACK entry: [`Waiting::is_rollback`].
+    #[inline]
+    pub fn is_rollback(&self) -> bool {
+        self.look().is_rollback()
+    }
+
+    /// Whether a ROLLBACK is right behind it: [`Waiting::has_rollback`].
+    #[inline]
+    pub fn has_rollback(&self) -> bool {
+        self.look().has_rollback()
+    }
+
+    /// Whether the run is cancelled and this call is not part of its rollback: [`Waiting::is_cancelled`].
+    pub fn is_cancelled(&self) -> bool {
+        self.look().is_cancelled()
+    }
+
+    /// Fails a call that the host does not make. It does not count towards the limit of calls.
+    ///
+    /// # Errors
+    /// Those of [`Call::fail`].
+    pub fn fail_unsent(self, message: &str) -> Result<(), BuildError> {
+        if !self.is_rollback() {
+            self.run.machine.heap.budget.give_call_back();
+        }
+        self.fail(message)
+    }
+
+    /// Fails a call that was made because of its answer: the program sees the message as the failure, and the
+    /// outcome lists a call that may have changed something as not rolled back, with `why`.
+    ///
+    /// # Errors
+    /// Those of [`Call::fail`].
+    pub fn fail_misfit(self, message: &str, why: &str) -> Result<(), BuildError> {
+        self.run.fail_misfit(message, why)
+    }
+
+    /// Names and values of the arguments, in the order of the program.
+    #[inline]
+    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
+        self.look().arguments()
+    }
+
+    /// The argument with that name.
+    #[inline]
+    pub fn argument(&self, name: &str) -> Option<View<'_>> {
+        self.look().argument(name)
+    }
+
+    /// Writes the arguments as one JSON object.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        self.look().write_json(out)
+    }
+
+    /// Line and column of the call in the source, if the program was not stripped.
+    pub fn position(&self) -> Option<(u32, u32)> {
+        self.look().position()
+    }
+
+    /// The name of the function that makes the call.
+    pub fn function(&self) -> &str {
+        self.look().function()
+    }
+
     /// Declares that the host makes the call now and that its tool may change something. If its answer never
     /// comes or does not fit, the outcome lists the call as not rolled back.
     pub fn may_change(&mut self) {
@@ -87,59 +247,6 @@ impl<'r> Call<'r> {
     /// Those of [`Call::fail`].
     pub fn fail_in_doubt(self, message: &str) -> Result<(), BuildError> {
         self.run.fail_in_doubt(message)
-    }
-
-    /// Names and values of the arguments, in the order of the program.
-    #[inline]
-    pub fn arguments(&self) -> impl ExactSizeIterator<Item = (&str, View<'_>)> {
-        let program = self.run.machine.program.inner();
-        let PendingCall { call, first, .. } = self.run.machine.pending_call;
-        let call = program.spec.calls[usize::from(call.0)];
-        let Machine { heap, rollbacks, .. } = &self.run.machine;
-        let names = &program.spec.shapes[usize::from(call.shape.0)];
-        let values = if self.is_rollback() {
-            rollbacks.running_arguments()
-        } else {
-            self.run.window(first, names.len())
-        };
-        names
-            .iter()
-            .zip(values)
-            .map(move |(name, value)| (program.string(name.0.into()), View { heap, program, value }))
-    }
-
-    /// The argument with that name.
-    #[inline]
-    pub fn argument(&self, name: &str) -> Option<View<'_>> {
-        self.arguments().find(|&(known, _)| known == name).map(|(_, value)| value)
-    }
-
-    /// Writes the arguments as one JSON object.
-    ///
-    /// # Errors
-    /// Those of the sink.
-    pub fn write_json(&self, out: &mut impl fmt::Write) -> fmt::Result {
-        out.write_char('{')?;
-        for (place, (name, value)) in self.arguments().enumerate() {
-            if place > 0 {
-                out.write_char(',')?;
-            }
-            quote(name, |text| out.write_str(text))?;
-            out.write_char(':')?;
-            value.write_json(out)?;
-        }
-        out.write_char('}')
-    }
-
-    /// Line and column of the call in the source, if the program was not stripped.
-    pub fn position(&self) -> Option<(u32, u32)> {
-        self.run.position(self.run.call_pc())
-    }
-
-    /// The name of the function that makes the call.
-    pub fn function(&self) -> &str {
-        let program = self.run.machine.program.inner();
-        program.function_at(self.run.call_pc()).map_or("", |function| program.string(function.name.0))
     }
 
     /// Answers with a value.

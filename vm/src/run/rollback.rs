@@ -38,6 +38,16 @@ impl Run {
         self.machine.rollbacks.cancelled
     }
 
+    /// The fault with which the run ends, or has ended: known while its entries run.
+    pub fn ending(&self) -> Option<Code> {
+        match (self.state, self.machine.rollbacks.running) {
+            (State::Fault, _) | (State::Rollback, Some((_, Then::Fault))) => {
+                self.fault.as_ref().map(|fault| fault.code)
+            }
+            _ => None,
+        }
+    }
+
     /// Ends a run that is under way with a fault chosen by the host, such as its time limit, after its
     /// rollback: the next steps return the calls of its entries.
     ///
@@ -129,6 +139,16 @@ impl Run {
         let mut text = String::from("it may have been made: ");
         text.push_str(message);
         if let Err(trap) = self.leave_pending(&text) {
+            let code = trap.code();
+            self.trap(trap);
+            return Err(BuildError::Limit { code });
+        }
+        self.answer(Datum::Text(message), true)
+    }
+
+    /// Fails the call that waits, whose answer the host refuses.
+    pub(crate) fn fail_misfit(&mut self, message: &str, why: &str) -> Result<(), BuildError> {
+        if let Err(trap) = self.leave_misfit(why) {
             let code = trap.code();
             self.trap(trap);
             return Err(BuildError::Limit { code });

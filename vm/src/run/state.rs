@@ -160,7 +160,7 @@ impl Run {
         }
         let budget = &self.machine.heap.budget;
         // Progress burns fuel, so the same fuel at the same instruction means there was none.
-        let stuck = self.last_collection == (self.machine.pc, budget.fuel);
+        let stuck = self.last_collection == (self.machine.pc, budget.fuel_left());
         let all = !budget.is_holding_back();
         if stuck && all {
             return Err(trap);
@@ -176,7 +176,7 @@ impl Run {
         } else {
             budget.hold_back();
         }
-        self.last_collection = (self.machine.pc, budget.fuel);
+        self.last_collection = (self.machine.pc, budget.fuel_left());
         Ok(())
     }
 

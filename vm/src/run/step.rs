@@ -33,7 +33,28 @@ impl Run {
     /// that again.
     #[inline]
     pub fn step(&mut self) -> Step<'_> {
-        let waits = match self.state {
+        if self.advance() { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+    }
+
+    /// Like [`Run::step`], but returns `None` once it has burnt about that much fuel, for hosts that have
+    /// other things to do meanwhile; the run continues with the next step. Slices change nothing: the
+    /// outcome, the calls, the fuel and the memory are those of a run without them.
+    ///
+    /// A slice ends only where a function is called or a pass of a loop begins, so it can burn as much more
+    /// as the instructions up to there do; one that works on a large value burns by its size.
+    pub fn step_within(&mut self, fuel: u64) -> Option<Step<'_>> {
+        self.machine.heap.budget.begin_slice(fuel);
+        let waits = self.advance();
+        if self.machine.heap.budget.end_slice() {
+            return None;
+        }
+        Some(if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) })
+    }
+
+    /// Goes on to a call or the end; whether a call waits.
+    #[inline(always)]
+    fn advance(&mut self) -> bool {
+        match self.state {
             State::Ready => {
                 let (stop, trap) = interp::execute(&mut self.machine);
                 match stop {
@@ -53,8 +74,7 @@ impl Run {
                 }
             }
             _ => self.step_stopped(),
-        };
-        if waits { Step::Call(Call { run: self }) } else { Step::Done(Outcome { run: self }) }
+        }
     }
 
     /// A step when nothing runs; returns whether a call waits.
@@ -79,6 +99,11 @@ impl Run {
         loop {
             if let Some(found) = trap {
                 cold_path();
+                if self.machine.heap.budget.pauses() {
+                    // The instruction has had no effect, and is executed in the next slice.
+                    self.machine.pc -= 1;
+                    return false;
+                }
                 if let Err(found) = self.make_room(found) {
                     self.trap(found);
                     return self.waits();
