@@ -5,7 +5,10 @@
 //! about them are plain arrays. A reader guarantees that nesting is at most [`ilo_spec::limits::NESTING`], so
 //! passes over the tree may recurse.
 
+mod names;
 mod shapes;
+
+pub use names::NameUse;
 
 use crate::notation::Notation;
 use crate::span::Span;

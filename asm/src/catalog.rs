@@ -6,11 +6,13 @@
 //! when they are first asked for, so that a program pays only for the tools that it names.
 
 mod name;
+mod passed_over;
 mod reading;
 mod shape;
 mod signature;
 #[cfg(test)]
 mod tests;
+mod tools_file;
 
 pub use name::{
     ADDRESS, address, bare, is_address, meant_address, own_function, own_function_address, server_and_tool,
@@ -123,6 +125,16 @@ impl Tool {
     pub fn output(&self) -> Shape<'_> {
         let shapes = self.shapes();
         Shape::new(shapes, shapes.output)
+    }
+
+    /// The keywords of its schemas that bind values and that nothing looks at, in alphabetical order.
+    pub fn passed_over(&self) -> Vec<&'static str> {
+        let (input, output) = self.schemas.schemas();
+        let mut found = std::collections::BTreeSet::new();
+        for schema in [input.as_deref(), output.as_deref()].into_iter().flatten() {
+            passed_over::passed_over(schema, &mut found);
+        }
+        found.into_iter().collect()
     }
 
     /// Whether its answers have the types that their schema says.

@@ -20,6 +20,7 @@ pub mod explain;
 pub mod format;
 mod habits;
 pub mod id;
+pub mod ide;
 pub mod lower;
 mod matched;
 pub mod notation;

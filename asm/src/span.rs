@@ -44,6 +44,8 @@ pub struct Lines<'s> {
     /// The last place that was asked for: its offset and column. Places in order cost no more than the
     /// source.
     last: Cell<(u32, u32)>,
+    /// The same for positions: in which units, the offset and the column.
+    last_position: Cell<(Units, u32, u32)>,
 }
 
 /// A line and a column, both from 1; the column counts characters.
@@ -52,6 +54,33 @@ pub struct Place {
     /// The line.
     pub line: u32,
     /// The column.
+    pub column: u32,
+}
+
+/// What the columns of an editor count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Bytes of UTF-8.
+    Utf8,
+    /// Code units of UTF-16.
+    #[default]
+    Utf16,
+}
+
+impl Units {
+    /// How many of them a character takes.
+    fn of(self, c: char) -> u32 {
+        let units = if self == Units::Utf8 { c.len_utf8() } else { c.len_utf16() };
+        u32::try_from(units).unwrap_or(u32::MAX)
+    }
+}
+
+/// A line and a column as editors count them: both from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The column, in [`Units`].
     pub column: u32,
 }
 
@@ -65,7 +94,12 @@ impl<'s> Lines<'s> {
                 byte == b'\n' || (byte == b'\r' && bytes.get(at as usize + 1) != Some(&b'\n'))
             })
             .map(|(at, _)| at + 1);
-        Lines { source, starts: core::iter::once(0).chain(starts).collect(), last: Cell::new((0, 1)) }
+        Lines {
+            source,
+            starts: core::iter::once(0).chain(starts).collect(),
+            last: Cell::new((0, 1)),
+            last_position: Cell::default(),
+        }
     }
 
     /// The line and column of an offset. Costs the length of the line, or the way from the place asked for
@@ -80,6 +114,52 @@ impl<'s> Lines<'s> {
         let column = column.saturating_add(count(between.chars().count()));
         self.last.set((offset, column));
         Place { line: count(line), column }
+    }
+
+    /// Where lines and columns count from 0: the position of an offset. One past the end of the source, or
+    /// inside a character, is that of the last boundary before it. Costs as [`Lines::place`] does.
+    pub fn position(&self, offset: u32, units: Units) -> Position {
+        let offset = self.boundary(offset);
+        let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let (last_units, at, column) = self.last_position.get();
+        let goes_on = last_units == units && start <= at && at <= offset;
+        let (from, before) = if goes_on { (at, column) } else { (start, 0) };
+        let between = self.source.get(from as usize..offset as usize).unwrap_or("");
+        let column = if between.is_ascii() {
+            before.saturating_add(u32::try_from(between.len()).unwrap_or(u32::MAX))
+        } else {
+            between.chars().fold(before, |column, c| column.saturating_add(units.of(c)))
+        };
+        self.last_position.set((units, offset, column));
+        Position { line: u32::try_from(line).unwrap_or(u32::MAX), column }
+    }
+
+    /// The offset of a position: of the end of its line where the column is past that, of the end of the
+    /// source where the line is. Costs the length of the line.
+    pub fn offset(&self, position: Position, units: Units) -> u32 {
+        if position.line as usize >= self.starts.len() {
+            return u32::try_from(self.source.len()).unwrap_or(u32::MAX);
+        }
+        let (start, text) = self.line(position.line.saturating_add(1));
+        let (mut column, mut bytes) = (0_u32, 0);
+        for c in text.chars() {
+            column = column.saturating_add(units.of(c));
+            if column > position.column {
+                break;
+            }
+            bytes += c.len_utf8();
+        }
+        start.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX))
+    }
+
+    /// The last boundary of a character at or before an offset.
+    fn boundary(&self, offset: u32) -> u32 {
+        let mut at = (offset as usize).min(self.source.len());
+        while !self.source.is_char_boundary(at) {
+            at -= 1;
+        }
+        u32::try_from(at).unwrap_or(u32::MAX)
     }
 
     /// Where a line, counted from 1, begins, and its text without the line end.
@@ -109,5 +189,35 @@ mod tests {
         assert_eq!(place(6), (2, 4), "also when asked for out of order");
         assert_eq!(lines.line(2), (2, "bé x"));
         assert_eq!(lines.line(4), (11, "d"));
+    }
+
+    #[test]
+    fn positions_count_code_units_both_ways() {
+        let source = "a\nb\u{e9}\u{1f980} x\r\nc\rd";
+        let lines = Lines::new(source);
+        let position = |offset, units| {
+            let found = lines.position(offset, units);
+            (found.line, found.column)
+        };
+        // One unit for `b` and `\u{e9}`, two for the crab.
+        assert_eq!(position(9, Units::Utf16), (1, 4));
+        assert_eq!(position(9, Units::Utf8), (1, 7));
+        assert_eq!(position(5, Units::Utf16), (1, 2), "the start of the character that 6 is inside of");
+        assert_eq!(position(6, Units::Utf16), (1, 2));
+        assert_eq!(position(13, Units::Utf16), (2, 0));
+        assert_eq!(position(15, Units::Utf16), (3, 0));
+        assert_eq!(position(99, Units::Utf16), (3, 1));
+        let offset = |line, column, units| lines.offset(Position { line, column }, units);
+        assert_eq!(offset(1, 4, Units::Utf16), 9);
+        assert_eq!(offset(1, 3, Units::Utf16), 5, "half of a surrogate pair is before it");
+        assert_eq!(offset(1, 7, Units::Utf8), 9);
+        assert_eq!(offset(1, 99, Units::Utf16), 11, "the end of the line, before its end");
+        assert_eq!(offset(7, 0, Units::Utf8), 16);
+        for units in [Units::Utf8, Units::Utf16] {
+            for (at, _) in source.char_indices().filter(|&(at, _)| at != 12) {
+                let at = u32::try_from(at).unwrap();
+                assert_eq!(lines.offset(lines.position(at, units), units), at);
+            }
+        }
     }
 }

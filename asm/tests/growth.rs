@@ -6,8 +6,7 @@
 
 #![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
 
-mod common;
-use common::function;
+use crate::common::function;
 use ilo_asm::build::{Options, build};
 use std::fmt::Write as _;
 

@@ -2,8 +2,7 @@
 //!
 //! With `ILO_BLESS=1` the expected files are written anew; read them before keeping them.
 
-mod common;
-use common::read;
+use crate::common::read;
 use ilo_asm::diagnostic::Diagnostic;
 use ilo_asm::span::Lines;
 use std::fmt::Write as _;

@@ -1,7 +1,6 @@
 //! Which reading of a block counts (semantics 2.2, 2.3), and where it goes on after an error.
 
-mod common;
-use common::{codes, diagnose, function, read, tree};
+use crate::common::{codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Control, If, Stmt, StmtKind};
 
 /// Both bodies mean the same; the first gets these codes, the second none.

@@ -1,7 +1,6 @@
 //! The canonical layout: what it looks like, that it is stable, and that it changes no meaning.
 
-mod common;
-use common::{NOTIFY, codes, tree};
+use crate::common::{NOTIFY, codes, tree};
 use ilo_asm::diagnostic::Diagnostics;
 use ilo_asm::format::id_text as format;
 use ilo_asm::source::Limits;

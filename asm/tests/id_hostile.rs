@@ -2,8 +2,7 @@
 
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "brevity matters more than speed here")]
 
-mod common;
-use common::{NOTIFY, codes, diagnose, function, read, read_with};
+use crate::common::{NOTIFY, codes, diagnose, function, read, read_with};
 use ilo_asm::format::id_text as format;
 use ilo_asm::source::Limits;
 use proptest::prelude::*;
@@ -213,7 +212,7 @@ fn check(source: &str) {
     let _ = ilo_asm::diagnostic::fix::apply(source, &found);
     let mut diagnostics = ilo_asm::diagnostic::Diagnostics::default();
     if let Some(once) = format(source, &Limits::default(), &mut diagnostics) {
-        assert_eq!(common::tree(source), common::tree(&once), "{source}\n---\n{once}");
+        assert_eq!(crate::common::tree(source), crate::common::tree(&once), "{source}\n---\n{once}");
         let twice = format(&once, &Limits::default(), &mut diagnostics);
         assert_eq!(twice.as_deref(), Some(once.as_str()));
     }

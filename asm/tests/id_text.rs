@@ -2,8 +2,7 @@
 
 #![allow(clippy::format_collect, reason = "brevity matters more than speed here")]
 
-mod common;
-use common::{NOTIFY, codes, diagnose, function, read, tree};
+use crate::common::{NOTIFY, codes, diagnose, function, read, tree};
 use ilo_asm::ast::{Binary, Bound, Expr, ExprKind, Literal, Stmt, StmtKind};
 use ilo_spec::node::{Place, Shape, TABLE, Word};
 use ilo_spec::program::Number;
@@ -182,7 +181,8 @@ fn wrong_registries_and_headers_are_named() {
 
 #[test]
 fn field_reads_from_slots_and_paths() {
-    let same = ["FIELD 1 0", "FIELD REF 1 0"].map(|text| bound(text, |e| common::plain(&format!("{e:?}"))));
+    let same =
+        ["FIELD 1 0", "FIELD REF 1 0"].map(|text| bound(text, |e| crate::common::plain(&format!("{e:?}"))));
     assert_eq!(same[0], same[1]);
     bound("FIELD FIELD 0 0 2", |expr| match expr.kind {
         ExprKind::Field(Expr { kind: ExprKind::Field(_, inner), .. }, outer) => {

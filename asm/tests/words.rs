@@ -236,7 +236,7 @@ fn infix_text_has_the_usual_precedence() {
 }
 
 #[test]
-fn words_of_other_languages_are_mended() {
+fn words_of_other_languages_are_fixed() {
     let cases = [
         ("$a && $b || !$c", "$a and $b or not $c"),
         ("$a&&$b", "$a and $b"),
@@ -273,7 +273,7 @@ fn words_of_other_languages_are_mended() {
 }
 
 #[test]
-fn what_has_no_single_mend_is_one_error_that_helps() {
+fn what_has_no_single_fix_is_one_error_that_helps() {
     let cases = [
         ("", "bad-expression", ""),
         ("  ", "bad-expression", ""),
@@ -349,12 +349,16 @@ fn texts_that_compute_are_told_from_texts() {
         ("$a + 1 - -2.5", "{\"-\": [{\"+\": [\"a\", 1]}, -2.5]}"),
         ("${a[\"b c\"]} / ${b.0}", "{\"/\": [\"a[\\\"b c\\\"]\", \"b.0\"]}"),
         ("len($a) == null", "{\"==\": [{\"len\": \"a\"}, null]}"),
+        ("parseFloat($a)", "{\"number\": [\"a\"]}"),
         ("$a != 'x $$'", "{\"!=\": [\"a\", \"x $$\"]}"),
     ];
     let bare = [
         ("a == 'b'", "{\"==\": [\"a\", {\"text\": \"b\"}]}"),
         ("a.b * 2", "{\"*\": [\"a.b\", 2]}"),
         ("len(${.a}) > b", "{\">\": [{\"len\": \".a\"}, \"b\"]}"),
+        ("parseFloat(a)", "{\"number\": [\"a\"]}"),
+        ("JSON.parse(a.b)", "{\"parse\": [\"a.b\"]}"),
+        ("length(a)", "{\"len\": \"a\"}"),
     ];
     for (sigil, cases) in [(Sigil::Dollar, &dollar[..]), (Sigil::Braces, &bare[..])] {
         for (text, expected) in cases {

@@ -3,7 +3,7 @@
 pub mod named_tools;
 mod streaming;
 #[cfg(test)]
-mod token_habits;
+mod tests;
 
 use crate::ast::File;
 use crate::catalog::Catalog;
@@ -26,6 +26,8 @@ use ilo_spec::program::Program;
 pub struct Options<'c> {
     /// The notation; found from the source where it is not given.
     pub from: Option<Notation>,
+    /// How the caller gives the notation, as messages name it; the option `--from` if not set.
+    pub notation_setting: Option<&'static str>,
     /// Limits of reading.
     pub reading: Limits,
     /// The tools that there are; without it any tool may be called with any arguments.
@@ -69,10 +71,11 @@ fn open<'a>(
             let start = u32::try_from(source.len() - source.trim_start().len()).unwrap_or_default();
             let message = "this looks like none of the five notations";
             let found: String = source.trim_start().chars().take_while(|&c| c != '\n').take(20).collect();
+            let setting = options.notation_setting.unwrap_or("--from");
             diagnostics.push(
                 Diagnostic::new(Code::UnknownNotation, Span::new(start, start + 1), message)
                     .expected(detect::BEGINNINGS, format!("`{}`", found.trim_end()))
-                    .help("pass the notation with `--from`"),
+                    .help(format!("pass the notation with `{setting}`")),
             );
             nothing
         }
@@ -90,23 +93,17 @@ fn documents<'a>(
 ) -> File<'a> {
     let parse = if notation == Notation::Workflow { yaml::read } else { json::read };
     let documents = parse(source, arena, limits, diagnostics);
+    let read = |documents, lost: &[&'a str], diagnostics: &mut Diagnostics| {
+        steps::read((documents, lost), &habits::Reading, source, notation, arena, limits, diagnostics)
+    };
     let mark = diagnostics.mark();
-    let mut reading =
-        steps::read((documents, &[]), habits::lint, source, notation, arena, limits, diagnostics);
+    let mut reading = read(documents, &[], diagnostics);
     if reading.inexact || diagnostics.mark() != mark {
         let mut reported = Diagnostics::default();
         if let Some(new) = habits::rewrite(documents, source, notation, arena, &mut reported) {
             diagnostics.rewind(mark);
             diagnostics.append(reported);
-            reading = steps::read(
-                (new.documents, &new.lost),
-                habits::lint,
-                source,
-                notation,
-                arena,
-                limits,
-                diagnostics,
-            );
+            reading = read(new.documents, &new.lost, diagnostics);
         }
     }
     diagnostics.sort();

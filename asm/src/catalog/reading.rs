@@ -456,12 +456,16 @@ impl<'s, 'n> Reader<'s, 'n> {
         let record = listed.then(|| {
             let fields = self.listed(flat.fields);
             let rest = if is_closed { None } else { Some(self.below(flat.rest)) };
-            record(fields, rest)
+            record(fields, rest, flat.others == Others::Refused)
         });
         let texts = flat.texts.filter(|_| flat.kinds.meets(Kinds::TEXT));
         let numbers = flat.numbers.filter(|_| flat.kinds.meets(Kinds::NUMBER));
+        let sorted_texts = texts.as_ref().and_then(|all| sorted(all, Ord::cmp));
+        let sorted_numbers = numbers.as_ref().and_then(|all| sorted(all, |&a, &b| order(a, b)));
         Node {
             kinds: flat.kinds,
+            sorted_texts,
+            sorted_numbers,
             texts: texts.map(|all| all.into_iter().map(Box::from).collect()),
             numbers: numbers.map(Vec::into_boxed_slice),
             boolean: flat.boolean,
@@ -654,9 +658,26 @@ fn bound(keywords: &Map<String, Value>, key: &str, exclusive: &str, side: Orderi
     tighter(inner, outer, side)
 }
 
+/// From this number of constants on, their order is kept, to find one of them.
+const MANY: usize = 16;
+
+/// The places of many constants in their order.
+fn sorted<T>(all: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Option<Box<[u32]>> {
+    if all.len() < MANY {
+        return None;
+    }
+    let mut places: Vec<u32> = (0..).take(all.len()).collect();
+    places.sort_by(|&a, &b| match (all.get(a as usize), all.get(b as usize)) {
+        (Some(a), Some(b)) => compare(a, b),
+        _ => Ordering::Equal,
+    });
+    Some(places.into())
+}
+
 /// A record whose fields can be found by name.
-fn record(fields: Box<[ListedField]>, rest: Option<NodeId>) -> Record {
+fn record(fields: Box<[ListedField]>, rest: Option<NodeId>, refused: bool) -> Record {
     let mut sorted: Vec<u32> = (0..).take(fields.len()).collect();
     sorted.sort_by_key(|&place| fields.get(place as usize).map(|field| &field.name));
-    Record { sorted: sorted.into(), rest, fields }
+    let required = (0..).zip(&fields).filter(|(_, field)| field.required).map(|(place, _)| place).collect();
+    Record { sorted: sorted.into(), required, rest, refused, fields }
 }

@@ -33,6 +33,10 @@ pub(super) struct Node {
     pub(super) texts: Option<Box<[Box<str>]>>,
     /// The only numbers.
     pub(super) numbers: Option<Box<[Number]>>,
+    /// The places of many texts in their order.
+    pub(super) sorted_texts: Option<Box<[u32]>>,
+    /// The places of many numbers in their order.
+    pub(super) sorted_numbers: Option<Box<[u32]>>,
     /// The only bool.
     pub(super) boolean: Option<bool>,
     pub(super) least: Option<Bound>,
@@ -51,6 +55,8 @@ impl Node {
         kinds: Kinds::ANY,
         texts: None,
         numbers: None,
+        sorted_texts: None,
+        sorted_numbers: None,
         boolean: None,
         least: None,
         most: None,
@@ -67,8 +73,12 @@ pub(super) struct Record {
     pub(super) fields: Box<[ListedField]>,
     /// The places of the fields in the order of their names.
     pub(super) sorted: Box<[u32]>,
+    /// The places of those that are required.
+    pub(super) required: Box<[u32]>,
     /// What other fields are, where there may be any.
     pub(super) rest: Option<NodeId>,
+    /// The schema itself says that there are no others.
+    pub(super) refused: bool,
 }
 
 /// A field that a schema lists.
@@ -194,6 +204,12 @@ impl<'c> Shape<'c> {
         self.node().record.as_ref().is_none_or(|record| record.rest.is_some())
     }
 
+    /// Whether the schema itself says that a record has no other fields. One that only lists some means
+    /// these, and allows others.
+    pub fn refuses_others(self) -> bool {
+        self.node().record.as_ref().is_some_and(|record| record.refused)
+    }
+
     /// The fields that are listed, in the schema's order.
     pub fn fields(self) -> impl ExactSizeIterator<Item = Field<'c>> + Clone {
         let listed = self.node().record.as_ref().map_or(&[][..], |record| &record.fields);
@@ -202,6 +218,13 @@ impl<'c> Shape<'c> {
 
     fn listed(self, field: &'c ListedField) -> Field<'c> {
         Field { name: &field.name, required: field.required, shape: self.at(field.node) }
+    }
+
+    /// The fields that every value has, in the schema's order.
+    pub fn required(self) -> impl Iterator<Item = Field<'c>> {
+        let record = self.node().record.as_ref();
+        let places = record.map_or(&[][..], |record| &record.required);
+        places.iter().filter_map(move |&place| Some(self.listed(record?.fields.get(place as usize)?)))
     }
 
     /// The names of the listed fields in alphabetical order.
@@ -251,13 +274,27 @@ impl<'c> Shape<'c> {
     /// Why a text is not among the values.
     pub fn refuses_text(self, text: &str) -> Option<Misfit> {
         let texts = self.texts()?;
-        (!texts.iter().any(|one| &**one == text)).then_some(Misfit::Constant)
+        let at = |place: u32| texts.get(place as usize).map_or("", |one| one);
+        let is_listed = match &self.node().sorted_texts {
+            Some(sorted) => sorted.binary_search_by(|&place| at(place).cmp(text)).is_ok(),
+            None => texts.iter().any(|one| &**one == text),
+        };
+        (!is_listed).then_some(Misfit::Constant)
+    }
+
+    /// Whether a text is one of those that are listed.
+    pub fn lists_text(self, text: &str) -> bool {
+        self.texts().is_some() && self.refuses_text(text).is_none()
     }
 
     /// Why a number is not among the values.
     pub fn refuses_number(self, number: Number) -> Option<Misfit> {
         let node = self.node();
-        let listed = |all: &[Number]| all.iter().any(|&one| order(one, number).is_eq());
+        let compare = |one: Option<&Number>| one.map_or(Ordering::Less, |&one| order(one, number));
+        let listed = |all: &[Number]| match &node.sorted_numbers {
+            Some(sorted) => sorted.binary_search_by(|&place| compare(all.get(place as usize))).is_ok(),
+            None => all.iter().any(|one| compare(Some(one)).is_eq()),
+        };
         if node.numbers.as_ref().is_some_and(|all| !listed(all)) {
             return Some(Misfit::Constant);
         }

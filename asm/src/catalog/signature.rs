@@ -43,6 +43,15 @@ pub(super) fn arguments(input: Shape<'_>) -> String {
     out
 }
 
+impl Shape<'_> {
+    /// The values as a model reads them: `{email: text, verified: bool}`.
+    pub fn written(self) -> String {
+        let mut out = String::new();
+        shape(self, 0, &mut out);
+        out
+    }
+}
+
 /// Writes some fields with commas between them; whether these are all.
 fn listed<'c>(
     fields: &mut impl Iterator<Item = Field<'c>>,

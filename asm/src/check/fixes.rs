@@ -1,6 +1,6 @@
 //! The fixes that checking offers, in the form of the notation.
 
-use super::naming::slot_name;
+use super::messages::naming::slot_name;
 use crate::ast::{Expr, ExprKind, Function, Literal, Name, Slot};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::notation::Notation;

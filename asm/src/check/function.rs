@@ -41,13 +41,16 @@ pub(super) fn check<'a>(
     rollbacks::check(function, events, &facts, &resolved, report);
     report.diagnostics.append(core::mem::take(&mut events.found));
     let comparisons = report.comparisons();
-    let types::Found { diagnostics: found, reads, returns, compared } =
+    let types::Found { diagnostics: mut found, reads, returns, compared } =
         types::check(file, function, &facts, &resolved, &[], comparisons);
+    drop_warnings_of_suspects(function, &mut found);
     let found = if function.suspects.is_empty() || !found.has_errors() {
         found
     } else {
         without_suspects(function, found, report, |suspects| {
-            types::check(file, function, &facts, &resolved, suspects, comparisons).diagnostics
+            let mut left = types::check(file, function, &facts, &resolved, suspects, comparisons).diagnostics;
+            drop_warnings_of_suspects(function, &mut left);
+            left
         })
     };
     report.diagnostics.append(found);
@@ -107,6 +110,13 @@ fn resolve<'f, 'a>(
 
 /// How many suspects of a function are examined one by one.
 const SUSPECTS: usize = 16;
+
+/// Drops the warnings at suspects, each of which has a warning already.
+fn drop_warnings_of_suspects(function: &Function<'_>, found: &mut Diagnostics) {
+    if !function.suspects.is_empty() {
+        found.retain(|_, one, _| one.is_error() || !function.suspects.contains(&one.span));
+    }
+}
 
 /// The type errors of a function without those that follow from its suspects. The warning about a suspect
 /// from which an error follows becomes that error, since the warning has the fix.

@@ -1,15 +1,15 @@
 //! Whether a MATCH handles the slot that a call is bound to, and whether anything reads it.
 //!
-//! A backward analysis over the events. A pass of a loop either does not touch a slot or decides it, so the
-//! effect of a loop on the paths before it is one set, computed once, and the whole is linear however deep
-//! loops nest.
+//! A backward analysis over the events. One pass of a loop either leaves a slot alone, or the pass alone
+//! determines what happens to it. So the effect of a loop is one set, computed once, and the time is linear
+//! also for nested loops.
 
 use super::slot_events::{Event, Events};
 use super::slot_set::{Bits, FEW, WORDS};
 use crate::ast::{LoopId, Slot};
 use smallvec::{SmallVec, smallvec};
 
-/// What may be reached before the slot is bound again.
+/// For each slot, what a path may reach before the slot is bound again.
 #[derive(Clone, Copy, Default)]
 struct Ahead<const W: usize> {
     /// A MATCH on the slot.
@@ -85,7 +85,7 @@ struct Backward<'e, const W: usize> {
     bindings: Bindings,
 }
 
-/// A fork or loop that is open.
+/// A branch or loop whose beginning the backward walk has not reached yet.
 struct Open<const W: usize> {
     /// What lies after it.
     after: Ahead<W>,

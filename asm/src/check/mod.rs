@@ -2,9 +2,9 @@
 //!
 //! [`check`] resolves names, follows slots along every path, infers types, and reports everything that is
 //! wrong. It gives what lowering needs: [`Checked`]. Each function is walked once into a list of events of
-//! its slots (`events`), together with which blocks have values (`values`); `liveness` runs over that list
-//! backwards and `flow` forwards; `types` walks the tree again. Everything is
-//! linear in the source, and recursion is no deeper than the nesting that the reader allowed.
+//! its slots (`slot_events`), together with which blocks have values (`block_values`); `liveness` runs over
+//! that list backwards and `flow` forwards; `types` walks the tree again. Everything is linear in the source,
+//! and recursion is no deeper than the nesting that the reader allowed.
 //!
 //! Left out on purpose: the values of constants, the fields of a record of the program's own, the lengths of
 //! lists.
@@ -13,12 +13,13 @@
 //!
 //! | row | files |
 //! |---|---|
-//! | 0 | `bits`, `facts`, `known`, `report`, `reasons`, `naming`, `recovery`, `fixes` (after `naming`) |
+//! | 0 | `slot_set`, `facts`, `value_info`, `report`, `path_reasons`, `after_read_errors` |
+//! | 0 | `messages/naming`, `fixes` (after it) |
 //! | 1 | `messages`: the wording of all diagnostics |
-//! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `values`, `events` (after `values`) |
+//! | 2 | `similar`, `arguments`, `order`, `resolve` (after the three), `block_values`, `slot_events` (last) |
 //! | 3 | `liveness`, `flow` (after `liveness`), `rollbacks`, `answer_fields`, `types` (last) |
 //! | 4 | `function`: one function; `entry`: which function runs |
-//! | 5 | `stream` and this file: whole files, and functions one by one |
+//! | 5 | `stream`, `known_slots` (for editors) and this file: whole files, and functions one by one |
 
 mod after_read_errors;
 mod answer_fields;
@@ -29,10 +30,9 @@ mod facts;
 mod fixes;
 mod flow;
 mod function;
-mod known;
+mod known_slots;
 mod liveness;
 mod messages;
-mod naming;
 mod order;
 mod path_reasons;
 mod report;
@@ -43,13 +43,16 @@ mod slot_events;
 mod slot_set;
 mod stream;
 mod types;
+mod value_info;
 
 #[cfg(test)]
 mod tests;
 
 pub use entry::entry;
 pub use facts::{CallFacts, Checked, Facts};
+pub use known_slots::{KnownSlot, KnownSlots};
 pub(crate) use stream::Streaming;
+pub use value_info::{Part, Seen, ValueInfo};
 
 use crate::ast::File;
 use crate::catalog::Catalog;

@@ -5,7 +5,7 @@
 
 use super::arguments::{self, Wanted};
 use super::messages::names as messages;
-use super::naming::{SHOWN, some_of};
+use super::messages::naming::{SHOWN, some_of};
 use super::report::Report;
 use super::similar;
 use crate::ast::{Call, File, Function, Name};

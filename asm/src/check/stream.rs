@@ -1,5 +1,5 @@
-//! Checking of functions one by one, for a build that streams: given the heads of all functions, and one tree
-//! at a time.
+//! Checks functions one by one, for a streaming build: it knows the headers of all functions, and has the
+//! tree of one at a time.
 
 use super::facts::Facts;
 use super::function;
@@ -23,7 +23,7 @@ impl<'f, 'a> Streaming<'f, 'a> {
         names.all_different().then_some(Streaming { file, names })
     }
 
-    /// A checker of some functions, whose trees may be dropped before the next ones are checked.
+    /// A checker for a batch of functions. Their trees may be dropped before the next batch.
     pub(crate) fn batch<'t>(&self) -> Batch<'_, 'f, 't>
     where
         'a: 't,

@@ -12,14 +12,12 @@
 
 mod given;
 
-pub(super) use given::Clash;
-
 use super::answer_fields::Read;
 use super::facts::{CallFacts, Facts};
-use super::known::{Known, Part, Seen, join, ty};
 use super::messages::types as messages;
 use super::messages::types::{Origin, Typed};
 use super::resolve::{Resolved, Target};
+use super::value_info::{Part, Seen, ValueInfo, join, ty};
 use crate::ast::{
     Apply, Binary, Block, Bound, Call, CallId, Case, Control, Expr, ExprKind, Field, File, For, Function, If,
     Literal, Match, MatchMap, Name, ReturnKind, Slot, Stmt, StmtKind,
@@ -56,52 +54,30 @@ pub(super) struct Found<'t, 'a> {
 pub(super) fn check<'t, 'a>(
     file: &'t File<'a>,
     function: &'t Function<'a>,
-    facts: &'t Facts,
-    resolved: &'t [Resolved<'t>],
-    suspects: &'t [Span],
+    facts: &Facts,
+    resolved: &[Resolved<'t>],
+    suspects: &[Span],
     comparisons: usize,
 ) -> Found<'t, 'a> {
-    let mut types = Types {
-        file,
-        function,
-        facts,
-        resolved,
-        suspects,
-        slots: SmallVec::new(),
-        failures: SmallVec::new(),
-        changed: false,
-        found: Diagnostics::default(),
-        asked: HashSet::new(),
-        reads: Vec::new(),
-        comparisons,
-        returns: Vec::new(),
-    };
-    // Filled in place: it is large to move.
-    types.slots.resize(function.slots.len(), Slots::default());
-    for (slot, parameter) in types.slots.iter_mut().zip(function.parameters) {
-        slot.plain = Some(Known::declared(parameter.ty.ty.into()));
-        slot.origin = Some(parameter.ty.span);
-    }
-    for pass in 0.. {
-        types.changed = false;
-        types.found = Diagnostics::default();
-        types.reads.clear();
-        types.comparisons = comparisons;
-        types.returns.clear();
-        types.slots.iter_mut().for_each(|slot| slot.read = false);
-        let to = if function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
-        types.block(&function.body, to);
-        if !types.changed {
-            break;
-        }
-        if pass == PASSES {
-            types.forget();
-        }
-    }
+    let mut types = Types::new(file, function, facts, resolved, suspects, comparisons);
+    types.infer();
     let Types { found, asked, mut reads, mut returns, comparisons: left, .. } = types;
     reads.retain(|read| !asked.contains(read.name.text));
     returns.sort_unstable_by_key(|span| (span.start, span.end));
     Found { diagnostics: found, reads, returns, compared: comparisons.saturating_sub(left) }
+}
+
+/// The types of the slots of a function: of plain values, of the values and of the failures of calls whose
+/// results a MATCH takes.
+pub(super) fn slots<'t>(
+    file: &'t File<'_>,
+    function: &'t Function<'_>,
+    facts: &Facts,
+    resolved: &[Resolved<'t>],
+) -> Vec<[Seen<'t>; 3]> {
+    let mut types = Types::new(file, function, facts, resolved, &[], 0);
+    types.infer();
+    types.slots.iter().map(|slot| [slot.plain, slot.ok, slot.err]).collect()
 }
 
 /// The types of a slot; `None` before any binding.
@@ -121,12 +97,12 @@ struct Slots<'t> {
     read: bool,
 }
 
-struct Types<'t, 'a> {
+struct Types<'l, 't, 'a> {
     file: &'t File<'a>,
     function: &'t Function<'a>,
-    facts: &'t Facts,
-    resolved: &'t [Resolved<'t>],
-    suspects: &'t [Span],
+    facts: &'l Facts,
+    resolved: &'l [Resolved<'t>],
+    suspects: &'l [Span],
     slots: SmallVec<[Slots<'t>; 16]>,
     /// The slots of the ERR arms around, with their types and the places of their bindings.
     failures: SmallVec<[(Slot, Seen<'t>, Span); 4]>,
@@ -162,11 +138,64 @@ fn implied(last: &Stmt<'_>, before: &[Stmt<'_>]) -> bool {
     }
 }
 
-impl<'t, 'a> Types<'t, 'a> {
+impl<'l, 't, 'a> Types<'l, 't, 'a> {
+    fn new(
+        file: &'t File<'a>,
+        function: &'t Function<'a>,
+        facts: &'l Facts,
+        resolved: &'l [Resolved<'t>],
+        suspects: &'l [Span],
+        comparisons: usize,
+    ) -> Types<'l, 't, 'a> {
+        Types {
+            file,
+            function,
+            facts,
+            resolved,
+            suspects,
+            slots: SmallVec::new(),
+            failures: SmallVec::new(),
+            changed: false,
+            found: Diagnostics::default(),
+            asked: HashSet::new(),
+            reads: Vec::new(),
+            comparisons,
+            returns: Vec::new(),
+        }
+    }
+
+    /// Walks the function until no type changes any more.
+    fn infer(&mut self) {
+        let comparisons = self.comparisons;
+        // Filled in place: it is large to move.
+        self.slots.resize(self.function.slots.len(), Slots::default());
+        for (slot, parameter) in self.slots.iter_mut().zip(self.function.parameters) {
+            slot.plain = Some(ValueInfo::declared(parameter.ty.ty.into()));
+            slot.origin = Some(parameter.ty.span);
+        }
+        for pass in 0.. {
+            self.changed = false;
+            self.found = Diagnostics::default();
+            self.reads.clear();
+            self.comparisons = comparisons;
+            self.returns.clear();
+            self.slots.iter_mut().for_each(|slot| slot.read = false);
+            let to = if self.function.output.ok.ty == Type::NIL { Goes::Kept } else { Goes::Out };
+            self.block(&self.function.body, to);
+            if !self.changed {
+                break;
+            }
+            if pass == PASSES {
+                self.forget();
+            }
+        }
+    }
+
     /// Makes the type of every bound slot unknown, which is sound whatever depends on what.
     fn forget(&mut self) {
         for slot in self.slots.iter_mut().filter(|slot| slot.bound) {
-            (slot.plain, slot.ok, slot.err) = (Some(Known::ANY), Some(Known::ANY), Some(Known::ANY));
+            (slot.plain, slot.ok, slot.err) =
+                (Some(ValueInfo::ANY), Some(ValueInfo::ANY), Some(ValueInfo::ANY));
         }
     }
 
@@ -269,7 +298,7 @@ impl<'t, 'a> Types<'t, 'a> {
         let err = if let ExprKind::Call(call) = value.kind {
             self.failure(call)
         } else {
-            Known::held(Inferred::TEXT)
+            ValueInfo::held(Inferred::TEXT)
         };
         self.learn(slot, seen, span, |info| &mut info.ok);
         self.learn(slot, Some(err), span, |info| &mut info.err);
@@ -299,7 +328,7 @@ impl<'t, 'a> Types<'t, 'a> {
 
     /// Notes a value that is to be looked at when it is returned.
     fn returned(&mut self, seen: Seen<'t>, wanted: Inferred, place: Span) {
-        if !seen.unwrap_or(Known::declared(Inferred::ANY)).is_surely(wanted) {
+        if !seen.unwrap_or(ValueInfo::declared(Inferred::ANY)).is_surely(wanted) {
             self.returns.push(place);
         }
     }
@@ -381,7 +410,7 @@ impl<'t, 'a> Types<'t, 'a> {
 
     fn expression(&mut self, expression: &Expr<'a>) -> Seen<'t> {
         if self.is_suspect(expression) {
-            return Some(Known::ANY);
+            return Some(ValueInfo::ANY);
         }
         match &expression.kind {
             ExprKind::Ref(slot) => match self.failure_of(*slot) {
@@ -390,7 +419,7 @@ impl<'t, 'a> Types<'t, 'a> {
             },
             ExprKind::Literal(literal) => {
                 let part = if matches!(literal, Literal::Nil) { Part::Nothing } else { Part::Unknown };
-                Some(Known::held(literal.ty().into()).with_part(part))
+                Some(ValueInfo::held(literal.ty().into()).with_part(part))
             }
             ExprKind::Field(of, name) => Some(self.field(of, *name)),
             ExprKind::Call(call) => Some(self.call(call)),
@@ -403,7 +432,7 @@ impl<'t, 'a> Types<'t, 'a> {
             ExprKind::MatchMap(map) => self.cases(map, &mut Types::expression),
             ExprKind::Record(fields) => {
                 self.fields(fields);
-                Some(Known::held(Inferred::RECORD))
+                Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::Merge(of, fields) => {
                 let seen = self.unary(Word::Merge, of);
@@ -416,8 +445,12 @@ impl<'t, 'a> Types<'t, 'a> {
                 for part in *parts {
                     let seen = self.expression(part);
                     self.nil_in_text(part, ty(seen));
+                    if let Some(found) = ty(seen).filter(|seen| seen.lists > 0) {
+                        let list = self.typed(part, found);
+                        self.found.push(messages::list_in_template(self.function, list));
+                    }
                 }
-                Some(Known::held(Inferred::TEXT))
+                Some(ValueInfo::held(Inferred::TEXT))
             }
         }
     }
@@ -435,7 +468,7 @@ impl<'t, 'a> Types<'t, 'a> {
         let keeps = matches!(apply.function, Pure::Sort | Pure::Reverse | Pure::Slice);
         let kept = first.filter(|first| keeps && first.ty.lists > 0);
         let known = rules::gives(word, ty(first), None)?;
-        Some(kept.map_or(Known::held(known), |kept| Known { ty: known, ..kept }))
+        Some(kept.map_or(ValueInfo::held(known), |kept| ValueInfo { ty: known, ..kept }))
     }
 
     fn fields(&mut self, fields: &[Field<'a>]) {
@@ -444,17 +477,17 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 't, 'a>) -> Known<'t> {
+    fn items(&mut self, items: &[Expr<'a>], each: &mut Each<'_, 'l, 't, 'a>) -> ValueInfo<'t> {
         let mut all = None;
         for item in items {
             all = join(all, each(self, item));
         }
-        let nothing = Known::ANY.with_part(Part::Nothing);
-        listed(if items.is_empty() { nothing } else { all.unwrap_or(Known::ANY) })
+        let nothing = ValueInfo::ANY.with_part(Part::Nothing);
+        listed(if items.is_empty() { nothing } else { all.unwrap_or(ValueInfo::ANY) })
     }
 
     /// A value picked by cases, each of which `each` looks at.
-    fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 't, 'a>) -> Seen<'t> {
+    fn cases(&mut self, map: &MatchMap<'a>, each: &mut Each<'_, 'l, 't, 'a>) -> Seen<'t> {
         let subject = self.expression(&map.subject);
         if let Some(subject) = ty(subject) {
             let met = |case: &Case<'a>| rules::may_be_equal(subject, case.key.ty().into());
@@ -475,7 +508,7 @@ impl<'t, 'a> Types<'t, 'a> {
     fn unary(&mut self, word: Word, of: &Expr<'a>) -> Seen<'t> {
         let seen = self.expression(of);
         self.operand(word, 0, of, seen, None);
-        rules::gives(word, ty(seen), None).map(Known::held)
+        rules::gives(word, ty(seen), None).map(ValueInfo::held)
     }
 
     fn binary(&mut self, operator: Binary, left: &Expr<'a>, right: &Expr<'a>) -> Seen<'t> {
@@ -494,7 +527,7 @@ impl<'t, 'a> Types<'t, 'a> {
             if let Some((operand, _)) = text {
                 let value = self.typed(operand, Inferred::TEXT);
                 self.found.push(messages::sum_of_text(self.function, value));
-                return Some(Known::ANY);
+                return Some(ValueInfo::ANY);
             }
         }
         match operator {
@@ -569,7 +602,7 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// A field of a record. Other languages have a length as a field.
-    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> Known<'t> {
+    fn field(&mut self, of: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
         let seen = self.expression(of);
         if let Some(wrong) = self.misfit(Word::Field, 0, of, seen, None) {
             let counts = matches!(name.text, "length" | "size" | "count" | "len");
@@ -580,7 +613,7 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// The field that a literal text names, or an error where an index belongs.
-    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> Known<'t> {
+    fn field_by_text(&mut self, of: &Expr<'a>, name: &Expr<'a>, text: &'a str) -> ValueInfo<'t> {
         let seen = self.expression(of);
         let key = self.expression(name);
         let first = seen.filter(|_| self.operand(Word::At, 0, of, seen, None));
@@ -589,14 +622,14 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// What is known of a field that is read.
-    fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> Known<'t> {
-        let Some(shape) = of.and_then(|of| of.part.shape()) else { return Known::ANY };
+    fn part(&mut self, of: Seen<'t>, expression: &Expr<'a>, name: Name<'a>) -> ValueInfo<'t> {
+        let Some(shape) = of.and_then(|of| of.part.shape()) else { return ValueInfo::ANY };
         if let Some((field, required)) = shape.field(name.text) {
-            return Known::described(field, required);
+            return ValueInfo::described(field, required);
         }
         let of = if let ExprKind::Field(_, of) = expression.kind { Some(of.text) } else { None };
         self.reads.push(Read { shape, name, of });
-        Known::ANY
+        ValueInfo::ANY
     }
 
     /// Reports an operand that its word does not take; whether it does.
@@ -653,12 +686,12 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 
     /// The type of a call's failure. That of a tool is mostly a text, but no schema declares it.
-    fn failure(&self, call: &Call<'a>) -> Known<'t> {
+    fn failure(&self, call: &Call<'a>) -> ValueInfo<'t> {
         let declared = self.callee(call).and_then(|callee| callee.output.err);
-        declared.map_or(Known::ANY, |err| Known::declared(err.ty.into()))
+        declared.map_or(ValueInfo::ANY, |err| ValueInfo::declared(err.ty.into()))
     }
 
-    fn call(&mut self, call: &Call<'a>) -> Known<'t> {
+    fn call(&mut self, call: &Call<'a>) -> ValueInfo<'t> {
         let resolved = self.resolved.get(call.id.0 as usize);
         for (index, argument) in call.arguments.iter().enumerate() {
             let wanted = resolved.and_then(|resolved| resolved.wanted.get(index).copied().flatten());
@@ -667,30 +700,30 @@ impl<'t, 'a> Types<'t, 'a> {
         match resolved.map(|resolved| resolved.target) {
             Some(Target::Function(_)) => {
                 let callee = self.callee(call);
-                callee.map_or(Known::ANY, |callee| Known::held(callee.output.ok.ty.into()))
+                callee.map_or(ValueInfo::ANY, |callee| ValueInfo::held(callee.output.ok.ty.into()))
             }
-            Some(Target::Tool(tool)) => Known::answer(tool),
-            _ => Known::ANY,
+            Some(Target::Tool(tool)) => ValueInfo::answer(tool),
+            _ => ValueInfo::ANY,
         }
     }
 }
 
 /// How the items of a list, or the values of cases, are looked at.
-type Each<'e, 't, 'a> = dyn FnMut(&mut Types<'t, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
+type Each<'e, 'l, 't, 'a> = dyn FnMut(&mut Types<'l, 't, 'a>, &Expr<'a>) -> Seen<'t> + 'e;
 
 /// An item of a list.
-fn item(list: Known<'_>) -> Known<'_> {
+fn item(list: ValueInfo<'_>) -> ValueInfo<'_> {
     let ty = rules::item(list.ty);
-    Known { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
+    ValueInfo { ty, held: list.held || ty == Inferred::ANY, part: list.part.item() }
 }
 
 /// A list of such items.
-fn listed(item: Known<'_>) -> Known<'_> {
-    Known { ty: item.ty.list(), part: item.part.list(), ..item }
+fn listed(item: ValueInfo<'_>) -> ValueInfo<'_> {
+    ValueInfo { ty: item.ty.list(), part: item.part.list(), ..item }
 }
 
 /// What an operator gives, of a type: that of its operands, or one that it always has.
-fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> Known<'t> {
+fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> ValueInfo<'t> {
     let held = |seen: Seen<'_>| seen.is_some_and(|known| known.held);
     let decides = |seen: Seen<'_>| {
         held(seen) && seen.is_some_and(|known| known.ty != Inferred::ANY && known.ty.lists == 0)
@@ -705,5 +738,5 @@ fn given<'t>(operator: Binary, ty: Inferred, a: Seen<'t>, b: Seen<'t>) -> Known<
         Binary::Append => (held(a) && held(b), part(a).join(part(b).list())),
         _ => (true, Part::Unknown),
     };
-    Known { ty, held: held || ty == Inferred::ANY, part }
+    ValueInfo { ty, held: held || ty == Inferred::ANY, part }
 }

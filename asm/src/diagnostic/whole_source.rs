@@ -6,7 +6,7 @@ use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
-/// What is around a program is no part of it. `expected` is what a program begins with.
+/// Text around a program that is no part of it. `expected` is what a program begins with.
 pub(crate) fn enveloped(source: &str, found: &Envelope, expected: &str) -> Diagnostic {
     let edits = [Some(found.before), found.after].into_iter().flatten();
     let edits = edits.map(|span| Edit { span, text: String::new() }).collect();

@@ -73,7 +73,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Where a name is bound that is not yet.
+    /// Where a name is bound last.
     pub(crate) fn binding(&self, name: &str) -> Option<Span> {
         self.bound.get(name).copied()
     }
@@ -88,7 +88,7 @@ impl<'a> Survey<'a> {
         self.used.get(name).is_some_and(|&last| last >= place)
     }
 
-    /// Where an input is referred to last as such, or all of them are.
+    /// Where an input is read last, by its name or with all inputs (`$input`).
     pub(crate) fn input_read(&self, name: &str) -> Option<u32> {
         self.inputs.get(name).copied().max(self.inputs.get(INPUT).copied())
     }

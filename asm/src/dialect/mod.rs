@@ -5,14 +5,14 @@
 pub mod detect;
 pub(crate) mod document_names;
 pub mod infix;
-pub(crate) mod lint_context;
-pub(crate) mod loose_reference;
 pub mod operator;
 pub mod other_operator;
+pub(crate) mod reader_habits;
 pub mod reference;
-mod step_forms;
+pub(crate) mod step_forms;
 pub mod template;
 pub(crate) mod terms;
+pub mod words_at;
 mod write_reference;
 
 use crate::document::{Entry, Kind, Node};
@@ -111,7 +111,7 @@ const WORDS: [Words; KEYS] = [
     Words(Key::Match, ["match"; 4]),
     Words(Key::Cases, ["cases"; 4]),
     Words(Key::Default, ["default"; 4]),
-    Words(Key::Switch, ["switch"; 4]),
+    Words(Key::Switch, ["", "", "switch", ""]),
     Words(Key::Obj, ["obj"; 4]),
     Words(Key::Merge, ["$merge", "merge", "merge", "merge"]),
     Words(Key::Set, ["", "set", "set", "set"]),
@@ -285,31 +285,43 @@ impl Dialect {
         matches!(self.meaning(word, &ALL), Some((key, Meant::Own)) if self.has(key))
     }
 
-    /// What a word means as one of these keys. An own word wins over another notation's.
+    /// The key among these for which the notation has this word.
+    pub(crate) fn key(self, word: &str, keys: &[Key]) -> Option<Key> {
+        keys.iter().copied().find(|&key| self.takes(key) && self.word(key) == word)
+    }
+
+    /// Whether a record of the notation may have a key: not a failure that belongs in a return.
+    fn takes(self, key: Key) -> bool {
+        self.has(key) && (key != Key::Message || self.has(Key::Ok))
+    }
+
+    /// What a word means as one of these keys in any notation. An own word wins over another notation's.
     pub(crate) fn meaning(self, word: &str, keys: &[Key]) -> Option<(Key, Meant)> {
         if word.is_empty() {
-            // What a notation has no word for has the empty one in the table.
+            // Keys that a notation has no word for have the empty one in the table.
             return None;
         }
-        let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
         // The word for the steps of a loop is also written for those of an `if`.
         let steps = |key: Key| key == Key::Then && spellings(Key::Body).first() == Some(&word);
         let other = |&&key: &&Key| spellings(key).contains(&word) || steps(key);
+        let own = |&&key: &&Key| spellings(key).get(self.column) == Some(&word);
         let found = keys.iter().find(own).map(|&key| (key, Meant::Own));
         found.or_else(|| keys.iter().find(other).map(|&key| (key, Meant::Other)))
     }
 
-    /// The key that an unknown word most likely means.
+    /// The key whose own word an unknown word is most likely meant to be.
     pub(crate) fn nearest(self, word: &str, keys: &[Key]) -> Option<Key> {
-        let near = crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
-        let alike = |key: &&Key| {
-            spellings(**key).iter().any(|&own| !own.is_empty() && crate::text::same_spelling(own, word))
-        };
-        keys.iter()
-            .find(alike)
-            .copied()
-            .or_else(|| keys.iter().copied().find(|&key| Some(self.word(key)) == near))
+        let near = || crate::text::nearest(word, keys.iter().map(|&key| self.word(key)));
+        let is_alike = |&key: &Key| self.has(key) && crate::text::same_spelling(self.word(key), word);
+        let alike = keys.iter().copied().find(is_alike);
+        alike.or_else(|| near().and_then(|near| keys.iter().copied().find(|&key| self.word(key) == near)))
     }
+}
+
+/// The key of which some notation has a word that is spelt like an unknown one.
+pub(crate) fn alike(word: &str, keys: &[Key]) -> Option<Key> {
+    let is = |own: &&str| !own.is_empty() && crate::text::same_spelling(own, word);
+    keys.iter().copied().find(|&key| spellings(key).iter().any(is))
 }
 
 fn spellings(key: Key) -> [&'static str; 4] {

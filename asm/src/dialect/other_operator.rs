@@ -83,6 +83,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("haskey", "has"),
     ("hasfield", "has"),
     ("hasownproperty", "has"),
+    ("isnot", "!="),
+    ("is not", "!="),
+    ("not equals", "!="),
+    ("notequals", "!="),
+    ("noteq", "!="),
     ("parsefloat", "number"),
     ("parseint", "number"),
     ("float", "number"),
@@ -201,6 +206,11 @@ const INSTEAD: [Instead; 11] = [
 const OF_TOOLS: [&str; 10] =
     ["format", "now", "uuid", "random", "flatten", "group", "sqrt", "pow", "groupby", "ceil"];
 
+/// Whether a word is a function of other languages that a tool computes here.
+pub(crate) fn is_of_tool(spelling: &str) -> bool {
+    OF_TOOLS.contains(&without_module(&plain(spelling)).as_ref())
+}
+
 /// What is before the name of a function in other languages.
 const PREFIXES: [&str; 9] =
     ["math.", "number.", "string.", "strings.", "str.", "object.", "array.", "json.", "date."];
@@ -233,9 +243,41 @@ pub(crate) fn in_place_of(spelling: &str, written: Written) -> Option<String> {
     })
 }
 
-/// What asks elsewhere whether a list holds a value, which no operator does.
-pub(crate) const MEMBERSHIP: [&str; 7] =
-    ["in", "contains", "includes", "member", "any_of", "one_of", "not in"];
+/// A word that asks elsewhere whether a list holds a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Membership {
+    /// The list is the first of the two operands.
+    pub(crate) list_first: bool,
+    /// It asks whether the list does not hold the value.
+    pub(crate) negated: bool,
+}
+
+/// What asks elsewhere whether a list holds a value, by words without signs and blanks.
+const MEMBERSHIP: [(&str, Membership); 14] = [
+    ("in", Membership { list_first: false, negated: false }),
+    ("member", Membership { list_first: false, negated: false }),
+    ("memberof", Membership { list_first: false, negated: false }),
+    ("anyof", Membership { list_first: false, negated: false }),
+    ("oneof", Membership { list_first: false, negated: false }),
+    ("contains", Membership { list_first: true, negated: false }),
+    ("includes", Membership { list_first: true, negated: false }),
+    ("notin", Membership { list_first: false, negated: true }),
+    ("nin", Membership { list_first: false, negated: true }),
+    ("noneof", Membership { list_first: false, negated: true }),
+    ("notcontains", Membership { list_first: true, negated: true }),
+    ("notincludes", Membership { list_first: true, negated: true }),
+    ("doesnotcontain", Membership { list_first: true, negated: true }),
+    ("nothas", Membership { list_first: true, negated: true }),
+];
+
+/// What a word asks of a list and a value: `in`, `not in`, `$nin`, `not_contains`.
+pub(crate) fn membership(spelling: &str) -> Option<Membership> {
+    let plain: String =
+        spelling.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
+    let rest = spelling.trim_start_matches('$');
+    let is_word = rest.bytes().all(|byte| byte.is_ascii_alphabetic() || b" _-".contains(&byte));
+    MEMBERSHIP.iter().find(|(word, _)| is_word && *word == plain).map(|&(_, found)| found)
+}
 
 /// What asks for one thing elsewhere, and what is before and behind the operand here.
 const PREDICATES: &[(&[&str], &str, &str)] = &[
@@ -269,7 +311,8 @@ pub fn meant(spelling: &str) -> Option<&'static Operator> {
 pub fn near(spelling: &str) -> Option<&'static Operator> {
     meant(spelling)
         .or_else(|| {
-            if in_place_of(spelling, Written::Record).is_some() {
+            let negated = membership(spelling).is_some_and(|found| found.negated);
+            if negated || in_place_of(spelling, Written::Record).is_some() {
                 return None;
             }
             // Of signs none is like another.
@@ -305,6 +348,7 @@ mod tests {
             ("Date.parse", "time"),
             ("Math.max", "max"),
             ("to_lower_case", "lower"),
+            ("is not", "!="),
         ];
         for (written, ours) in cases {
             assert_eq!(near(written).map(|operator| operator.spelling), Some(ours), "{written}");
@@ -314,5 +358,16 @@ mod tests {
         }
         assert!(OTHERS.iter().all(|(_, ours)| find(ours).is_some()));
         assert!(near("**").is_none() && near("sqrt").is_none());
+    }
+
+    #[test]
+    fn no_question_means_its_opposite() {
+        for word in ["not in", "not_in", "notIn", "$nin", "nin", "none_of", "not contains"] {
+            assert!(membership(word).is_some_and(|found| found.negated), "{word}");
+            assert_eq!(near(word).map(|operator| operator.spelling), None, "{word}");
+        }
+        assert!(membership("in").is_some_and(|found| !found.negated && !found.list_first));
+        assert!(membership("contains").is_some_and(|found| !found.negated && found.list_first));
+        assert!(membership("i.n").is_none() && membership("has").is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! References as texts write them: `$.a.b`, `$a`, `${a.b}`, `${c["First Name"]}`, and a bare `a.b`.
 //!
-//! Syntax alone: what is in scope, and what a name means, is for those who read steps. Everything has
-//! its place to the byte, if the source has the text unchanged.
+//! This module knows the syntax only; the readers of steps resolve the names. Positions are exact to the byte
+//! if the source has the text unchanged.
 
 use crate::ast::Name;
 use crate::diagnostic::Diagnostic;
@@ -450,4 +450,15 @@ fn advice(inside: &str) -> &'static str {
     } else {
         "write `${name.field}`, `${.input}` or `${name[\"any key\"]}`; `$$` is a plain `$`"
     }
+}
+
+/// What ends the names of files and hosts, which look like fields of a variable.
+const ENDINGS: [&str; 20] = [
+    "json", "csv", "txt", "pdf", "md", "yaml", "yml", "xml", "html", "png", "jpg", "svg", "log", "toml",
+    "zip", "com", "org", "net", "io", "dev",
+];
+
+/// Whether a dotted text is most likely the name of a file or host.
+pub(crate) fn is_file(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(_, last)| ENDINGS.contains(&last))
 }

@@ -1,7 +1,17 @@
 //! How the steps of each notation are written, for messages.
 
 use super::{Dialect, Key, STEPS};
+use crate::document::{Kind, Node};
 use crate::notation::Notation;
+
+/// What to do in place of `continue` in a loop.
+pub(crate) const CONTINUE: &str =
+    "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`";
+
+/// Whether a record, or a step under a name, is `continue: true`, which no notation has as a step.
+pub(crate) fn is_continue(name: Option<&str>, value: &Node<'_>) -> bool {
+    name == Some("continue") && matches!(value.kind, Kind::Bool(true))
+}
 
 impl Dialect {
     /// How a program is written.
@@ -18,7 +28,7 @@ impl Dialect {
 
     /// The own words of some keys.
     pub(crate) fn listed(self, keys: &[Key]) -> String {
-        let own = keys.iter().filter(|&&key| self.has(key));
+        let own = keys.iter().filter(|&&key| self.takes(key));
         let words: Vec<String> = own.map(|&key| format!("`{}`", self.word(key))).collect();
         words.join(", ")
     }

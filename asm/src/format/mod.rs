@@ -1,8 +1,8 @@
 //! The canonical layout of the JSON and YAML notations.
 //!
-//! JSON is written anew, as `print` lays out what it makes. Of YAML, which has comments, each line stays and
-//! gets its indent. What was laid out is read again: where that does not give the same documents, the source
-//! is left alone.
+//! JSON is printed again, in the layout of `print`. YAML has comments, so its lines stay and only their
+//! indentation changes. The result is read again: if it does not give the same documents, the source is left
+//! unchanged.
 
 mod id;
 mod yaml;

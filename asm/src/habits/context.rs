@@ -71,7 +71,7 @@ impl<'a> Rewrite<'a> {
 
     /// What another notation writes so: it is read as that, with a warning.
     pub(super) fn notation(message: &'static str, record: Fields<'a>) -> Rewrite<'a> {
-        Rewrite { report: Report::Shape(Code::SisterWord, message), to: Replacement::Record(record) }
+        Rewrite { report: Report::Shape(Code::OtherNotation, message), to: Replacement::Record(record) }
     }
 }
 
@@ -114,6 +114,8 @@ pub(super) struct Walk<'w, 'a> {
     /// The names of the steps around.
     pub(super) naming: Vec<&'a str>,
     pub(super) depth: usize,
+    /// A loop is around.
+    pub(super) in_loop: bool,
 }
 
 impl<'a> Walk<'_, 'a> {

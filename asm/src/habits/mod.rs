@@ -7,19 +7,22 @@
 //! called, where it looks, how it rewrites, and its example, which a test runs. Leaving all of them out
 //! changes no valid program.
 
+mod apply;
 mod bindings;
 mod calls;
 mod choices;
 mod context;
 mod lints;
 mod loops;
+mod loose_reference;
 mod names;
-mod offer;
 mod operations;
 mod programs;
+mod references;
 mod returns;
 mod signatures;
 mod step_parts;
+mod switch;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -34,7 +37,10 @@ use crate::document::{Kind, Node, items_of};
 use crate::notation::Notation;
 use bumpalo::Bump;
 
-pub(crate) use lints::{lint, reads_as_more};
+pub(crate) use lints::reads_as_more;
+
+/// What the readers of steps ask of habits.
+pub(crate) struct Reading;
 
 /// Documents in the canonical form, as far as habits know it.
 pub(crate) struct Rewritten<'a> {

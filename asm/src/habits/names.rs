@@ -1,8 +1,9 @@
 //! The names that a program's document declares, for habits that tell a reference from a text.
 
+use super::loose_reference;
 use crate::dialect::document_names::Survey;
 use crate::dialect::reference::Reference;
-use crate::dialect::{Dialect, Key, loose_reference};
+use crate::dialect::{Dialect, Key};
 use crate::document::{Entry, Node, entries};
 use crate::span::Span;
 use bumpalo::Bump;

@@ -5,7 +5,7 @@ use super::context::{Context, Entries, Fields, Report, Rewrite, bound, get, othe
 use super::lints::is_step;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::operator::{self, Operator};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::other_operator::{self, Membership, Written};
 use crate::dialect::reference::bare;
 use crate::dialect::{Dialect, Key};
 use crate::document::replacement::{Replacement, is_repeatable};
@@ -35,6 +35,27 @@ pub(super) fn by_keys<'a>(list: Entries<'a>) -> Option<(&'static Operator, Vec<&
         _ => return None,
     };
     operator.takes(operands.len()).then_some((operator, operands))
+}
+
+/// An operator of another language, or a misspelt one, under `op`.
+pub(super) fn other_word<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let op = get(list, &["op"]).filter(|_| at.dialect.has(Key::Op))?;
+    let spelling = op.value.text().filter(|spelling| operator::find(spelling).is_none())?;
+    get(list, &["a"])?;
+    let meant = other_operator::near(spelling);
+    let mut wrong = unknown_operator(&op.value, meant);
+    if wrong.fix.is_none() {
+        wrong.help = other_operator::in_place_of(spelling, Written::Record);
+    }
+    let mut record = bound(list);
+    match meant {
+        Some(meant) => {
+            record.push(("op", Replacement::Word(meant.spelling)));
+            record.extend(others(list, &["let", "op"]));
+        }
+        None => record.push(("expr", Replacement::Kept(Node { kind: Kind::Null, span: op.value.span }))),
+    }
+    Some(Rewrite::reported(wrong, record))
 }
 
 /// A step with its operator under a key.
@@ -77,7 +98,10 @@ fn operation<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Operation<'a
 /// Whether a merge has its two parts in the form of another notation.
 pub(super) fn has_pair<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> bool {
     let merge = get(list, &["merge", "$merge"]);
-    merge.is_some_and(|entry| takes_list(at.dialect) != matches!(entry.value.kind, Kind::List(_)))
+    merge.is_some_and(|entry| match entry.value.kind {
+        Kind::List(items) => !takes_list(at.dialect) || items.len() > 2,
+        _ => takes_list(at.dialect),
+    })
 }
 
 /// Whether a merge takes a list of its two parts.
@@ -110,6 +134,45 @@ pub(super) fn merge<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     Some(Rewrite::notation(message, record))
 }
 
+/// A merge of more than two records: one after the other.
+pub(super) fn merge_of_several<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let merge = get(list, &[at.dialect.word(Key::Merge)])?;
+    let Kind::List([base, sets @ .., last]) = merge.value.kind else { return None };
+    let is_record = |set: &Node<'a>| matches!(set.kind, Kind::Record(_));
+    if sets.is_empty() || at.dialect.is_yaml() || get(list, &["set"]).is_some() {
+        return None;
+    }
+    if !is_repeatable(merge.value.span) || !is_record(last) || !sets.iter().all(is_record) {
+        return None;
+    }
+    let (word, kept) = (at.dialect.word(Key::Merge), |set: &Node<'a>| Replacement::Kept(*set));
+    let merged = |base, set| -> Fields<'a> {
+        if takes_list(at.dialect) {
+            vec![(word, Replacement::List(vec![base, set]))]
+        } else {
+            vec![(word, base), (at.dialect.word(Key::Set), set)]
+        }
+    };
+    let inner = sets.iter().fold(kept(base), |inside, set| Replacement::Record(merged(inside, kept(set))));
+    let mut record = others(list, &[word]);
+    record.extend(merged(inner, kept(last)));
+    let set = at.dialect.word(Key::Set);
+    let form = match (takes_list(at.dialect), at.dialect.is_bare()) {
+        (true, _) => format!("`{{\"{word}\": [record, {{…}}]}}`"),
+        (_, true) => format!("`{{\"{word}\":record,\"{set}\":{{…}}}}`"),
+        _ => format!("`{{\"{word}\": record, \"{set}\": {{…}}}}`"),
+    };
+    let to = Replacement::Record(record);
+    let message = "a merge is of one record and of the fields that it sets";
+    let wrong = Diagnostic::new(Code::BadShape, merge.key.span, message)
+        .expected(form, format!("a list of {}", sets.len() + 2));
+    let wrong = match to.fix(&at.node, at.source, false, at.dialect.is_bare()) {
+        Some(fix) => wrong.fix(fix),
+        None => wrong.help("merge one after the other"),
+    };
+    Some(Rewrite::whole(wrong, to))
+}
+
 /// `{"n": {">": 3}}`, as some queries have a comparison.
 pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
     let [outer] = list else { return None };
@@ -131,65 +194,62 @@ pub(super) fn compared<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Re
     Some(Rewrite { report: Report::Shape(Code::BadShape, message), to })
 }
 
-/// `{"in": [x, [a, b]]}` and its like, which no operator is.
+/// `{"in": [x, [a, b]]}` and `{"not in": [x, list]}`, which no operator is.
 pub(super) fn membership<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
-    const MOST: usize = 8;
     let [entry] = list else { return None };
-    if !other_operator::MEMBERSHIP.contains(&entry.name()?) {
-        return None;
+    let asked = other_operator::membership(entry.name()?)?;
+    // A list of the values that are searched for: which of them must be there is not clear.
+    let several = matches!(entry.value.kind, Kind::List([_, Node { kind: Kind::List(_), .. }]));
+    if asked.list_first && !asked.negated && !several && matches!(entry.value.kind, Kind::List([_, _])) {
+        return other_operator(at, entry);
     }
     let wrong = unknown_operator(&entry.key, None);
-    if let Some(asked) = asked_of_list(at, entry) {
-        return Some(asked);
-    }
-    let found = match entry.value.kind {
-        Kind::List([subject, Node { kind: Kind::List(items), .. }])
-            if (1..=MOST).contains(&items.len()) && !at.dialect.is_yaml() && is_repeatable(at.node.span) =>
-        {
-            let equal = |item: &Node<'a>| {
-                Replacement::one(
-                    "==",
-                    Replacement::List(vec![Replacement::Kept(*subject), Replacement::Kept(*item)]),
-                )
-            };
-            Some(match items {
-                [only] => equal(only),
-                _ => Replacement::one("or", Replacement::List(items.iter().map(equal).collect())),
-            })
-        }
-        _ => None,
+    let Some((positive, form)) = positive(at, entry, asked) else {
+        let negation = if asked.negated { ", and `{\"not\": …}` around it that it does not" } else { "" };
+        let help = format!(
+            "`{{\"has\": [list, value]}}` tells whether a list holds a value, a text a part, or a record a \
+             field{negation}"
+        );
+        return Some(Rewrite::whole(
+            wrong.help(help),
+            Replacement::Kept(Node { kind: Kind::Null, span: at.node.span }),
+        ));
     };
-    let nothing = Replacement::Kept(Node { kind: Kind::Null, span: at.node.span });
-    Some(match found {
-        Some(to) => {
-            let wrong = wrong.expected("`{\"or\": [{\"==\": …}, …]}`", format!("`{}`", shown(&entry.key)));
-            Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to)
-        }
-        None => Rewrite::whole(
-            wrong.help(
-                "`{\"has\": [list, value]}` tells whether a list holds a value, a text a part, or a record a field",
-            ),
-            nothing,
-        ),
-    })
+    let (to, form) = if asked.negated {
+        (Replacement::one("not", positive), format!("{{\"not\": {form}}}"))
+    } else {
+        (positive, form.to_owned())
+    };
+    let wrong = wrong.expected(format!("`{form}`"), format!("`{}`", shown(&entry.key)));
+    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to))
 }
 
-/// `{"contains": [list, x]}` and `{"in": [x, list]}`, which ask what `has` does.
-fn asked_of_list<'a>(at: &Context<'_, 'a>, entry: &Entry<'a>) -> Option<Rewrite<'a>> {
+/// The question whether a list holds a value, without a negation, and its form; `None` where it cannot be
+/// written in place of the record.
+fn positive<'a>(
+    at: &Context<'_, 'a>,
+    entry: &Entry<'a>,
+    asked: Membership,
+) -> Option<(Replacement<'a>, &'static str)> {
+    const MOST: usize = 8;
     let Kind::List([first, second]) = entry.value.kind else { return None };
-    if matches!(entry.name()?, "contains" | "includes") {
-        let is_list = matches!(second.kind, Kind::List(_));
-        return if is_list { None } else { other_operator(at, entry) };
-    }
-    let listed = matches!(second.kind, Kind::List(_)) || entry.name() == Some("not in");
-    if listed || at.dialect.is_yaml() || !is_repeatable(at.node.span) {
+    if at.dialect.is_yaml() || !is_repeatable(at.node.span) {
         return None;
     }
-    let operands = Replacement::List(vec![Replacement::Kept(*second), Replacement::Kept(*first)]);
-    let to = Replacement::one("has", operands);
-    let wrong = unknown_operator(&entry.key, None)
-        .expected("`{\"has\": [list, value]}`", format!("`{}`", shown(&entry.key)));
-    Some(Rewrite::whole(wrong.replace(at.node.span, to.text(at.source, false)), to))
+    let of_two = |operator, a: &Node<'a>, b: &Node<'a>| {
+        Replacement::one(operator, Replacement::List(vec![Replacement::Kept(*a), Replacement::Kept(*b)]))
+    };
+    match second.kind {
+        Kind::List(_) if asked.list_first => None,
+        Kind::List([only]) => Some((of_two("==", first, only), "{\"==\": …}")),
+        Kind::List(items) if (1..=MOST).contains(&items.len()) => {
+            let each = items.iter().map(|item| of_two("==", first, item)).collect();
+            Some((Replacement::one("or", Replacement::List(each)), "{\"or\": [{\"==\": …}, …]}"))
+        }
+        Kind::List(_) => None,
+        _ if asked.list_first => Some((of_two("has", first, second), "{\"has\": [list, value]}")),
+        _ => Some((of_two("has", second, first), "{\"has\": [list, value]}")),
+    }
 }
 
 /// A sign that is no operator in the place of a value.

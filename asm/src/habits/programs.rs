@@ -7,15 +7,16 @@ use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use ilo_spec::error::Code;
 
-/// Documents of other kinds: a key that tells one, what it is, and how it becomes a program.
+/// Documents of other kinds: a key by which one is recognized, its name in messages, and what to write
+/// instead.
 const KINDS: [(&str, &str, &str); 3] = [
     ("States", "a state machine", "each state becomes a step, in the order in which they run"),
     ("jobs", "the workflow of a build", "its commands become calls of tools"),
     ("nodes", "a graph of nodes", "each node becomes a step, in the order in which they run"),
 ];
 
-/// The programs of a source, without what is none and without what is around them; `None` where nothing
-/// changes.
+/// The programs of a source, taken out of the records around them, without documents of other kinds; `None`
+/// if nothing changes.
 pub(super) fn programs<'a>(
     programs: &[Node<'a>],
     dialect: Dialect,

@@ -25,7 +25,7 @@ impl<'a> Walk<'_, 'a> {
             let found = entry.name().and_then(|name| self.at.dialect.meaning(name, keys));
             let way = match found {
                 Some((key @ (Key::Ok | Key::Err), _)) => self.under_return(entry, key),
-                Some((Key::Message, _)) if keys.contains(&Key::Return) && !keys.contains(&Key::Ignore) => {
+                Some((Key::Message, _)) if keys.contains(&Key::Return) => {
                     self.under_return(entry, Key::Message)
                 }
                 Some((Key::Return, _)) => self.without_return(entry),
@@ -199,7 +199,7 @@ impl<'a> Walk<'_, 'a> {
         found: &str,
         fix: Option<Fix>,
     ) {
-        let mut warning = Diagnostic::new(Code::SisterWord, span, message)
+        let mut warning = Diagnostic::new(Code::OtherNotation, span, message)
             .expected(format!("`{form}`"), format!("`{found}`"));
         warning.fix = fix;
         self.diagnostics.push(warning);

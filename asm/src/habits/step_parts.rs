@@ -1,11 +1,13 @@
-//! Parts of steps in other shapes: arguments and cases as lists of records, steps as a handler, names with
-//! `$`, loops with an index, `switch` where a notation has steps with `if`, and `yield` where it has none.
+//! Parts of steps in other shapes: arguments and cases as lists of records, steps or a word as a handler, a
+//! tool's name as a rollback, `break` as a text, names with `$`, loops with an index, and `yield` where a
+//! notation has none.
 
 use super::context::Walk;
 use crate::catalog::{ADDRESS, meant_address};
 use crate::diagnostic::{Diagnostic, Diagnostics, Edit, Fix};
-use crate::dialect::{HANDLER, Key, operator};
-use crate::document::replacement::{Replacement, is_repeatable};
+use crate::dialect::step_forms::CONTINUE;
+use crate::dialect::{Dialect, HANDLER, Key, operator};
+use crate::document::replacement::Replacement;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, json, rename, shown};
 use crate::source::Limits;
@@ -89,50 +91,6 @@ impl<'a> Walk<'_, 'a> {
         });
     }
 
-    /// Warns of a switch where the notation has steps with `if`, one behind the other. It is read all the
-    /// same.
-    pub(super) fn switch_for_ifs(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
-        let dialect = self.at.dialect;
-        let is = |entry: &&Entry<'a>, key: Key| {
-            entry.name().is_some_and(|name| dialect.meaning(name, &[key]).is_some())
-        };
-        let switch = entries(step).iter().find(|entry| is(entry, Key::Switch))?;
-        let Kind::List(arms) = switch.value.kind else { return None };
-        if dialect.is_yaml() {
-            return None;
-        }
-        let binds = entries(step).iter().any(|entry| is(&entry, Key::Let));
-        let steps: Option<Vec<String>> = arms.iter().map(|arm| self.arm_as_if(arm)).collect();
-        let steps = steps.filter(|steps| !steps.is_empty() && !binds && is_repeatable(step.span));
-        let message = "`switch` is another notation's word for steps with `if`, and read as those";
-        let warning = Diagnostic::new(Code::SisterWord, switch.key.span, message)
-            .expected("a step with `if` for each arm, one behind the other", "`switch`");
-        self.diagnostics.push(match steps {
-            Some(steps) => warning.replace(step.span, steps.join(", ")),
-            None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
-        });
-        Some(*step)
-    }
-
-    /// The text of the step that an arm is, where it ends the function.
-    fn arm_as_if(&self, arm: &Node<'a>) -> Option<String> {
-        const LEAVES: [Key; 3] = [Key::Return, Key::Ok, Key::Message];
-        let leaves = |name: &str| self.at.dialect.meaning(name, &LEAVES).is_some();
-        let leaves = |node: &Node<'a>| entries(node).iter().any(|entry| entry.name().is_some_and(leaves));
-        let text = |node: &Node<'a>| self.source.get(node.span.range()).map(str::to_owned);
-        match entries(arm).iter().find(|entry| entry.name() == Some("default")) {
-            None if leaves(arm) => text(arm),
-            Some(default) if leaves(&default.value) => text(&default.value),
-            Some(Entry { value: Node { kind: Kind::Null, .. }, .. }) if leaves(arm) => {
-                let rest = entries(arm).iter().filter(|entry| entry.name() != Some("default"));
-                let rest =
-                    rest.filter_map(|entry| Some((entry.name()?, Replacement::Kept(entry.value)))).collect();
-                Some(Replacement::Record(rest).text(self.source, self.at.dialect.is_bare()))
-            }
-            _ => None,
-        }
-    }
-
     /// `yield` as the last step of a pass, where the notation has the value of the last step alone.
     pub(super) fn yielded(&mut self, step: &Node<'a>) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
@@ -192,6 +150,73 @@ impl<'a> Walk<'_, 'a> {
         Some(self.binder(first).unwrap_or(*first))
     }
 
+    /// The word of an action as a handler, where the function cannot fail with it.
+    pub(super) fn action(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let action = action_as_text(node, self.at.dialect, self.in_loop)?;
+        if self.at.names.is_result() {
+            return None;
+        }
+        self.diagnostics.push(action.diagnostic(Code::BadShape, format!("`{}`", action.form)));
+        Some(self.with_true(action.key, node))
+    }
+
+    /// A text that is meant as the step that ends a loop.
+    pub(super) fn text_break(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
+        let dialect = self.at.dialect;
+        let word = dialect.word(Key::Break);
+        if !self.in_loop || node.text() != Some(word) {
+            return None;
+        }
+        let form = if dialect.is_yaml() {
+            format!("{{{word}: true}}")
+        } else {
+            format!("{{\"{word}\":{}true}}", dialect.blank())
+        };
+        let message = format!("`{word}` is a text here, and a step is a record");
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadStep, node.span, message)
+                .expected(format!("`{form}`"), format!("`{word}`"))
+                .replace(node.span, form),
+        );
+        Some(self.with_true(Key::Break, node))
+    }
+
+    /// Reports `continue: true` under the name of a step, which is left out.
+    pub(super) fn named_continue(&mut self, entry: &Entry<'a>) {
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadStep, entry.key.span, "`continue` is no step")
+                .expected(format!("a record with {}", self.at.dialect.step_words()), "`continue`")
+                .help(CONTINUE),
+        );
+    }
+
+    /// A record of one key with `true`.
+    fn with_true(&self, key: Key, at: &Node<'a>) -> Node<'a> {
+        let value = Node { kind: Kind::Bool(true), span: at.span };
+        self.record_at(&[Entry { key: self.text_at(self.at.dialect.word(key), at), value }], at)
+    }
+
+    /// The name of a tool in the place of rollback calls.
+    pub(super) fn tool_as_rollback(&mut self, node: &Node<'a>, key: Key) -> Option<Node<'a>> {
+        node.text().filter(|_| !self.at.dialect.is_yaml())?;
+        let dialect = self.at.dialect;
+        let (word, call, one) = (dialect.word(key), dialect.word(Key::Call), key == Key::Rollback);
+        let (what, form) = if one {
+            ("a call, or a list of calls", format!("`{{\"{call}\": \"tool\", …}}`"))
+        } else {
+            ("a list of calls", format!("`[{{\"{call}\": \"tool\", …}}]`"))
+        };
+        let record = Replacement::one(call, Replacement::Kept(*node));
+        let new = if one { record } else { Replacement::List(vec![record]) };
+        let text = new.text(self.source, dialect.is_bare());
+        self.diagnostics.push(
+            Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
+                .expected(form, node.kind_name())
+                .replace(node.span, text),
+        );
+        Some(new.node(node.span, self.at.arena))
+    }
+
     /// Steps, or one step, as a handler.
     pub(super) fn handling_steps(&mut self, node: &Node<'a>) -> Option<Node<'a>> {
         let is_record = |item: &Node<'a>| matches!(item.kind, Kind::Record(_));
@@ -221,6 +246,39 @@ impl<'a> Walk<'_, 'a> {
         let key = self.text_at(then, node);
         Some(self.record_at(&[Entry { key, value: *node }], node))
     }
+}
+
+/// The word of an action as a text, in the place of a handler.
+pub(super) struct ActionText {
+    key: Key,
+    text: &'static str,
+    span: Span,
+    /// How the action is written.
+    pub(super) form: String,
+}
+
+impl ActionText {
+    pub(super) fn diagnostic(&self, code: Code, expected: String) -> Diagnostic {
+        let text = self.text;
+        Diagnostic::new(code, self.span, format!("`{text}` is the message to fail with here"))
+            .expected(expected, format!("`{text}`"))
+            .replace(self.span, self.form.as_str())
+    }
+}
+
+/// The action that a text is in the place of a handler.
+pub(super) fn action_as_text(node: &Node<'_>, dialect: Dialect, in_loop: bool) -> Option<ActionText> {
+    let (text, key) = match node.text()? {
+        "skip" if in_loop => ("skip", Key::Skip),
+        "skip" => ("skip", Key::Ignore),
+        "break" if in_loop => ("break", Key::Break),
+        "ignore" => ("ignore", Key::Ignore),
+        "continue" => ("continue", Key::Ignore),
+        _ => return None,
+    };
+    let word = dialect.word(key);
+    let form = if dialect.is_yaml() { format!("{{{word}: true}}") } else { format!("{{\"{word}\": true}}") };
+    Some(ActionText { key, text, span: node.span, form })
 }
 
 /// The case that a record is: `{"gold": 20}`, `{"case": "gold", "value": 20}`.

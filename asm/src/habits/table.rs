@@ -1,7 +1,8 @@
 //! The table of habits: each row with its example, in the order in which they are tried.
 
 use super::context::{At, Context, Entries, Rewrite, get};
-use super::{bindings, calls, choices, loops, operations, unsupported_steps};
+use super::{bindings, calls, choices, loops, operations, switch, unsupported_steps};
+use crate::dialect::operator;
 use crate::document::{Entry, Kind};
 use crate::notation::Notation;
 use crate::text::is_name;
@@ -40,8 +41,12 @@ pub(super) fn is_canonical<'a>(context: &Context<'_, 'a>, list: Entries<'a>) -> 
     list.iter().all(|entry| own(entry) && !nested(entry) && !looped(entry))
         && !(get(list, &["if"]).is_some() && choices::condition_beside(context, list).is_some()
             || operations::has_pair(context, list)
-            || get(list, &["op"]).is_some() && get(list, &["a"]).is_none()
+            || get(list, &["op"]).is_some_and(|op| {
+                get(list, &["a"]).is_none()
+                    || op.value.text().is_none_or(|text| operator::find(text).is_none())
+            })
             || get(list, &["switch"]).is_some()
+            || get(list, &["if"]).is_some() && get(list, &["continue"]).is_some()
             || matches!(list, [only] if only.name() == Some("set")))
 }
 
@@ -61,6 +66,10 @@ macro_rules! habits {
 
 /// All of them.
 pub(super) const HABITS: &[Habit] = habits! {
+    "operator of another language under `op`", Step, operations::other_word, Constrained,
+        r#"{"let": "v", "op": "add", "a": 1, "b": 2}"# => r#"{"let": "v", "op": "+", "a": 1, "b": 2}"#;
+    "operator of another language under `op` in a value", Value, operations::other_word, Constrained,
+        r#"{"op": "add", "a": 1, "b": 2}"# => r#"{"op": "+", "a": 1, "b": 2}"#;
     "operation with `op`", Step, operations::operation_step, ToolCalling,
         r#"{"let": "v", "op": "+", "a": 1, "b": 2}"# => r#"{"let": "v", "expr": {"+": [1, 2]}}"#;
     "operation with `op` in a value", Value, operations::operation_value, Mcp,
@@ -71,12 +80,24 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"let": "v", "merge": "$a", "set": {"b": 1}}"# => r#"{"let": "v", "$merge": ["$a", {"b": 1}]}"#;
     "`merge` of a list in a value", Value, operations::merge, Mcp,
         r#"{"merge": ["$a", {"b": 1}]}"# => r#"{"merge": "$a", "set": {"b": 1}}"#;
+    "`merge` of several records", Step, operations::merge_of_several, ToolCalling,
+        r#"{"let": "v", "$merge": ["$a", {"b": 1}, {"c": 2}]}"#
+        => r#"{"let": "v", "$merge": [{"$merge": ["$a", {"b": 1}]}, {"c": 2}]}"#;
+    "`merge` of several records in a value", Value, operations::merge_of_several, Mcp,
+        r#"{"merge": ["$a", {"b": 1}, {"c": 2}]}"#
+        => r#"{"merge": {"merge": "$a", "set": {"b": 1}}, "set": {"c": 2}}"#;
     "default beside a switch", Step, choices::default_beside, Workflow,
         r#"{"switch": [{"if": "true", "return": 1}], "default": {"return": 2}}"#
         => r#"{"switch": [{"if": "true", "return": 1}, {"default": {"return": 2}}]}"#;
     "`switch` with cases", Step, choices::switch_with_cases, Mcp,
         r#"{"let": "v", "switch": {"on": "$x"}, "cases": {"a": 1}}"#
         => r#"{"let": "v", "match": "$x", "cases": {"a": 1}}"#;
+    "`switch` for steps with `if`", Step, switch::as_ifs, ToolCalling,
+        r#"{"switch": [{"if": true, "return": 1}, {"if": false, "value": 2}, {"default": 3}]}"#
+        => r#"[{"if": true, "return": 1}, {"if": false, "then": [{"value": 2}], "else": [{"return": 3}]}]"#;
+    "`switch` that binds a name", Step, switch::as_ifs, Mcp,
+        r#"{"let": "v", "switch": [{"if": true, "return": 1}, {"default": null, "err": "no"}]}"#
+        => r#"{"let": "v", "if": true, "then": [{"value": 1}], "else": [{"err": "no"}]}"#;
     "cases beside `match`", Step, choices::loose_cases, Mcp,
         r#"{"let": "v", "match": "$x", "gold": 1, "silver": 2}"#
         => r#"{"let": "v", "match": "$x", "cases": {"gold": 1, "silver": 2}}"#;
@@ -84,6 +105,8 @@ pub(super) const HABITS: &[Habit] = habits! {
         r#"{"if": {"condition": true, "then": []}}"# => r#"{"if": true, "then": []}"#;
     "condition beside a step", Step, choices::condition_beside, ToolCalling,
         r#"{"call": "t", "when": true}"# => r#"{"if": true, "then": [{"call": "t"}]}"#;
+    "`continue` beside `if`", Step, unsupported_steps::continued, Mcp,
+        r#"{"if": true, "continue": true}"# => r#"{"if": true, "then": []}"#;
     "loop of another language", Step, loops::looped, ToolCalling,
         r#"{"foreach": "$xs", "as": "x", "do": []}"# => r#"{"for": "x", "in": "$xs", "do": []}"#;
     "call of another language", Step, calls::called, Mcp,

@@ -1,10 +1,11 @@
 //! Steps that no notation has: commands, states of state machines, words of other languages. Some of them are
 //! a step in other words, the others are reported and left out.
 
-use super::context::{Context, Entries, Rewrite, kept};
+use super::context::{Context, Entries, Rewrite, get, kept, others};
 use super::words::{instead, is_unbounded};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::other_operator;
+use crate::dialect::step_forms::{CONTINUE, is_continue};
 use crate::dialect::{Key, begins_step, operator};
 use crate::document::replacement::Replacement;
 use crate::document::{Entry, entries, rename, shown};
@@ -108,6 +109,21 @@ pub(super) fn named<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewri
     let wrong = wrong.help(format!("write `\"let\": \"{name}\"` beside what it is bound to"));
     let fix = Fix { title: format!("bind `{name}` with `let`"), edits };
     let wrong = if at.dialect.is_yaml() { wrong } else { wrong.fix(fix) };
+    Some(Rewrite::reported(wrong, step))
+}
+
+/// `continue` beside the condition of an `if`.
+pub(super) fn continued<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let entry = get(list, &["continue"]).filter(|entry| is_continue(entry.name(), &entry.value))?;
+    get(list, &["if"])?;
+    let then = at.dialect.word(Key::Then);
+    let mut step = others(list, &["continue"]);
+    if get(list, &[then]).is_none() {
+        step.push((then, Replacement::List(Vec::new())));
+    }
+    let expected = format!("`{then}` with the steps that run otherwise");
+    let wrong =
+        bad_step(entry.key.span, "`continue` is no action of an `if`", &expected, "`continue`", CONTINUE);
     Some(Rewrite::reported(wrong, step))
 }
 

@@ -1,13 +1,15 @@
 //! The walk over a program's document: which of its nodes are steps and which are values, offered to the
 //! habits of each kind of place, and rebuilt where one applies.
 //!
-//! It knows places by the dialect's tables of step forms alone. What it does not know it leaves as it is.
+//! It finds steps and values only by the table of step forms in `dialect`. It leaves everything else
+//! unchanged.
 
 use super::context::{At, Context, Entries, Walk};
 use super::names::Names;
 use super::unsupported_steps;
 use super::words::{key_of, kind_of_step, outer_kind};
 use crate::diagnostic::Diagnostics;
+use crate::dialect::step_forms::is_continue;
 use crate::dialect::{
     ARM, Dialect, Form, HANDLER, Key, META, Meant, RESULT, STEPS, TOP, TOP_OF_MCP, begins_step,
     copies_itself, is_plain, operator,
@@ -38,7 +40,7 @@ pub(super) fn program<'a>(
     let mut walk = |names: &Names<'a>, node: &Node<'a>, pass: Pass<'a>| {
         let at = Context { dialect, arena, names, source, node: *node, named: false };
         let (diagnostics, lost) = (&mut *diagnostics, &mut *lost);
-        pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0 }, node)
+        pass(&mut Walk { at, source, diagnostics, lost, naming: Vec::new(), depth: 0, in_loop: false }, node)
     };
     let head = walk(&Names::of(node, dialect), node, |walk, node| {
         let head = walk.head(node);
@@ -114,6 +116,11 @@ impl<'a> Walk<'_, 'a> {
         let list = entries(node);
         let mut new: Option<Vec<Entry<'a>>> = None;
         for (at, entry) in list.iter().enumerate() {
+            if is_continue(entry.name(), &entry.value) {
+                self.named_continue(entry);
+                new.get_or_insert_with(|| list.get(..at).unwrap_or_default().to_vec());
+                continue;
+            }
             let tail = if at + 1 == list.len() { tail } else { Tail::Drop };
             let step = self.step(&entry.value, tail, Some(&entry.key));
             let Some(step) = step else {
@@ -156,7 +163,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             Kind::Record(_) => self.step(node, tail, None),
-            _ => None,
+            _ => self.text_break(node),
         }
     }
 
@@ -174,7 +181,7 @@ impl<'a> Walk<'_, 'a> {
             return None;
         }
         if !matches!(node.kind, Kind::Record(_)) {
-            return self.value(node, At::Value);
+            return self.text_break(node).or_else(|| self.value(node, At::Value));
         }
         self.depth += 1;
         let outer = self.naming.len();
@@ -267,18 +274,15 @@ impl<'a> Walk<'_, 'a> {
             matches!(list, [only] if only.name().is_some_and(|name| operator::find(name).is_some()));
         let wanted = tail != Tail::Drop && (named || !yaml) && !(list.is_empty() && yaml);
         let names_itself = list.iter().any(|entry| entry.name() == Some("let"));
-        (wanted || operator) && !names_itself && !list.iter().any(part)
+        let continues = matches!(list, [only] if is_continue(only.name(), &only.value));
+        !continues && (wanted || operator) && !names_itself && !list.iter().any(part)
     }
 
-    /// A record with its words translated, and what is under them; `what` says what it is.
+    /// Translates the words of a record and of the values below it. `what` names the record in messages.
     fn parts(&mut self, node: &Node<'a>, keys: &[Key], what: &str, tail: Tail) -> Option<Node<'a>> {
         let dialect = self.at.dialect;
         let new = self.words(node, keys, what);
         let new = self.ways_out(&new.unwrap_or(*node), keys).or(new);
-        let new = match keys.first() {
-            Some(Key::Switch) => self.switch_for_ifs(&new.unwrap_or(*node)).or(new),
-            _ => new,
-        };
         let node = new.unwrap_or(*node);
         let named = entries(&node).iter().any(|entry| entry.name() == Some("let"));
         let tail = if named { Tail::Value } else { tail };
@@ -294,7 +298,12 @@ impl<'a> Walk<'_, 'a> {
         match key {
             Key::If | Key::Assert | Key::Expr | Key::A | Key::B => self.value(node, At::Formula),
             Key::Then | Key::Else => self.branch(node, tail),
-            Key::Body => self.branch(node, Tail::Yield),
+            Key::Body => {
+                let outer = core::mem::replace(&mut self.in_loop, true);
+                let found = self.branch(node, Tail::Yield);
+                self.in_loop = outer;
+                found
+            }
             Key::Call => self.callee(node),
             Key::Let | Key::As => self.binder(node),
             Key::For => self.element(node),
@@ -307,7 +316,10 @@ impl<'a> Walk<'_, 'a> {
                 let new = self.listed_cases(node);
                 self.cases(&new.unwrap_or(*node)).or(new)
             }
-            Key::Compensate | Key::Rollback => self.rollbacks(node),
+            Key::Compensate | Key::Rollback => {
+                let new = self.tool_as_rollback(node, key);
+                self.rollbacks(&new.unwrap_or(*node)).or(new)
+            }
             Key::Switch => self.items(node, |walk, _, arm| walk.keyed(arm, &ARM, "an arm of a switch", tail)),
             Key::Handler => self.handler(node, tail),
             Key::Default if keys.contains(&Key::If) => self.keyed(node, &ARM, "an arm of a switch", tail),
@@ -327,15 +339,8 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn handler(&mut self, node: &Node<'a>, tail: Tail) -> Option<Node<'a>> {
-        let list = entries(node);
-        let fails =
-            !self.at.dialect.has(Key::Ok) && matches!(list, [only] if self.means(only, &[Key::Message]));
-        if let [only] = list
-            && fails
-        {
-            let value = self.value(&only.value, At::Value).unwrap_or(only.value);
-            let way = self.under_return(&Entry { key: only.key, value }, Key::Message)?;
-            return Some(self.record_at(&[way], node));
+        if let Some(action) = self.action(node) {
+            return Some(action);
         }
         let new = self.handling_steps(node);
         self.keyed(&new.unwrap_or(*node), &HANDLER, "a handler", tail).or(new)

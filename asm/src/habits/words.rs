@@ -4,7 +4,8 @@
 
 use super::context::{Entries, Walk};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Dialect, Form, Key, Meant, STEPS};
+use crate::dialect::step_forms::CONTINUE;
+use crate::dialect::{Dialect, Form, Key, Meant, STEPS, alike};
 use crate::document::{Entry, Kind, Node, Text, entries, rename, shown};
 use ilo_spec::error::Code;
 
@@ -113,10 +114,7 @@ const ABSENT: &[(&str, &str)] = &[
     ("description", "leave it out: a program has no comments"),
     ("-comment", "leave it out: a program has no comments"),
     ("//", "leave it out: a program has no comments"),
-    (
-        "continue",
-        "put what follows under the `then` of an `if`; a handler skips the rest of a pass with `skip`",
-    ),
+    ("continue", CONTINUE),
     ("goto", "leave it out: steps run in the order of the file"),
     ("reduce", "loop over the list with `for`, and bind a variable from before it again in each pass"),
     (
@@ -228,7 +226,8 @@ impl<'a> Walk<'_, 'a> {
                 }
                 None => {
                     let help = instead(name, dialect);
-                    let key = key_of(name, &free).filter(|_| help.is_none());
+                    let key = key_of(name, &free).or_else(|| alike(name, &free));
+                    let key = key.filter(|_| help.is_none());
                     if help.is_none() && key.is_none() {
                         new.push(*entry);
                         continue;
@@ -256,7 +255,7 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn other_notation(&mut self, entry: &Entry<'a>, key: Key) {
         let (word, found) = (self.at.dialect.word(key), shown(&entry.key));
         let message = format!("`{found}` is another notation's word for `{word}`, and read as that");
-        let mut warning = Diagnostic::new(Code::SisterWord, entry.key.span, message)
+        let mut warning = Diagnostic::new(Code::OtherNotation, entry.key.span, message)
             .expected(format!("`{word}`"), format!("`{found}`"));
         warning.fix = rename(&entry.key, word);
         self.diagnostics.push(warning);

@@ -85,6 +85,11 @@ impl<'a> Source<'a> {
         &self.lexed
     }
 
+    /// Its tokens and comments, for those who keep no source.
+    pub(crate) fn into_lexed(self) -> Lexed {
+        self.lexed
+    }
+
     /// How many functions there are.
     pub(crate) fn len(&self) -> usize {
         self.headers.len()

@@ -1,8 +1,9 @@
 //! Statements to instructions.
 //!
-//! A block is made for a purpose of its value ([`Then`]). Making it returns whether its end is reached
-//! ([`End`]); unreachable code is not made. An arm that never falls through is placed after the function
-//! ([`Deferred`]); the other arm is followed by the next statement.
+//! Each block is lowered with a purpose for its value ([`Then`]): drop it, put it into a register, return it,
+//! or collect it in a loop. Making it returns whether its end is reached ([`End`]); unreachable code is not
+//! made. An arm that never falls through is placed after the function ([`Deferred`]); the other arm is
+//! followed by the next statement.
 
 use super::emit::{Label, Reg};
 use super::expr::{Aliases, Lowered, Values, Want};
@@ -530,7 +531,8 @@ impl<'a, 'c> Body<'a, 'c, '_> {
         Ok(())
     }
 
-    /// The ELSE of a loop, and what is behind it: what a BREAK has collected is used as `then` says.
+    /// Emits the ELSE block of a loop and the code after it. `then` says how to use the list that the loop
+    /// had collected at a BREAK.
     fn otherwise(
         &mut self,
         block: &'c Block<'a>,

@@ -10,7 +10,7 @@ use ilo_spec::operand::{CallId, FieldId, NumberId, ShapeId, StringId, ToolId};
 use ilo_spec::program::{CallShape, Number, Strings};
 use std::hash::{BuildHasher as _, Hasher as _};
 
-/// Which table of the format is full; its name for the message.
+/// A table of the format that is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full {
     /// What there are too many of.
@@ -49,7 +49,7 @@ impl<K: std::hash::Hash + Eq> Index<K> {
     }
 }
 
-/// Texts with their number, in the order of first use. They are kept here, since a tree may be gone before
+/// Texts with their number, in the order of first use. They are copied, because a tree may be dropped before
 /// the program is made.
 #[derive(Debug)]
 struct Texts {

@@ -1,5 +1,5 @@
-//! Which slots share a name in a notation where a handler belongs to its call: the slot of the call and the
-//! slot that the OK arm of the MATCH behind it binds.
+//! Which slots share a name in a notation that writes the handler inside the call: the slot of the call, and
+//! the slot that the OK arm of the following MATCH binds.
 
 use super::slot_usage::Usage;
 use crate::ast::{Block, Bound, Call, Control, Expr, ExprKind, Function, ReturnKind, Slot, Stmt, StmtKind};

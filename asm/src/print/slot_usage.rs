@@ -1,4 +1,6 @@
-//! What a function reads and binds.
+//! What a function reads and binds. Places are byte offsets in the source.
+//!
+//! An ERR arm is an *alias* if its slot is only another name for the failure of a call.
 
 use crate::ast::{Arm, Block, Bound, Call, Control, Expr, ExprKind, Function, Slot, Stmt, StmtKind};
 use crate::matched::matched_call;
@@ -10,23 +12,24 @@ use hashbrown::{HashMap, HashSet};
 pub(super) struct Usage {
     /// How often each slot is read.
     reads: HashMap<Slot, u32>,
-    /// Where each slot is read or taken apart last.
+    /// The end of the last read of each slot, or of the last MATCH on it.
     named: HashMap<Slot, u32>,
-    /// Behind what a block that is bound reads last, by its statement.
+    /// For each statement that binds a block: the end of the last read in the block.
     ends: HashMap<Span, u32>,
-    /// Behind what has been read last so far.
+    /// The end of the last read so far.
     furthest: u32,
-    /// How often each slot is bound other than at the start of the function.
+    /// How often each slot is bound in the body; being a parameter does not count.
     binds: HashMap<Slot, u32>,
     /// The slots that some MATCH takes apart.
     pub(super) matched: HashSet<Slot>,
-    /// How often the slot of each ERR arm is read in the arm, and behind what the arm reads last.
+    /// For each ERR arm: how often its slot is read inside the arm, and the end of the last read up to the
+    /// end of the arm.
     inside: HashMap<Span, (u32, u32)>,
-    /// Where ERR arms name a failure that is no slot's.
+    /// The ERR arms that are aliases.
     aliases: HashSet<Span>,
-    /// Their slots, but for those of their own calls.
+    /// The slots of the aliases, without those that are also the slot of the call.
     aliased: HashSet<Slot>,
-    /// The slots of the ERR arms around that are the failure, and no name.
+    /// The slots of the aliases that enclose the current place.
     failures: Vec<Slot>,
 }
 
@@ -47,12 +50,12 @@ impl Usage {
         self.reads.get(&slot).copied().unwrap_or_default()
     }
 
-    /// Where a slot is read or taken apart last.
+    /// The end of the last read of a slot, or of the last MATCH on it.
     pub(super) fn named_last(&self, slot: Slot) -> Option<u32> {
         self.named.get(&slot).copied()
     }
 
-    /// Whether the slot of an ERR arm is the failure, whatever else it is used for.
+    /// Whether an ERR arm is an alias.
     pub(super) fn is_alias(&self, arm: &Arm<'_>) -> bool {
         self.aliases.contains(&arm.bind_span)
     }
@@ -62,12 +65,13 @@ impl Usage {
         self.inside.get(&arm.bind_span).is_some_and(|&(reads, _)| reads == self.count(arm.bind))
     }
 
-    /// Behind what an ERR arm, and all before it, reads last.
+    /// The end of the last read up to the end of an ERR arm.
     pub(super) fn end(&self, arm: &Arm<'_>) -> u32 {
         self.inside.get(&arm.bind_span).map_or(0, |&(_, end)| end)
     }
 
-    /// Whether the slot of a call and the one that its OK arm binds are nothing but that, and no inputs.
+    /// Whether the slot of a call and the slot that its OK arm binds have no other use and are not
+    /// parameters.
     pub(super) fn is_one(&self, call: Slot, bind: Slot, parameters: usize) -> bool {
         call == bind
             || (self.bindings(bind) == 1
@@ -77,7 +81,7 @@ impl Usage {
                 && [call, bind].iter().all(|slot| slot.0 as usize >= parameters))
     }
 
-    /// A statement that binds a block, up to what it reads last: its place may be that of its first words.
+    /// The span of a statement up to its last read: its span in the tree may cover only its first words.
     pub(super) fn whole(&self, statement: Span) -> Span {
         let end = self.ends.get(&statement).copied().unwrap_or_default();
         Span::new(statement.start, end.max(statement.end))

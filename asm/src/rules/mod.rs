@@ -4,8 +4,11 @@
 //! may come next. Both use this module, so it knows neither trees nor diagnostics. The types of slots,
 //! constants, tools and functions are not in the table, since they depend on the program ([`Gives::Named`]).
 
+mod places;
 #[cfg(test)]
 mod tests;
+
+pub use places::{Clash, clash, of_shape};
 
 use crate::types::{Inferred, InferredBase};
 use core::fmt;

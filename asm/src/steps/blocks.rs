@@ -18,9 +18,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// Reads the block under `key` into the open one.
     pub(crate) fn branch_steps(&mut self, node: &Node<'a>, tail: Tail, key: Key) {
-        if self.is_text_break(node) {
-            return self.text_break(node);
-        }
+        self.inexact |= self.in_loop() && node.text().is_some();
         self.scope.open_block();
         self.steps_or_value(node, tail, key);
         self.scope.close_block();
@@ -60,34 +58,6 @@ impl<'a> StepReader<'_, 'a> {
                 self.bad_shape(node, &what, "a list of steps");
             }
         }
-    }
-
-    /// Whether a text is meant as the step that ends a loop.
-    pub(crate) fn is_text_break(&self, node: &Node<'a>) -> bool {
-        self.in_loop() && node.text() == Some(self.dialect.word(Key::Break))
-    }
-
-    /// Reports a text that is meant as the step that ends a loop, and reads it as that step.
-    pub(crate) fn text_break(&mut self, node: &Node<'a>) {
-        let word = self.dialect.word(Key::Break);
-        let form = if self.dialect.is_yaml() {
-            format!("{{{word}: true}}")
-        } else {
-            format!("{{\"{word}\":{}true}}", self.dialect.blank())
-        };
-        self.report(
-            Diagnostic::new(
-                Code::BadStep,
-                node.span,
-                format!("`{word}` is a text here, and a step is a record"),
-            )
-            .expected(format!("`{form}`"), format!("`{word}`"))
-            .replace(node.span, form),
-        );
-        if let Some(open) = self.loops.last_mut() {
-            open.breaks = true;
-        }
-        self.push(StmtKind::Break, node.span);
     }
 
     fn value_branch(&mut self, node: &Node<'a>) {
@@ -134,7 +104,7 @@ impl<'a> StepReader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Expr, Key::Obj, Key::Value, Key::Op, Key::Merge, Key::Cases];
         let list = entries(item.node);
         let makes_value =
-            |name: &str| self.dialect.meaning(name, &VALUES).is_some() || operator::find(name).is_some();
+            |name: &str| self.dialect.key(name, &VALUES).is_some() || operator::find(name).is_some();
         let binds = list.iter().any(|entry| entry.name() == Some(self.dialect.word(Key::Let)));
         !binds && (is_data(item.node) || list.iter().any(|entry| entry.name().is_some_and(makes_value)))
     }

@@ -3,7 +3,7 @@
 use super::reader::StepReader;
 use crate::ast::Literal;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint_context::Seen;
+use crate::dialect::reader_habits::Seen;
 use crate::document::entries;
 use crate::document::{Key as CaseKey, Kind, Node};
 use crate::span::Span;

@@ -3,7 +3,7 @@
 use crate::ast::OutputName;
 use crate::dialect::Dialect;
 use crate::dialect::document_names::Survey;
-use crate::dialect::lint_context::Lint;
+use crate::dialect::reader_habits::Habits;
 use bumpalo::Bump;
 
 /// The names of a file's functions, for `mcp://self`.
@@ -27,8 +27,8 @@ pub(crate) struct Context<'r, 'a> {
     pub(crate) survey: &'r Survey<'a>,
     /// The output type.
     pub(crate) output: OutputName<'a>,
-    /// Warns of what was most likely meant otherwise.
-    pub(crate) lint: Lint,
+    /// Explains what comes from other languages.
+    pub(crate) habits: &'r dyn Habits,
     /// The inputs whose type is a list.
     pub(crate) lists: &'r [&'a str],
 }

@@ -43,10 +43,7 @@ impl<'a> StepReader<'_, 'a> {
 
     /// A step that is no record: a value, where one is wanted.
     fn plain_step(&mut self, item: &Item<'_, 'a>, tail: Tail) -> After {
-        if self.is_text_break(item.node) {
-            self.text_break(item.node);
-            return After::Follows;
-        }
+        self.inexact |= self.in_loop() || matches!(item.node.kind, Kind::Bool(_));
         if item.name.is_none() && !tail.wanted() {
             let found = item.node.kind_name();
             let message = format!("a step is a record, but this is {found}");

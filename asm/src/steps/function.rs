@@ -7,7 +7,7 @@ use super::step::{Item, Tail};
 use crate::ast::{Block, File, Function, Name, OutputName, Parameter, TypeName};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::document_names::Survey;
-use crate::dialect::lint_context::Lint;
+use crate::dialect::reader_habits::Habits;
 use crate::dialect::{Dialect, Key, TOP, TOP_OF_MCP, UNNAMED};
 use crate::document::{Kind, Node};
 use crate::document::{entries, first_of, items_of};
@@ -31,7 +31,7 @@ pub(crate) struct Reading<'a> {
 /// Reads the programs of all documents of a source. Nothing is reported of names that are `lost`.
 pub(crate) fn read<'a>(
     (documents, lost): (&[Node<'a>], &[&'a str]),
-    lint: Lint,
+    habits: &dyn Habits,
     source: &'a str,
     notation: Notation,
     arena: &'a Bump,
@@ -42,7 +42,8 @@ pub(crate) fn read<'a>(
     let mut programs = items_of(documents);
     let too_deep = diagnostics.as_slice().iter().any(|found| found.code == Code::TooDeep);
     let nesting = options.nesting.min(limits::NESTING);
-    let mut file = Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, lint, inexact: false };
+    let mut file =
+        Top { dialect, source, arena, diagnostics, nesting, too_deep, lost, habits, inexact: false };
     if programs.is_empty() && !file.diagnostics.has_errors() {
         file.empty();
     }
@@ -72,7 +73,7 @@ struct Top<'r, 'a> {
     nesting: usize,
     /// Whether it was reported that the document is nested too deep.
     too_deep: bool,
-    lint: Lint,
+    habits: &'r dyn Habits,
     /// Names of steps that were left out.
     lost: &'r [&'a str],
     inexact: bool,
@@ -99,7 +100,7 @@ impl<'a> Top<'_, 'a> {
     }
 
     fn key<'d>(&self, record: &'d Node<'a>, key: Key) -> Option<&'d Node<'a>> {
-        let is = |name: &str| self.dialect.meaning(name, &[key]).is_some();
+        let is = |name: &str| self.dialect.key(name, &[key]).is_some();
         entries(record).iter().find(|entry| entry.name().is_some_and(is)).map(|entry| &entry.value)
     }
 
@@ -137,7 +138,7 @@ impl<'a> Top<'_, 'a> {
             functions,
             survey: &survey,
             output: OutputName { ok: implied, err: None, span: first },
-            lint: self.lint,
+            habits: self.habits,
             lists: &[],
         };
         let mut reader = StepReader::new(context, read_steps, self.too_deep, self.diagnostics);

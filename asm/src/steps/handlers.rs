@@ -5,6 +5,7 @@ use super::reader::{StepReader, literal, of_slot};
 use super::step::{Step, Tail};
 use crate::ast::{Arm, Bound, Literal, ReturnKind, Slot, StmtKind};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader_habits::Seen;
 use crate::dialect::{HANDLER, Key};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
@@ -125,45 +126,14 @@ impl<'a> StepReader<'_, 'a> {
         let failed = of_slot(failure, at);
         match message {
             Some(node) => {
-                if let Kind::Text(text) = node.kind
-                    && (matches!(text.text, "skip" | "ignore" | "continue")
-                        || (text.text == "break" && self.in_loop()))
-                    && self.reads_as_handler(node, text.text)
-                {
-                    return;
+                if self.is_result() {
+                    self.lint(&Seen::Message(node, self.in_loop()));
                 }
                 self.fail_with(node, at);
             }
             None if self.is_result() => self.push(StmtKind::Return(ReturnKind::Err, failed), at),
             None => self.push(StmtKind::Fail(failed), at),
         }
-    }
-
-    /// Reports a message that reads as what a handler can do; gives whether that is an error, as the function
-    /// cannot fail with it.
-    fn reads_as_handler(&mut self, node: &Node<'a>, text: &str) -> bool {
-        let key = match text {
-            "skip" if self.in_loop() => Key::Skip,
-            "break" => Key::Break,
-            _ => Key::Ignore,
-        };
-        let word = self.dialect.word(key);
-        let form = if self.dialect.is_yaml() {
-            format!("{{{word}: true}}")
-        } else {
-            format!("{{\"{word}\": true}}")
-        };
-        let (code, expected) = if self.is_result() {
-            (Code::HandlerText, format!("a message, or `{form}`"))
-        } else {
-            (Code::BadShape, format!("`{form}`"))
-        };
-        self.report(
-            Diagnostic::new(code, node.span, format!("`{text}` is the message to fail with here"))
-                .expected(expected, format!("`{text}`"))
-                .replace(node.span, form),
-        );
-        code == Code::BadShape
     }
 
     /// What a handler does; its rollback calls are made.
@@ -178,15 +148,6 @@ impl<'a> StepReader<'_, 'a> {
         match &node.kind {
             Kind::Text(_) => Action::Fail(Some(node), at),
             Kind::Null => Action::Ignore,
-            Kind::Record([only])
-                if !self.dialect.has(Key::Ok)
-                    && only
-                        .name()
-                        .is_some_and(|name| self.dialect.meaning(name, &[Key::Message]).is_some()) =>
-            {
-                self.inexact = true;
-                Action::Fail(Some(&only.value), only.key.span)
-            }
             Kind::Record(list) => {
                 let keyed = self.keyed(node, &HANDLER, "a handler");
                 self.compensations(keyed.get(Key::Compensate));

@@ -1,9 +1,8 @@
 //! Messages for a merge that lacks one of its two parts.
 
 use super::reader::StepReader;
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::dialect::Key;
-use crate::document::replacement::is_repeatable;
 use crate::document::{Kind, Node};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -26,41 +25,9 @@ impl<'a> StepReader<'_, 'a> {
         };
         let message = "a merge is of a record and of the fields that it sets, whose names are written out";
         let wrong = Diagnostic::new(Code::BadShape, at, message).expected(format!("`{form}`"), found);
-        let nested = match node.kind {
-            Kind::List([base, sets @ ..])
-                if sets.len() > 1
-                    && !self.dialect.is_yaml()
-                    && is_repeatable(node.span)
-                    && sets.iter().all(|set| matches!(set.kind, Kind::Record(_))) =>
-            {
-                let slice = |node: &Node<'a>| self.source.get(node.span.range()).unwrap_or("").to_owned();
-                let blank = if self.dialect.is_bare() { "" } else { " " };
-                let mut inside = slice(base);
-                for (number, fields) in sets.iter().enumerate() {
-                    let last = number + 1 == sets.len();
-                    let fields = slice(fields);
-                    inside = match (pair, last) {
-                        (true, true) => format!("[{inside}, {fields}]"),
-                        (true, false) => format!("{{\"{word}\": [{inside}, {fields}]}}"),
-                        (false, true) => format!("{inside},{blank}\"{set}\":{blank}{fields}"),
-                        (false, false) => {
-                            format!("{{\"{word}\":{blank}{inside},{blank}\"{set}\":{blank}{fields}}}")
-                        }
-                    };
-                }
-                Some(inside)
-            }
-            _ => None,
-        };
-        self.report(match nested {
-            Some(text) => {
-                let edits = vec![Edit { span: node.span, text }];
-                wrong.fix(Fix { title: "merge one after the other".to_owned(), edits })
-            }
-            None => wrong.help(format!(
-                "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
-                if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
-            )),
-        });
+        self.report(wrong.help(format!(
+            "write `{form}`; of another record, its fields by name, as in `{{\"total\": {}}}`",
+            if self.dialect.is_bare() { "\"b.total\"" } else { "\"${b.total}\"" }
+        )));
     }
 }

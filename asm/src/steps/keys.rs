@@ -5,7 +5,7 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::diagnostic::Diagnostic;
-use crate::dialect::{Key, Meant};
+use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node, first_of, rename, shown};
 use crate::span::Span;
 use ilo_spec::error::Code;
@@ -17,15 +17,10 @@ impl<'a> StepReader<'_, 'a> {
         let Kind::Record(entries) = &node.kind else { return found };
         let mut unknown: Vec<&'d Entry<'a>> = Vec::new();
         for entry in *entries {
-            let meaning = entry.name().and_then(|name| self.dialect.meaning(name, keys));
-            // Another notation's word has no meaning where this one has its own.
-            let Some((key, meant)) =
-                meaning.filter(|&(key, meant)| meant == Meant::Own || !self.dialect.has(key))
-            else {
+            let Some(key) = entry.name().and_then(|name| self.dialect.key(name, keys)) else {
                 unknown.push(entry);
                 continue;
             };
-            self.inexact |= meant == Meant::Other;
             if let Some(before) = found.put(key, entry) {
                 self.repeated_key(entry, before, key);
             }

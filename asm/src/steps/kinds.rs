@@ -3,7 +3,7 @@
 use super::entries::Keyed;
 use super::reader::StepReader;
 use super::step::{Item, Tail};
-use crate::dialect::{Form, Key, Meant, RESULT, STEPS};
+use crate::dialect::{Form, Key, RESULT, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, first_of, shown};
 use crate::span::Span;
@@ -17,14 +17,13 @@ impl<'a> StepReader<'_, 'a> {
     ) -> Option<(&'static Form, Keyed<'d, 'a>)> {
         let list = entries(item.node);
         let is = |reader: &Self, form: &Form| {
-            list.iter().any(|entry| {
-                entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key]).is_some())
-            })
+            list.iter()
+                .any(|entry| entry.name().is_some_and(|name| reader.dialect.key(name, &[form.key]).is_some()))
         };
         // `value`, `skip` and `break` are fields like any other beside other fields.
         let alone = |reader: &Self, form: &Form| {
             let one = |entry: &Entry<'a>| {
-                entry.name().is_some_and(|name| reader.dialect.meaning(name, &[form.key, Key::Let]).is_some())
+                entry.name().is_some_and(|name| reader.dialect.key(name, &[form.key, Key::Let]).is_some())
             };
             !matches!(form.key, Key::Value | Key::Skip | Key::Break) || list.iter().all(one)
         };
@@ -51,8 +50,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Whether a step with `match` has no cases, but steps for a call's value or failure.
     fn takes_apart(&self, list: &[Entry<'a>]) -> bool {
         let has = |keys: &[Key]| {
-            list.iter()
-                .any(|entry| entry.name().is_some_and(|name| self.dialect.meaning(name, keys).is_some()))
+            list.iter().any(|entry| entry.name().is_some_and(|name| self.dialect.key(name, keys).is_some()))
         };
         !has(&[Key::Cases]) && has(&[Key::As, Key::Then, Key::Handler, Key::Compensate])
     }
@@ -61,8 +59,8 @@ impl<'a> StepReader<'_, 'a> {
     fn second_step(&mut self, item: &Item<'_, 'a>, form: &Form, keys: &mut Vec<Key>) {
         let found = entries(item.node).iter().find_map(|entry| {
             let name = entry.name()?;
-            let free = self.dialect.meaning(name, keys).is_none();
-            let other = STEPS.iter().find(|other| self.dialect.meaning(name, &[other.key]).is_some());
+            let free = self.dialect.key(name, keys).is_none();
+            let other = STEPS.iter().find(|other| self.dialect.key(name, &[other.key]).is_some());
             other.filter(|_| free).map(|other| (entry, other))
         });
         let Some((entry, other)) = found else { return };
@@ -89,10 +87,14 @@ impl<'a> StepReader<'_, 'a> {
         const PARTS: [Key; 6] =
             [Key::Args, Key::Handler, Key::Cases, Key::Compensate, Key::Rollback, Key::In];
         let list = entries(item.node);
+        // A record that is a step in another notation is no value.
+        let begins = |name: &str| {
+            let mut kinds = STEPS.iter().map(|form| form.key);
+            let of_step = |key: Key| !matches!(key, Key::Value | Key::Skip | Key::Break);
+            kinds.any(|key| of_step(key) && self.dialect.meaning(name, &[key]).is_some())
+        };
         let part = |entry: &Entry<'a>| {
-            entry.name().is_some_and(|name| {
-                self.dialect.meaning(name, &PARTS).is_some_and(|(_, meant)| meant == Meant::Own)
-            })
+            entry.name().is_some_and(|name| begins(name) || self.dialect.key(name, &PARTS).is_some())
         };
         let operator = matches!(list, [only] if only.name().is_some_and(|name| crate::dialect::operator::find(name).is_some()));
         let wanted =
@@ -123,7 +125,7 @@ impl<'a> StepReader<'_, 'a> {
             let name = entry.name().filter(|name| !(list.len() == 1 && matches!(*name, "a" | "b")))?;
             STEPS.iter().find(|form| {
                 let beside = form.needs.iter().chain(form.takes).filter(|&&key| key != Key::Let);
-                beside.copied().any(|key| self.dialect.meaning(name, &[key]).is_some())
+                beside.copied().any(|key| self.dialect.key(name, &[key]).is_some())
             })
         });
         match part {

@@ -1,10 +1,10 @@
 //! The four JSON and YAML notations: documents to the syntax tree.
 //!
 //! [`crate::document`] reads text into documents, which keep the place of everything to the byte; this room
-//! turns them into the tree of [`crate::ast`]. It reads the canonical form. `crate::build` has
-//! `crate::habits` rewrite a document in which something was reported or is inexact (`Reading::inexact`), and
-//! reads it again. What a program means (slots, calls, flow, types) is the business of [`crate::check`], as
-//! for every notation.
+//! turns them into the tree of [`crate::ast`]. It reads the canonical form alone: the notation's own words,
+//! each in its own shape. `crate::build` has `crate::habits` rewrite a document in which something was
+//! reported or is inexact (`Reading::inexact`), and reads it again. What a program means (slots, calls, flow,
+//! types) is the business of [`crate::check`], as for every notation.
 //!
 //! [`reader`] holds the state of reading one function; [`context`] is lent to it and never changes. The
 //! position in the function (nesting, blocks, handlers, names of steps) is one `Copy` value, which
@@ -13,12 +13,12 @@
 //!
 //! | file | reads |
 //! |---|---|
-//! | `scope`, `context`, `keyed`, `step` | data: names and slots, what is lent, entries by key, a step |
+//! | `scope`, `context`, `entries`, `step` | data: names and slots, what is lent, entries by key, a step |
 //! | `reader` | the state |
 //! | `keys` | records by their keys |
 //! | `names` | names in scope, for messages and lints |
 //! | `unresolved`, `references`, `texts` | references and texts with references |
-//! | `operations`, `cases`, `merges`, `callees` | operators; parts of values |
+//! | `operations`, `cases`, `incomplete_merge`, `callees` | operators; parts of values |
 //! | `values` | values, and calls |
 //! | `binding`, `undo`, `returns`, `kinds` | names that steps bind, rollbacks, ways out, kinds of steps |
 //! | `blocks` | blocks of steps |

@@ -3,8 +3,7 @@
 use super::context::Context;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal};
-use crate::dialect::lint_context::{Names, Seen, Surroundings, Warning};
-use crate::dialect::loose_reference;
+use crate::dialect::reader_habits::{Names, Seen, Surroundings, Warning};
 use crate::dialect::reference::Reference;
 use crate::document::{Kind, Node};
 use crate::text::{Near, near};
@@ -15,9 +14,7 @@ const MOST_NAMES: usize = 64;
 impl<'a> StepReader<'_, 'a> {
     /// The reference that a loosely written one means.
     pub(crate) fn resolve_loosely(&self, reference: &Reference<'a>) -> Option<Reference<'a>> {
-        let is_input = |name: &str| self.scope.input(name).is_some();
-        let is_name = |name: &str| self.named(name).is_some() || self.scope.has_step(name);
-        loose_reference::resolve(reference, &is_input, &is_name, self.arena)
+        self.habits.reference(reference, self, self.arena)
     }
 
     pub(crate) fn near_name(&self, name: &str) -> Option<Near<'a>> {
@@ -40,7 +37,7 @@ impl<'a> StepReader<'_, 'a> {
     /// Shows lints something that was read. What they warn of becomes a suspect.
     pub(crate) fn lint(&mut self, seen: &Seen<'_, 'a>) {
         let mut warnings = Vec::new();
-        (self.context.lint)(seen, &self.surroundings(), &mut warnings);
+        self.context.habits.lint(seen, &self.surroundings(), &mut warnings);
         for Warning { suspect, diagnostic } in warnings {
             if suspect.is_none() || !self.at.reported {
                 self.suspects.extend(suspect);
@@ -63,6 +60,10 @@ impl<'a> Names<'a> for StepReader<'_, 'a> {
 
     fn has(&self, name: &str) -> bool {
         self.named(name).is_some()
+    }
+
+    fn has_step(&self, name: &str) -> bool {
+        self.scope.has_step(name)
     }
 
     fn has_input(&self, name: &str) -> bool {

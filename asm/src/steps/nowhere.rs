@@ -128,7 +128,7 @@ impl<'a> StepReader<'_, 'a> {
         const WAYS: [Key; 4] = [Key::Return, Key::Ok, Key::Message, Key::Skip];
         let both = step.keyed.has(Key::Handler) && step.keyed.has(Key::Compensate);
         let leaves =
-            |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.meaning(name, &WAYS).is_some());
+            |entry: &Entry<'a>| entry.name().is_some_and(|name| self.dialect.key(name, &WAYS).is_some());
         !both
             && match handler.value.kind {
                 Kind::Text(_) => true,

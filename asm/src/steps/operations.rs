@@ -4,12 +4,11 @@ use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Apply, Binary, Expr, ExprKind, Literal, Name, Unary};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::infix::{Infix, InfixKind, infix, is_text};
-use crate::dialect::lint_context::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator::{self, Written};
+use crate::dialect::reader_habits::{Place, Seen};
 use crate::dialect::reference::Reference;
 use crate::document::{Entry, Kind, Node, Text};
-use crate::document::{first_of, inner, rename, shown};
+use crate::document::{first_of, inner, rename};
 use crate::span::Span;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -217,20 +216,6 @@ impl<'a> StepReader<'_, 'a> {
         }
         self.report(wrong);
     }
-}
-
-/// What is wrong with an operator that is none, and the one that is meant.
-pub(crate) fn unknown_operator(node: &Node<'_>, meant: Option<&'static Operator>) -> Diagnostic {
-    let written = shown(node);
-    let mut wrong =
-        Diagnostic::new(Code::UnknownOperator, node.span, format!("there is no operator `{written}`"))
-            .expected(operator::LIST, format!("`{written}`"))
-            .nearest(meant.map(|operator| operator.spelling));
-    wrong.fix = meant.and_then(|operator| rename(node, operator.spelling));
-    if wrong.fix.is_none() {
-        wrong.help = node.text().and_then(|word| other_operator::in_place_of(word, Written::Record));
-    }
-    wrong
 }
 
 fn adds_texts(at: Span) -> Diagnostic {

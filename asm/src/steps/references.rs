@@ -4,6 +4,7 @@ use super::reader::{StepReader, literal, of_slot};
 use super::unresolved::replaced;
 use crate::ast::{Binary, Expr, ExprKind, Field, Literal, Name, Slot};
 use crate::diagnostic::Diagnostic;
+use crate::dialect::reader_habits::Seen;
 use crate::dialect::reference::{FAILURES, INPUT, Reference, Root, Step};
 use crate::notation::Notation;
 use crate::span::Span;
@@ -30,7 +31,10 @@ impl<'a> StepReader<'_, 'a> {
                     if failure && name.text != self.dialect.failure() {
                         self.other_form(reference, "the failure has another name here");
                     }
-                    self.failure_field(name, reference);
+                    let is_text = self.failure().is_some_and(|failure| failure.is_text);
+                    if is_text && FAILURES.contains(&name.text) {
+                        self.lint(&Seen::Failure(reference));
+                    }
                     (of_slot(slot, reference.span), path)
                 }
                 None => return self.unknown(name, reference),
@@ -86,27 +90,6 @@ impl<'a> StepReader<'_, 'a> {
             wrong.fix = Some(replaced(reference.span, corrected));
         }
         self.report(wrong);
-    }
-
-    /// Warns of `$error.message`: what a tool fails with is a text.
-    fn failure_field(&mut self, name: Name<'a>, reference: &Reference<'a>) {
-        let [Step::Field(field)] = reference.path else { return };
-        let is_text = FAILURES.contains(&name.text) && self.failure().is_some_and(|failure| failure.is_text);
-        if !is_text || !matches!(field.text, "message" | "msg") {
-            return;
-        }
-        let whole = Reference { path: &[], ..*reference };
-        let written = self.source.get(reference.span.range()).unwrap_or("");
-        let corrected = match written.as_bytes() {
-            [b'$', b'{', ..] => self.dialect.written(&whole, '{'),
-            [b'$', ..] => self.dialect.written(&whole, '$'),
-            _ => whole.to_string(),
-        };
-        let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
-        let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
-            .expected(format!("`{corrected}`"), format!("`{}`", crate::text::shorten(written)));
-        warning.fix = Some(replaced(reference.span, corrected));
-        self.report(warning);
     }
 
     /// `$input` alone: a record of all inputs.

@@ -7,7 +7,7 @@ use super::entries::Keyed;
 use super::reader::StepReader;
 use crate::ast::{Expr, ExprKind, Literal, ReturnKind, StmtKind};
 use crate::diagnostic::{Diagnostic, Edit, Fix};
-use crate::dialect::{Key, Meant};
+use crate::dialect::Key;
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, shown};
 use crate::span::Span;
@@ -94,23 +94,23 @@ impl<'a> StepReader<'_, 'a> {
     /// `{"ok": v}`, `{"error": m}`, or a plain value.
     fn return_of(&mut self, entry: &Entry<'a>) {
         let list = entries(&entry.value);
-        let meaning = |entry: &Entry<'a>| self.dialect.meaning(entry.name()?, &[Key::Ok, Key::Message]);
+        let key = |entry: &Entry<'a>| {
+            let is = |&key: &Key| entry.name() == Some(self.dialect.word(key));
+            [Key::Ok, Key::Message].into_iter().find(is)
+        };
         let found = match list {
-            [only] => meaning(only).map(|(key, meant)| (only, key, meant)),
+            [only] => key(only).map(|key| (only, key)),
             _ => None,
         };
-        self.inexact |= match found {
-            Some((_, key, meant)) => key == Key::Message && meant == Meant::Other,
-            None => list.len() == 2 && list.iter().any(|entry| meaning(entry).is_some()),
-        };
+        self.inexact |= found.is_none() && self.is_outcome(list);
         match found {
-            Some((only, Key::Ok, _)) => {
+            Some((only, Key::Ok)) => {
                 self.succeed(only);
                 if !self.is_result() && self.dialect.has(Key::Return) {
                     self.not_ok(entry, only);
                 }
             }
-            Some((only, ..)) => self.fail_with(&only.value, only.key.span),
+            Some((only, _)) => self.fail_with(&only.value, only.key.span),
             None => {
                 let value = self.returned(&entry.value);
                 if self.is_result() {
@@ -119,6 +119,12 @@ impl<'a> StepReader<'_, 'a> {
                 self.push(StmtKind::Return(ReturnKind::Plain, value), whole(entry));
             }
         }
+    }
+
+    /// Whether a record may be a success or failure in the words of some notation, or both.
+    fn is_outcome(&self, list: &[Entry<'a>]) -> bool {
+        let is = |name: &str| self.dialect.meaning(name, &[Key::Ok, Key::Message]).is_some();
+        list.len() <= 2 && list.iter().any(|entry| entry.name().is_some_and(is))
     }
 
     /// Reports a plain value from a result function.

@@ -26,8 +26,6 @@ impl<'a> StepReader<'_, 'a> {
             self.bad_shape(node, "`switch`", "a list of arms, each with `if`, the last with `default`");
             return;
         };
-        // Other notations have steps with `if`, one behind the other.
-        self.inexact |= !self.dialect.is_yaml();
         let start = self.statements.len();
         let named = step.target.is_some();
         let returns = self.arms(arms, Arms { tail: if named { Tail::Value } else { tail }, named });

@@ -4,9 +4,8 @@ use super::reader::{StepReader, literal, nothing};
 use super::unresolved::{SUBTRACTION, rename_near, replaced, subtracts};
 use crate::ast::{Expr, ExprKind, Literal};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint_context::{Place, Seen};
-use crate::dialect::loose_reference::is_file;
-use crate::dialect::reference::{Broken, Reference, Root, bare};
+use crate::dialect::reader_habits::{Place, Seen};
+use crate::dialect::reference::{Broken, Reference, Root, bare, is_file};
 use crate::dialect::template::{Part, Template, template_and_broken};
 use crate::document::Node;
 use crate::span::Span;
@@ -28,16 +27,6 @@ impl<'a> StepReader<'_, 'a> {
         self.text_of(node, &template, place)
     }
 
-    /// The operation that `${.n + 1}` means, where that is all of a text of JSON.
-    fn operation_inside(&self, node: &Node<'a>) -> Option<String> {
-        let inside = node.text()?.strip_prefix("${")?.strip_suffix('}')?;
-        if inside.contains(['$', '{', '}', '|', '?']) || self.dialect.is_yaml() {
-            return None;
-        }
-        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
-        self.surroundings().operation_of(self.arena.alloc_str(&inside), node.span)
-    }
-
     /// Reports a broken reference, with the operation or reference that it means in this notation's form.
     fn report_broken(&mut self, node: &Node<'a>, broken: Broken<'a>) {
         let Broken { diagnostic, meant } = broken;
@@ -48,7 +37,7 @@ impl<'a> StepReader<'_, 'a> {
             ..diagnostic
         };
         let diagnostic = if diagnostic.fix.is_none() {
-            match self.operation_inside(node) {
+            match self.habits.operation_inside(node, &self.surroundings()) {
                 Some(operation) => written(diagnostic, node.span, operation),
                 None => diagnostic,
             }

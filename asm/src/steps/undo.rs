@@ -73,14 +73,6 @@ impl<'a> StepReader<'_, 'a> {
         let what = if one { "a call, or a list of calls" } else { "a list of calls" };
         let wrong = Diagnostic::new(Code::BadShape, node.span, format!("`{word}` is {what}"))
             .expected(form.clone(), node.kind_name());
-        let tool = node.text().filter(|_| !self.dialect.is_yaml());
-        let tool = tool.and(self.source.get(node.span.range()));
-        self.report(match tool {
-            Some(tool) => {
-                let record = format!("{{\"{call}\":{}{tool}}}", self.dialect.blank());
-                wrong.replace(node.span, if one { record } else { format!("[{record}]") })
-            }
-            None => wrong.help(format!("write {form}")),
-        });
+        self.report(wrong.help(format!("write {form}")));
     }
 }

@@ -1,4 +1,4 @@
-//! References to nothing: what they most likely mean, and how that is written.
+//! Diagnostics for references that name nothing, with the nearest name that exists.
 
 use super::names::listed;
 use super::reader::{StepReader, literal};
@@ -130,7 +130,7 @@ impl<'a> StepReader<'_, 'a> {
         let mut wrong = wrong.nearest(near.map(|near| near.name));
         wrong.fix = near.and_then(|near| rename_near(name, near));
         let behind = self.source.get(reference.span.end as usize..).unwrap_or("");
-        let help = if let Some(instead) = in_place_of_root(name.text) {
+        let help = if let Some(instead) = self.habits.in_place_of_name(name.text) {
             instead
         } else if behind.starts_with('(') {
             "nothing is called in a text: name what is computed in a step of its own, and refer to that"
@@ -158,23 +158,6 @@ impl<'a> StepReader<'_, 'a> {
         let wrong = wrong.expected(format!("`{corrected}`"), found).nearest(Some(&corrected));
         if written.starts_with('$') { wrong.replace(reference.span, corrected.as_str()) } else { wrong }
     }
-}
-
-/// What to do in place of a root that other languages have.
-fn in_place_of_root(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "env" | "ENV" | "secrets" | "secret" | "process" | "vault" => {
-            "a program sees no environment: the tools file gives tools what they need, and inputs give the rest"
-        }
-        "now" | "today" | "date" | "uuid" | "random" => "a tool gives it, in a step with `call`, or an input",
-        "prev" | "previous" | "last" | "result" | "output" | "it" | "_" => {
-            "name the step that gives it with `let`, and refer to that name"
-        }
-        "index" | "i" | "loop" => {
-            "count in a variable that is bound to 0 before the loop, and bound again in each pass"
-        }
-        _ => return None,
-    })
 }
 
 pub(crate) fn replaced(span: Span, text: String) -> Fix {

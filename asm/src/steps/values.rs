@@ -3,13 +3,12 @@
 
 use super::cases::{Cases, UnreadCase};
 use super::entries::Keyed;
-use super::operations::{is_logical, unknown_operator};
+use super::operations::is_logical;
 use super::reader::{StepReader, literal, nothing};
 use crate::ast::{Call, Case, Expr, ExprKind, Field, Literal, MatchMap, Name};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint_context::{Place, Seen};
 use crate::dialect::operator::{self, Makes, Operator};
-use crate::dialect::other_operator;
+use crate::dialect::reader_habits::{Place, Seen};
 use crate::dialect::{Dialect, Key, STEPS};
 use crate::document::{Entry, Kind, Node};
 use crate::document::{entries, inner, shown};
@@ -94,11 +93,15 @@ impl<'a> StepReader<'_, 'a> {
         if let Some(construct) = self.construct(node) {
             return construct;
         }
-        self.inexact |= reading.place == Place::Formula || is_symbol(node);
+        self.inexact |= reading.place == Place::Formula || self.may_be_construct(node);
         let reported = self.at.reported || self.diagnostics.has_errors_since(before);
         let suspects = self.suspects.len();
         self.within(self.in_reported(reported), |this| this.lint(&Seen::Record(node, reading.place)));
         let reported = reported || self.suspects.len() > suspects;
+        if !reported && let Some(key) = self.in_place_of_operator(node, reading) {
+            self.no_operator(key);
+            return nothing(node);
+        }
         let fields = self.within(self.in_reported(reported), |this| this.fields(node));
         Expr { kind: ExprKind::Record(fields), span: node.span }
     }
@@ -153,11 +156,10 @@ impl<'a> StepReader<'_, 'a> {
     /// `{"op": "+", "a": x, "b": y}`.
     fn op(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let spelling = entry.value.text().unwrap_or("");
-        let operator = operator::find(spelling).or_else(|| {
-            let meant = other_operator::near(spelling);
-            self.report(unknown_operator(&entry.value, meant));
-            meant
-        });
+        let operator = operator::find(spelling);
+        if operator.is_none() {
+            self.no_operator(&entry.value);
+        }
         let operands = [Key::A, Key::B].iter().filter_map(|&key| keyed.get(key));
         let read: Vec<Expr<'a>> = operands
             .map(|operand| match operator {
@@ -185,7 +187,7 @@ impl<'a> StepReader<'_, 'a> {
         const VALUES: [Key; 6] = [Key::Call, Key::Match, Key::Op, Key::Merge, Key::Expr, Key::Obj];
         let list = entries(node);
         let is = |entry: &Entry<'a>, key: Key| {
-            entry.name().is_some_and(|name| self.dialect.meaning(name, &[key]).is_some())
+            entry.name().is_some_and(|name| self.dialect.key(name, &[key]).is_some())
         };
         let has = |key: Key| list.iter().any(|entry| is(entry, key));
         if self.dialect.is_bare()
@@ -243,6 +245,32 @@ impl<'a> StepReader<'_, 'a> {
             Key::Expr => self.formula(node),
             _ => self.value(node),
         }
+    }
+
+    /// Whether a record of data may be a construct in the words of another notation.
+    fn may_be_construct(&self, node: &Node<'a>) -> bool {
+        const VALUES: [Key; 3] = [Key::Op, Key::Merge, Key::Set];
+        let is = |name: &str| self.dialect.meaning(name, &VALUES).is_some();
+        entries(node).iter().any(|entry| entry.name().is_some_and(is))
+    }
+
+    /// The key of a record that is in the place of an operator: one with operands where something is
+    /// computed, or a sign.
+    fn in_place_of_operator<'d>(&self, node: &'d Node<'a>, reading: Reading) -> Option<&'d Node<'a>> {
+        const CONSTRUCTS: [Key; 5] = [Key::Obj, Key::Merge, Key::Call, Key::Match, Key::Value];
+        let [only] = entries(node) else { return None };
+        let is_construct = only.name().is_none_or(|name| self.dialect.key(name, &CONSTRUCTS).is_some());
+        let computes = reading.place == Place::Formula && matches!(only.value.kind, Kind::List(_));
+        ((computes && !is_construct) || is_symbol(node)).then_some(&only.key)
+    }
+
+    fn no_operator(&mut self, written: &Node<'a>) {
+        let found = shown(written);
+        self.report(
+            Diagnostic::new(Code::UnknownOperator, written.span, format!("there is no operator `{found}`"))
+                .expected(operator::LIST, format!("`{found}`"))
+                .help("a record with this field is marked as one: `{\"obj\": {…}}`"),
+        );
     }
 
     /// `match` with `cases`.
@@ -319,10 +347,7 @@ impl<'a> StepReader<'_, 'a> {
     fn merge(&mut self, keyed: &Keyed<'_, 'a>, entry: &Entry<'a>) -> Expr<'a> {
         let node = &entry.value;
         let (base, set) = match (&node.kind, keyed.get(Key::Set)) {
-            (Kind::List([base, set]), None) => {
-                self.inexact |= self.dialect.has(Key::Set);
-                (base, Some(set))
-            }
+            (Kind::List([base, set]), None) if !self.dialect.has(Key::Set) => (base, Some(set)),
             (_, set) => (node, set),
         };
         let base = self.subject(base);
@@ -367,7 +392,7 @@ fn is_symbol(node: &Node<'_>) -> bool {
 /// Whether the value of a key is a list of two.
 fn is_pair(node: &Node<'_>, key: Key, dialect: Dialect) -> bool {
     entries(node).iter().any(|entry| {
-        entry.name().is_some_and(|name| dialect.meaning(name, &[key]).is_some())
+        entry.name().is_some_and(|name| dialect.key(name, &[key]).is_some())
             && matches!(entry.value.kind, Kind::List([_, _]))
     })
 }

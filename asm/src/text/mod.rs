@@ -11,8 +11,13 @@ use std::fmt::Write as _;
 
 /// A text cut to a length that a message can show.
 pub(crate) fn shorten(text: &str) -> std::string::String {
-    const SHOWN: usize = 40;
-    let mut shown: std::string::String = text.chars().take(SHOWN).collect();
+    shortened(text, 40)
+}
+
+/// The first characters of a text that may be long, on one line, for messages.
+pub fn shortened(text: &str, most: usize) -> std::string::String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut shown: std::string::String = text.chars().take(most).map(plain).collect();
     if shown.len() < text.len() {
         shown.push('…');
     }

@@ -1,11 +1,12 @@
 //! Parts of arguments that a tool's schema does not allow: fields, items, constants.
 
+use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, Expr, Function, Literal, Name};
 use crate::catalog::{Bound, Field, Misfit, Shape};
 use crate::check::fixes;
-use crate::check::naming::{SHOWN, some_of};
-use crate::check::types::Clash;
 use crate::diagnostic::Diagnostic;
+use crate::rules::Clash;
+use crate::span::Span;
 use crate::text::Near;
 use core::fmt;
 use ilo_spec::error::Code;
@@ -129,6 +130,31 @@ pub(in crate::check) fn constant(
     };
     let diagnostic = Diagnostic::new(Code::BadValue, value.span, message).expected(expected, found);
     fixes::text(diagnostic, value, function.notation, near)
+}
+
+/// A bare name that is both a reference and one of the texts of its place.
+pub(in crate::check) fn enum_reference(
+    call: &Call<'_>,
+    path: &Path<'_>,
+    value: &Expr<'_>,
+    name: &str,
+) -> Diagnostic {
+    let message = format!(
+        "`{name}` is a variable here, and {path} of `{}` also takes the text \"{name}\"",
+        call.tool.text
+    );
+    let forms = format!("`{{\"text\":\"{name}\"}}` for the text, or `\"${{{name}}}\"` for the variable");
+    Diagnostic::new(Code::EnumReference, value.span, message)
+        .expected(forms.clone(), format!("`{name}`"))
+        .help(format!("write {forms}"))
+}
+
+/// A value of the wrong type that a bare name refers to, where the name is one of the texts of its place.
+pub(in crate::check) fn text_meant(diagnostic: Diagnostic, value: &Expr<'_>, name: &str) -> Diagnostic {
+    let text = format!("{{\"text\":\"{name}\"}}");
+    let found = diagnostic.found.clone().unwrap_or_default();
+    let quoted = Span::new(value.span.start.saturating_sub(1), value.span.end.saturating_add(1));
+    diagnostic.expected(format!("`{text}` for the text"), found).replace(quoted, text)
 }
 
 /// A value of an answer that no value of its place equals.

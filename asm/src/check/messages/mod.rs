@@ -5,6 +5,7 @@
 pub(super) mod given;
 pub(super) mod loops;
 pub(super) mod names;
+pub(super) mod naming;
 pub(super) mod slots;
 pub(super) mod types;
 pub(super) mod values;

@@ -1,8 +1,8 @@
 //! Names: tools, functions, arguments and fields that are not there or not allowed, and which function runs.
 
+use super::naming::{SHOWN, some_of};
 use crate::ast::{Call, File, Function, Name};
 use crate::check::fixes;
-use crate::check::naming::{SHOWN, some_of};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;

@@ -1,8 +1,8 @@
 //! Slots along paths: unset, unchecked, lost; statements that no path reaches; calls that count as rollbacks.
 
+use super::naming::{slot_name, slot_place};
 use crate::ast::{Call, Function, Name, Slot};
 use crate::check::fixes;
-use crate::check::naming::{slot_name, slot_place};
 use crate::check::path_reasons::{Path, Unset};
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;

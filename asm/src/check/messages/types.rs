@@ -1,9 +1,9 @@
 //! Values of the wrong type, comparisons that are never equal, values that nothing uses.
 
+use super::naming::slot_name;
 use crate::ast::{Binary, Call, Case, Expr, ExprKind, Function, Slot};
 use crate::check::fixes;
 use crate::check::messages::given::Path;
-use crate::check::naming::slot_name;
 use crate::diagnostic::{Diagnostic, Edit, Fix};
 use crate::dialect::terms::Terms;
 use crate::notation::Notation;
@@ -128,6 +128,17 @@ pub(in crate::check) fn list_in_text(function: &Function<'_>, list: Typed<'_, '_
         "`JOIN <list> <text>` is the items with a text between them; `JSON <list>` is the list as JSON",
         "`{\"join\": [list, text]}` is the items with a text between them; `{\"json\": list}` is the list as JSON",
     ))
+}
+
+/// A list that a text with references in it writes.
+pub(in crate::check) fn list_in_template(function: &Function<'_>, list: Typed<'_, '_>) -> Diagnostic {
+    let message = "this list is written into the text as JSON";
+    let diagnostic = Diagnostic::new(Code::ListInText, list.expression.span, message)
+        .expected("a text for the list", list.found.to_string());
+    point(diagnostic, function, list).help(
+        "refer to a step before this one, with `{\"join\": [list, text]}` for the items with a text between them, or \
+         `{\"json\": list}` for the list as JSON",
+    )
 }
 
 /// A value of another type than the function gives, which is declared at a place.

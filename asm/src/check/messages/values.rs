@@ -1,8 +1,8 @@
 //! Paths without a value, and returns of the wrong kind.
 
+use super::naming::output_name;
 use crate::ast::{Control, Function};
 use crate::check::fixes;
-use crate::check::naming::output_name;
 use crate::check::path_reasons::NoValue;
 use crate::diagnostic::Diagnostic;
 use crate::dialect::terms::Terms;

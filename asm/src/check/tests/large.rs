@@ -1,5 +1,5 @@
-//! Sources that are large, deep or both. None of them is measured: what grows faster than its input does not
-//! end.
+//! Sources that are large, deep or both. No time is measured: if the work grows faster than the input, the
+//! test does not end.
 
 use super::with;
 use crate::catalog::Catalog;

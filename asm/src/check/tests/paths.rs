@@ -1,5 +1,5 @@
-//! Flow against its definition: every path of a small random function is walked by itself, a loop none to two
-//! times.
+//! Compares the flow analysis with its definition: each path of a small random function is followed on its
+//! own; loops run 0, 1 or 2 times.
 
 use super::with;
 use crate::ast::{

@@ -4,21 +4,20 @@
 //! What is built in the argument itself is looked at part by part, so that an error is at the part. Other
 //! values are compared by what is known of them.
 
-use super::{Known, Seen, Types};
+use super::{Seen, Types, ValueInfo};
 use crate::ast::{Call, Expr, ExprKind, Field, Literal};
 use crate::catalog::{Misfit, Shape};
 use crate::check::arguments::Wanted;
-use crate::check::known::ty;
 use crate::check::messages::given::{self as messages, Path};
 use crate::check::messages::types::argument;
-use crate::rules::Demand;
+use crate::check::value_info::ty;
+use crate::dialect::reference::FAILURES;
+use crate::notation::Notation;
+use crate::rules::{self, Demand, clash};
 use crate::text::{Near, near};
 use crate::types::Inferred;
 use ilo_spec::node::Word;
 use ilo_spec::pure::Kinds;
-
-/// How deep the parts of a value are compared with what they must be.
-const DEEPEST: usize = 8;
 
 /// The call that is looked at, and the place within an argument of it.
 #[derive(Clone, Copy)]
@@ -27,7 +26,7 @@ struct Place<'p, 'a> {
     path: &'p Path<'p>,
 }
 
-impl<'t, 'a> Types<'t, 'a> {
+impl<'t, 'a> Types<'_, 't, 'a> {
     /// Looks at an argument of a call.
     pub(super) fn argument(&mut self, call: &Call<'a>, given: &Field<'a>, wanted: Option<Wanted<'t>>) {
         let name = given.name.text;
@@ -59,12 +58,12 @@ impl<'t, 'a> Types<'t, 'a> {
             ExprKind::Record(fields) if takes(Kinds::RECORD) => {
                 self.given_fields(fields, wanted, place);
                 self.lacking(value, fields, wanted, place);
-                Some(Known::held(Inferred::RECORD))
+                Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::Merge(of, fields) if takes(Kinds::RECORD) => {
                 self.unary(Word::Merge, of);
                 self.given_fields(fields, wanted, place);
-                Some(Known::held(Inferred::RECORD))
+                Some(ValueInfo::held(Inferred::RECORD))
             }
             ExprKind::List(items) if takes(Kinds::LIST) => {
                 let path = Path::item(place.path);
@@ -124,14 +123,35 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    /// Reports a value that cannot fit a shape.
+    /// The name that a text of constrained refers by. The expression is as long as the name, which that of
+    /// `"${name}"` is not.
+    fn bare_name(&self, value: &Expr<'a>) -> Option<&'a str> {
+        let ExprKind::Ref(slot) = value.kind else { return None };
+        if self.function.notation != Notation::Constrained {
+            return None;
+        }
+        let own = self.function.slots.get(slot.0 as usize)?.name;
+        let failures = FAILURES.into_iter().filter(|_| self.failure_of(slot).is_some());
+        let mut names = own.into_iter().chain(failures);
+        names.find(|name| value.span.end.saturating_sub(value.span.start) as usize == name.len())
+    }
+
+    /// Reports a value that cannot fit a shape, and a reference that may be meant as one of its texts.
     fn fits(&mut self, value: &Expr<'a>, seen: Seen<'t>, wanted: Shape<'t>, place: Place<'_, 'a>) {
         let Some(known) = seen else { return };
-        let demand = demand(wanted);
+        let demand = rules::of_shape(wanted);
+        let listed = self.bare_name(value).filter(|name| wanted.lists_text(name));
         if !demand.accepts(known.ty) {
-            let value = self.typed(value, known.ty);
-            self.found.push(argument(self.function, place.call, place.path, value, demand, None));
+            let typed = self.typed(value, known.ty);
+            let wrong = argument(self.function, place.call, place.path, typed, demand, None);
+            self.found.push(match listed {
+                Some(name) => messages::text_meant(wrong, value, name),
+                None => wrong,
+            });
             return;
+        }
+        if let Some(name) = listed {
+            self.found.push(messages::enum_reference(place.call, place.path, value, name));
         }
         if let ExprKind::Literal(literal) = value.kind {
             if let Some(misfit) = misfit(literal, wanted) {
@@ -146,18 +166,10 @@ impl<'t, 'a> Types<'t, 'a> {
                 self.found.push(messages::constant(self.function, place.call, place.path, value, wrong));
             }
         } else if let Some(shape) = known.part.shape().filter(|_| known.ty != Inferred::ANY)
-            && let Some(clash) = clash(shape, wanted, DEEPEST)
+            && let Some(clash) = clash(shape, wanted)
         {
             self.found.push(messages::clash(place.call, place.path, value, &clash));
         }
-    }
-}
-
-/// What a value of a shape must be.
-fn demand(wanted: Shape<'_>) -> Demand {
-    match wanted.ty() {
-        Inferred::ANY => Demand::Kinds(wanted.kinds()),
-        ty => Demand::Is(ty),
     }
 }
 
@@ -169,42 +181,4 @@ fn misfit(literal: Literal<'_>, wanted: Shape<'_>) -> Option<Misfit> {
         Literal::Number(number) => wanted.refuses_number(number),
         Literal::Text(text) => wanted.refuses_text(text),
     }
-}
-
-/// Two shapes of the same place that no value fits.
-pub(in crate::check) struct Clash<'t> {
-    pub(in crate::check) found: Shape<'t>,
-    pub(in crate::check) wanted: Shape<'t>,
-    /// The field where they differ, if it is not the value itself.
-    pub(in crate::check) field: Option<&'t str>,
-}
-
-/// Where no value of one shape fits the other.
-fn clash<'t>(found: Shape<'t>, wanted: Shape<'t>, depth: usize) -> Option<Clash<'t>> {
-    if wanted.is_any() || found.is_any() || found.same(wanted) {
-        return None;
-    }
-    let here = || Some(Clash { found, wanted, field: None });
-    let kinds = found.kinds().and(wanted.kinds());
-    if kinds.is_empty() {
-        return here();
-    }
-    if found.kinds() == Kinds::TEXT
-        && let (Some(has), Some(takes)) = (found.texts(), wanted.texts())
-        && has.len() <= messages::COMPARED
-        && has.iter().all(|text| !takes.contains(text))
-    {
-        return here();
-    }
-    let below = depth.checked_sub(1)?;
-    if found.kinds() != Kinds::RECORD {
-        return None;
-    }
-    // A list may be empty, so its items may never matter.
-    let required = found.fields().filter(|field| field.required).take(messages::COMPARED);
-    required.into_iter().find_map(|field| {
-        let (wanted, _) = wanted.field(field.name)?;
-        let clash = clash(field.shape, wanted, below)?;
-        Some(Clash { field: clash.field.or(Some(field.name)), ..clash })
-    })
 }

@@ -15,8 +15,8 @@ mod lexer;
 mod recovery;
 mod text_expression;
 
-pub(crate) use text_expression::is_text;
 pub use text_expression::{arithmetic, operators};
+pub(crate) use text_expression::{call, is_text};
 
 use super::operator::{self, COMPARISON, Form, Makes, Operator};
 use super::reference::{Reference, Words};
@@ -26,6 +26,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::dialect::other_operator;
 use crate::document::Node;
 use crate::span::Span;
+use crate::text::name_end;
 use bumpalo::Bump;
 use ilo_spec::error::Code;
 use ilo_spec::program::Number;
@@ -264,10 +265,8 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
     /// A word where a value belongs.
     fn word(&mut self, word: &'a str, closeness: u8, level: usize) -> Option<Deep<'a>> {
         let (from, to, span) = (self.from, self.to, self.span());
-        if self.words.byte(self.words.blanks(to)) == Some(b'(')
-            && let Some(found) = operator::find(word).or_else(|| other_operator::meant(word))
-            && found.form == Form::Function
-        {
+        if let Some((found, end)) = self.called(word) {
+            self.to = end;
             return self.function(found, level);
         }
         if word.eq_ignore_ascii_case("not") {
@@ -280,6 +279,24 @@ impl<'r, 'n, 'a> Reader<'r, 'n, 'a> {
             return self.unary(Unary::Not, span, operand);
         }
         self.constant(word)
+    }
+
+    /// The function that the word at the cursor calls, in the words of ilo or another language, and where its
+    /// name ends. A name such as `JSON.parse` is one only in a text that may be no expression: in an
+    /// expression it is an error of its own.
+    fn called(&self, word: &str) -> Option<(&'static Operator, usize)> {
+        let opens = |end: usize| self.words.byte(self.words.blanks(end)) == Some(b'(');
+        let function = |found: &&'static Operator| found.form == Form::Function;
+        if opens(self.to) {
+            let found = operator::find(word).or_else(|| other_operator::meant(word)).filter(function)?;
+            return Some((found, self.to));
+        }
+        if self.meant.is_some() || self.words.byte(self.to) != Some(b'.') {
+            return None;
+        }
+        let end = name_end(self.words.text, self.to + 1).filter(|&end| opens(end))?;
+        let found = other_operator::meant(self.words.get(self.from, end)).filter(function)?;
+        Some((found, end))
     }
 
     /// `true`, `false` or `null`.

@@ -43,9 +43,17 @@ pub fn arithmetic<'a>(
     let computes = reader.seen.computes
         || (formula && matches!(tree.kind, InfixKind::Unary(..) | InfixKind::Binary(..)));
     let clear = computes && reader.seen.refers && !reader.seen.tight;
-    // Operators of other languages are understood where something is computed.
-    let plain = unseen.as_slice().iter().all(|found| formula && found.code == Code::UnknownOperator);
+    // Operators of other languages are understood where something is computed, and in a text that is a call.
+    let understood = formula || call(words.text).is_some();
+    let plain = unseen.as_slice().iter().all(|found| understood && found.code == Code::UnknownOperator);
     (clear && plain).then_some(tree)
+}
+
+/// The name and the operands of a text that is `name(…)` or `module.name(…)` as a whole.
+pub(crate) fn call(text: &str) -> Option<(&str, &str)> {
+    let (name, operands) = text.trim().strip_suffix(')')?.split_once('(')?;
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '{' | '}');
+    (!name.is_empty() && name.chars().all(letter)).then_some((name, operands))
 }
 
 /// Whether a text with references in braces has a `=` without a blank on either side, such as

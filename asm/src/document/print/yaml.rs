@@ -1,7 +1,7 @@
 //! Documents as YAML 1.2 in block style.
 //!
-//! Words are without quotes where every reader of YAML, of 1.1 too, takes them for the same text;
-//! everything else is written as JSON writes it, which is YAML as well.
+//! A word has no quotes if every reader of YAML, also of YAML 1.1, reads it as the same text. Everything else
+//! is written as in JSON, which is YAML as well.
 
 use super::Doc;
 use super::json;
@@ -26,7 +26,7 @@ impl Block<'_> {
         }
     }
 
-    /// The entries of a record, the first on the line that is begun already where `first` is false.
+    /// The entries of a record. If `first` is false, the first entry is on the line that has already begun.
     fn entries(&mut self, doc: &Doc<'_>, indent: usize, begun: bool) {
         let Doc::Record(entries) = doc else { return };
         for (number, (key, value)) in entries.iter().enumerate() {
@@ -113,8 +113,8 @@ fn word(text: &str, out: &mut String) {
     if is_plain(text) { out.push_str(text) } else { quoted(text, out) }
 }
 
-/// Writes a text in double quotes. What YAML does not print, or older readers take for the end of a line, is
-/// escaped beside what JSON escapes.
+/// Writes a text in double quotes. Escapes what JSON escapes, and also what YAML does not print or older
+/// readers take for the end of a line.
 fn quoted(text: &str, out: &mut String) {
     let start = out.len();
     quote(text, out);

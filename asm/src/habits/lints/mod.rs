@@ -1,13 +1,14 @@
 //! Lints: warnings of what is valid but was most likely meant otherwise, because other languages have it so.
 
 mod cases;
+mod failures;
 mod records;
 mod texts;
 
 pub(crate) use records::{is_step, reads_as_more};
 
 use crate::diagnostic::Diagnostic;
-use crate::dialect::lint_context::{Seen, Surroundings, Warning};
+use crate::dialect::reader_habits::{Seen, Surroundings, Warning};
 use crate::span::Span;
 
 /// The lints at something that was read.
@@ -16,8 +17,8 @@ struct Lints<'l, 's, 'a> {
     warnings: &'l mut Vec<Warning>,
 }
 
-/// Looks at something that was read; see [`crate::dialect::lint_context::Lint`].
-pub(crate) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warnings: &mut Vec<Warning>) {
+/// Looks at something that was read; see [`crate::dialect::reader_habits::Habits::lint`].
+pub(super) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warnings: &mut Vec<Warning>) {
     let mut lints = Lints { at, warnings };
     match *seen {
         Seen::Text(node, template, place) => lints.text(node, template, place),
@@ -31,6 +32,8 @@ pub(crate) fn lint<'s, 'a>(seen: &Seen<'s, 'a>, at: &Surroundings<'s, 'a>, warni
         Seen::Equal(node, tree) => lints.quoted_null(node, tree),
         Seen::Subject(node) => lints.names_without_sigil(node, true),
         Seen::Matched(node) => lints.constant(node, "this matches"),
+        Seen::Failure(reference) => lints.field_of_failure(reference),
+        Seen::Message(node, in_loop) => lints.message(node, in_loop),
         Seen::Case(key, value, has_default) => {
             if let Some(text) = key.text() {
                 lints.default_case(key, text, has_default);

@@ -4,15 +4,15 @@
 use super::Lints;
 use crate::ast::{Binary, Literal, Unary};
 use crate::diagnostic::Diagnostic;
-use crate::dialect::infix::{Infix, InfixKind, arithmetic, is_text, operators};
-use crate::dialect::lint_context::Place;
-use crate::dialect::loose_reference::is_file;
-use crate::dialect::operator::{self, Makes, Operator};
+use crate::dialect::infix::{Infix, InfixKind, arithmetic, call, is_text, operators};
+use crate::dialect::operator::{self, Form, Makes, Operator};
 use crate::dialect::other_operator::{self, Written};
-use crate::dialect::reference::{Reference, Root, Step, bare, bracketed};
-use crate::dialect::template::{Look, LookAlike, Template};
+use crate::dialect::reader_habits::Place;
+use crate::dialect::reference::{Reference, Root, Step, bare, bracketed, is_file};
+use crate::dialect::template::{Look, LookAlike, Part, Template};
 use crate::document::{Entry, Kind, Node, Style, Text};
 use crate::document::{inner, rename};
+use crate::span::Span;
 use crate::text::shorten;
 use ilo_spec::error::Code;
 
@@ -28,7 +28,7 @@ impl<'a> Lints<'_, '_, 'a> {
         }
         for found in template.look_alikes {
             if let Some(meant) = self.at.names.resolve(&found.reference) {
-                self.look_alike(node, found, &meant);
+                self.look_alike(node, template, found, &meant);
             }
         }
         if template.whole().is_none() && place != Place::Quoted {
@@ -79,7 +79,7 @@ impl<'a> Lints<'_, '_, 'a> {
         {
             return self.reads_as_arithmetic(node, &meant);
         }
-        if self.reads_as_choice(node, formula) {
+        if self.reads_as_call(node) || self.reads_as_choice(node, formula) {
             return;
         }
         if plain && !self.at.dialect.is_bare() {
@@ -125,7 +125,13 @@ impl<'a> Lints<'_, '_, 'a> {
     }
 
     /// Warns of a piece of text that other languages would take for a value; `meant` is the reference in it.
-    pub(super) fn look_alike(&mut self, node: &Node<'a>, found: &LookAlike<'a>, meant: &Reference<'a>) {
+    fn look_alike(
+        &mut self,
+        node: &Node<'a>,
+        template: &Template<'a>,
+        found: &LookAlike<'a>,
+        meant: &Reference<'a>,
+    ) {
         let whole = found.is_whole(node);
         let form = self.at.dialect.own_form(meant, !whole || self.at.dialect.is_bare());
         let shown = shorten(found.shown(node));
@@ -177,6 +183,8 @@ impl<'a> Lints<'_, '_, 'a> {
         };
         if whole {
             self.suspect(node.span, warning);
+        } else if let Some(read) = reference_at(template, found) {
+            self.suspect(read, warning);
         } else {
             self.warn(warning);
         }
@@ -193,6 +201,54 @@ impl<'a> Lints<'_, '_, 'a> {
         let goes_on = path.len() > first + 1;
         let digit = matches!(path.get(first), Some(Step::Index(..=9, _)));
         (list || goes_on || digit).then_some(list || goes_on)
+    }
+
+    /// Warns of a text that other languages would call a function in, and that no expression is read from:
+    /// `startsWith(x, 'a')`, `max(a, b)`, `x.trim()` where names are bare, `now()`.
+    fn reads_as_call(&mut self, node: &Node<'a>) -> bool {
+        let text = node.text().unwrap_or("");
+        let Some((name, operands)) = call(text) else { return false };
+        let (of, method) = name.rsplit_once('.').unwrap_or(("", name));
+        let is_method = self.at.dialect.is_bare() && self.refers(of);
+        let called = if is_method { method } else { name };
+        let function = operator::find(called)
+            .or_else(|| other_operator::meant(called))
+            .filter(|found| found.form == Form::Function);
+        let instead = other_operator::in_place_of(called, Written::Record);
+        let help = match function {
+            Some(function) if is_method => format!("write `{}`", computed_form(function, of)),
+            Some(function) => {
+                format!("`{}` takes {}: `{{\"{0}\": …}}`", function.spelling, function.operands())
+            }
+            None => instead.unwrap_or_default(),
+        };
+        if help.is_empty() {
+            return false;
+        }
+        let refers = is_method || operands.split(',').any(|operand| self.refers(operand));
+        let asks_nothing = operands.trim().is_empty() && other_operator::is_of_tool(called);
+        if !refers && !asks_nothing {
+            return false;
+        }
+        let shown = shorten(text);
+        let message = format!("`{shown}` is a text here; nothing is computed");
+        let warning = Diagnostic::new(Code::TextArithmetic, node.span, message)
+            .expected("the name of a step that computes it", format!("`{shown}`"))
+            .help(help);
+        self.suspect(node.span, warning);
+        true
+    }
+
+    /// Whether a text is a reference in any form to something in scope.
+    fn refers(&self, text: &str) -> bool {
+        let text = text.trim();
+        if !self.at.dialect.is_bare() && !text.starts_with('$') {
+            return false;
+        }
+        let text = text.trim_start_matches(['$', '{', '.']).trim_end_matches('}');
+        let kind = Kind::Text(Text { text: self.at.arena.alloc_str(text), style: Style::Block, start: None });
+        let reference = bare(&Node { kind, span: Span::at(0) }, self.at.arena);
+        reference.is_some_and(|reference| self.at.names.resolve(&reference).is_some())
     }
 
     /// Warns of `$x ? 1 : 2` and `1 if $x else 2`, where something is computed.
@@ -311,6 +367,16 @@ impl<'a> Lints<'_, '_, 'a> {
         let warning = if exact { warning.replace(tree.span, "null") } else { warning.help("write `null`") };
         self.suspect(tree.span, warning);
     }
+}
+
+/// The place of the reference that is read at the beginning of what looks like a longer one.
+fn reference_at(template: &Template<'_>, found: &LookAlike<'_>) -> Option<Span> {
+    template.parts.iter().find_map(|part| match part {
+        Part::Reference(reference) if reference.span.start == found.reference.span.start => {
+            Some(reference.span)
+        }
+        _ => None,
+    })
 }
 
 /// The condition and the two values of `c ? a : b` and `a if c else b`.

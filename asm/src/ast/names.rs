@@ -1,0 +1,145 @@
+//! A visitor of all names of a function: where it binds and reads slots, calls tools, and names fields and
+//! types.
+
+use super::{
+    Apply, Arm, Block, Bound, Call, Control, Expr, ExprKind, Field, Function, Name, Slot, Stmt, StmtKind,
+    TypeName,
+};
+use crate::span::Span;
+
+/// What a name in a function is the name of.
+#[derive(Clone, Copy, Debug)]
+pub enum NameUse<'a> {
+    /// The function, in its header.
+    Function(Name<'a>),
+    /// A parameter, in the header.
+    Parameter(Slot, Name<'a>),
+    /// A type in the header.
+    Type(TypeName<'a>),
+    /// A tool in the list of those that the function may call.
+    Allowed(Name<'a>),
+    /// A slot that is bound.
+    Bind(Slot),
+    /// A slot that is read; the place is that of the whole reference, whose first name is the slot's.
+    Read(Slot),
+    /// A slot whose result a MATCH takes.
+    Match(Slot),
+    /// What a call calls.
+    Callee(&'a Call<'a>),
+    /// An argument of a call.
+    Argument(&'a Call<'a>, Name<'a>),
+    /// A field that is read of a record, or asked for.
+    Field(&'a Expr<'a>, Name<'a>),
+    /// A field of a record that the function makes.
+    Key(Name<'a>),
+}
+
+impl<'a> Function<'a> {
+    /// Passes each name with its place to `each`, nearly in the order of the source.
+    pub fn each_name(&self, each: &mut impl FnMut(NameUse<'a>, Span)) {
+        each(NameUse::Function(self.name), self.name.span);
+        for (number, parameter) in (0..).zip(self.parameters) {
+            each(NameUse::Parameter(Slot(number), parameter.name), parameter.name.span);
+            each(NameUse::Type(parameter.ty), parameter.ty.span);
+        }
+        for ty in [Some(self.output.ok), self.output.err].into_iter().flatten() {
+            each(NameUse::Type(ty), ty.span);
+        }
+        for &name in self.allowed.unwrap_or_default() {
+            each(NameUse::Allowed(name), name.span);
+        }
+        block(&self.body, each);
+    }
+}
+
+fn block<'a>(of: &Block<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
+    of.statements.iter().for_each(|one| statement(one, each));
+}
+
+fn statement<'a>(of: &Stmt<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
+    match &of.kind {
+        StmtKind::Let { slot, slot_span, value } => {
+            each(NameUse::Bind(*slot), *slot_span);
+            match value {
+                Bound::Expr(value) => expression(value, each),
+                Bound::Control(node) => control(node, each),
+            }
+        }
+        StmtKind::Value(value) | StmtKind::Return(_, value) | StmtKind::Fail(value) => {
+            expression(value, each);
+        }
+        StmtKind::Undo(of) | StmtKind::Rollback(of) => call(of, each),
+        StmtKind::Break => {}
+        StmtKind::Control(node) => control(node, each),
+    }
+}
+
+fn control<'a>(of: &Control<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
+    match of {
+        Control::If(node) => {
+            expression(&node.condition, each);
+            block(&node.then, each);
+            node.otherwise.iter().for_each(|otherwise| block(otherwise, each));
+        }
+        Control::Match(node) => {
+            each(NameUse::Match(node.slot), node.slot_span);
+            for Arm { bind, bind_span, body, .. } in [&node.err, &node.ok].into_iter().flatten() {
+                each(NameUse::Bind(*bind), *bind_span);
+                block(body, each);
+            }
+        }
+        Control::For(node) => {
+            each(NameUse::Bind(node.item), node.item_span);
+            expression(&node.list, each);
+            block(&node.body, each);
+            node.otherwise.iter().for_each(|otherwise| block(otherwise, each));
+        }
+    }
+}
+
+fn call<'a>(of: &'a Call<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
+    each(NameUse::Callee(of), of.tool.span);
+    for Field { name, value } in of.arguments {
+        each(NameUse::Argument(of, *name), name.span);
+        expression(value, each);
+    }
+}
+
+fn keys<'a>(fields: &[Field<'a>], each: &mut impl FnMut(NameUse<'a>, Span)) {
+    for Field { name, value } in fields {
+        each(NameUse::Key(*name), name.span);
+        expression(value, each);
+    }
+}
+
+fn expression<'a>(of: &Expr<'a>, each: &mut impl FnMut(NameUse<'a>, Span)) {
+    match of.kind {
+        ExprKind::Ref(slot) => each(NameUse::Read(slot), of.span),
+        ExprKind::Literal(_) => {}
+        ExprKind::Field(record, name) | ExprKind::Has(record, name) => {
+            expression(record, each);
+            each(NameUse::Field(record, name), name.span);
+        }
+        ExprKind::Call(made) => call(made, each),
+        ExprKind::Unary(_, operand) => expression(operand, each),
+        ExprKind::Binary(_, a, b) => {
+            expression(a, each);
+            expression(b, each);
+        }
+        ExprKind::MatchMap(map) => {
+            expression(&map.subject, each);
+            map.cases.iter().for_each(|case| expression(&case.value, each));
+            map.default.iter().for_each(|default| expression(default, each));
+        }
+        ExprKind::Record(fields) => keys(fields, each),
+        ExprKind::Merge(base, fields) => {
+            expression(base, each);
+            keys(fields, each);
+        }
+        ExprKind::List(items)
+        | ExprKind::Template(items)
+        | ExprKind::Apply(Apply { operands: items, .. }) => {
+            items.iter().for_each(|item| expression(item, each));
+        }
+    }
+}

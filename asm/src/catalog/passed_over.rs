@@ -1,0 +1,84 @@
+//! The keywords of a schema that bind values and that shapes do not hold.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Keywords that bind values, and that nothing here looks at.
+const PASSED_OVER: [&str; 26] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "format",
+    "if",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "multipleOf",
+    "not",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "propertyNames",
+    "uniqueItems",
+];
+/// Keywords whose fields are schemas by names of the writer's choice.
+const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+/// Keywords whose values are data.
+const DATA: [&str; 5] = ["enum", "const", "default", "example", "examples"];
+/// How many values of a schema are looked at.
+const WORK: usize = 1 << 17;
+
+/// Adds the keywords of a schema that are passed over.
+pub(super) fn passed_over(schema: &Value, found: &mut BTreeSet<&'static str>) {
+    let mut open = vec![schema];
+    for _ in 0..WORK {
+        match open.pop() {
+            None => return,
+            Some(Value::Array(several)) => open.extend(several),
+            Some(Value::Object(keywords)) => {
+                for (key, value) in keywords {
+                    found.extend(PASSED_OVER.iter().find(|known| *known == key));
+                    match value.as_object() {
+                        Some(named) if NAMED.contains(&key.as_str()) => open.extend(named.values()),
+                        _ if DATA.contains(&key.as_str()) => {}
+                        _ => open.push(value),
+                    }
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keywords_are_found_where_they_are_keywords() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "format": "email"},
+                "list": {"items": {"anyOf": [{"minLength": 1}, {"enum": [{"not": 1}]}]}, "maxItems": 3},
+            },
+            "default": {"multipleOf": 2},
+            "$defs": {"if": {"const": {"contains": 1}}},
+        });
+        let mut found = BTreeSet::new();
+        passed_over(&schema, &mut found);
+        assert_eq!(Vec::from_iter(found), ["format", "maxItems", "minLength"]);
+    }
+}

@@ -1,0 +1,63 @@
+//! What checking infers of the slots of a function, for editors. Building a program does not come here: the
+//! same inference runs once more, only where it is asked for.
+
+use super::facts::{CallFacts, Facts};
+use super::report::Report;
+use super::resolve::{Names, Resolved, Target};
+use super::slot_events::Events;
+use super::value_info::Seen;
+use super::{liveness, types};
+use crate::ast::File;
+use crate::catalog::Catalog;
+use crate::diagnostic::Diagnostics;
+use ilo_spec::limits;
+
+/// What is known of a slot, of all its bindings together; `None` where there is no such binding.
+#[derive(Clone, Copy, Default)]
+pub struct KnownSlot<'t> {
+    /// Its plain values.
+    pub plain: Seen<'t>,
+    /// The values of the calls whose results a MATCH takes out of it.
+    pub ok: Seen<'t>,
+    /// The failures of those.
+    pub err: Seen<'t>,
+}
+
+/// Infers the slots of the functions of a file.
+pub struct KnownSlots<'f, 'a> {
+    file: &'f File<'a>,
+    names: Names<'f, 'a>,
+}
+
+impl<'f, 'a> KnownSlots<'f, 'a> {
+    /// For a file and the tools that there are. Costs the number of functions.
+    pub fn new(file: &'f File<'a>, catalog: Option<&'f Catalog>) -> KnownSlots<'f, 'a> {
+        KnownSlots { file, names: Names::new(file, catalog) }
+    }
+
+    /// What is known of the slots of a function by its number, by [`crate::ast::Slot`]; nothing where there
+    /// is no such function. A function with errors has what could be read of it. Costs its length.
+    pub fn of(&self, number: usize) -> Vec<KnownSlot<'f>> {
+        let Some(function) = self.file.functions.get(number) else { return Vec::new() };
+        let mut events = Events::default();
+        events.walk(function);
+        let mut diagnostics = Diagnostics::default();
+        let mut report = Report::without_suggestions(&mut diagnostics);
+        let bindings = if function.slots.len() > limits::REGISTERS {
+            liveness::Bindings::new()
+        } else {
+            liveness::bindings(&events, function.slots.len())
+        };
+        let mut facts = Facts { yields: events.yields.clone(), ..Facts::default() };
+        let mut resolved: Vec<Resolved<'f>> = Vec::with_capacity(events.calls.len());
+        for (index, call) in events.calls.iter().enumerate() {
+            let found = call.map(|call| self.names.resolve(call, true, &mut report)).unwrap_or_default();
+            let function = if let Target::Function(index) = found.target { Some(index) } else { None };
+            let checked = bindings.get(index).is_some_and(|binding| binding.checked);
+            facts.calls.push(CallFacts { function, checked, ..CallFacts::default() });
+            resolved.push(found);
+        }
+        let known = types::slots(self.file, function, &facts, &resolved);
+        known.into_iter().map(|[plain, ok, err]| KnownSlot { plain, ok, err }).collect()
+    }
+}

@@ -1,0 +1,52 @@
+//! How messages name slots, output types and lists of names.
+
+use crate::ast::{Function, OutputName, Slot, TypeName};
+use crate::span::Span;
+
+/// A slot as a message names it.
+pub(in crate::check) fn slot_name(function: &Function<'_>, slot: Slot) -> String {
+    match function.slots.get(slot.0 as usize) {
+        Some(info) => match (info.number, info.name) {
+            (Some(number), Some(name)) => format!("slot {number} ({name})"),
+            (None, Some(name)) => format!("`{name}`"),
+            (Some(number), None) => format!("slot {number}"),
+            (None, None) => "the call's result".to_owned(),
+        },
+        None => format!("slot {}", slot.0),
+    }
+}
+
+/// The place of the slot in a reference: a REF ends with the slot's number, any other reference is the name.
+pub(in crate::check) fn slot_place(function: &Function<'_>, slot: Slot, reference: Span) -> Span {
+    let Some(number) = function.slots.get(slot.0 as usize).and_then(|info| info.number) else {
+        return reference;
+    };
+    let digits = number.checked_ilog10().unwrap_or(0) + 1;
+    Span::new(reference.end.saturating_sub(digits).max(reference.start), reference.end)
+}
+
+/// An output type as the source writes it.
+pub(in crate::check) fn output_name(output: &OutputName<'_>) -> String {
+    let ok = type_name(&output.ok);
+    match &output.err {
+        Some(err) => format!("result {ok}, {}", type_name(err)),
+        None => ok,
+    }
+}
+
+fn type_name(name: &TypeName<'_>) -> String {
+    format!("{}{}", "list ".repeat(usize::from(name.ty.lists)), name.name)
+}
+
+/// How many names a message lists.
+pub(in crate::check) const SHOWN: usize = 8;
+
+/// The first few of some names.
+pub(in crate::check) fn some_of<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut shown: Vec<String> = names.take(SHOWN + 1).map(|name| format!("`{name}`")).collect();
+    if shown.len() > SHOWN {
+        shown.truncate(SHOWN);
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}

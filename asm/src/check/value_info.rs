@@ -1,0 +1,148 @@
+//! What checking knows of a value: its type, whether every run gives that type, and which part of a
+//! tool's answer it is.
+
+use crate::catalog::{Shape, Tool};
+use crate::types::Inferred;
+
+/// What is known of a value.
+#[derive(Clone, Copy)]
+pub struct ValueInfo<'t> {
+    /// Its type.
+    pub ty: Inferred,
+    /// Every run gives this type, whatever tools answer and callers pass: it is that of a constant, of an
+    /// operator, of the result of a function.
+    pub held: bool,
+    /// Which part of an answer it is.
+    pub part: Part<'t>,
+}
+
+/// What is known of a value; `None` before any binding, or where there is no value.
+pub type Seen<'t> = Option<ValueInfo<'t>>;
+
+/// Which part of a tool's answer a value is.
+#[derive(Clone, Copy, Default)]
+pub enum Part<'t> {
+    /// A value without fields and items: nil, an empty list.
+    Nothing,
+    /// This shape, inside `lists` lists.
+    Of {
+        /// The part.
+        shape: Shape<'t>,
+        /// How many lists are around it.
+        lists: u32,
+    },
+    /// It may be anything.
+    #[default]
+    Unknown,
+}
+
+impl<'t> Part<'t> {
+    fn of(shape: Shape<'t>) -> Part<'t> {
+        if shape.is_any() { Part::Unknown } else { Part::Of { shape, lists: 0 } }
+    }
+
+    fn same(self, other: Part<'_>) -> bool {
+        match (self, other) {
+            (Part::Nothing, Part::Nothing) | (Part::Unknown, Part::Unknown) => true,
+            (Part::Of { shape: a, lists: n }, Part::Of { shape: b, lists: m }) => n == m && a.same(b),
+            _ => false,
+        }
+    }
+
+    /// A value that is one or the other.
+    #[must_use]
+    pub fn join(self, other: Part<'t>) -> Part<'t> {
+        match (self, other) {
+            (Part::Nothing, part) | (part, Part::Nothing) => part,
+            (a, b) if a.same(b) => a,
+            _ => Part::Unknown,
+        }
+    }
+
+    /// A list of these.
+    #[must_use]
+    pub fn list(self) -> Part<'t> {
+        match self {
+            Part::Of { shape, lists } => Part::Of { shape, lists: lists.saturating_add(1) },
+            part => part,
+        }
+    }
+
+    /// An item of it.
+    #[must_use]
+    pub fn item(self) -> Part<'t> {
+        match self {
+            Part::Of { shape, lists: 0 } => Part::of(shape.item()),
+            Part::Of { shape, lists } => Part::Of { shape, lists: lists - 1 },
+            part => part,
+        }
+    }
+
+    /// The shape, where it is not in lists of the program's own.
+    pub fn shape(self) -> Option<Shape<'t>> {
+        if let Part::Of { shape, lists: 0 } = self { Some(shape) } else { None }
+    }
+}
+
+impl<'t> ValueInfo<'t> {
+    /// A value of which nothing is known.
+    pub const ANY: ValueInfo<'static> = ValueInfo { ty: Inferred::ANY, held: true, part: Part::Unknown };
+
+    /// A type that every run gives.
+    pub const fn held(ty: Inferred) -> ValueInfo<'t> {
+        ValueInfo { ty, held: true, part: Part::Unknown }
+    }
+
+    /// A type that is declared or in a schema, and that no run validates.
+    pub fn declared(ty: Inferred) -> ValueInfo<'t> {
+        ValueInfo { ty, held: ty == Inferred::ANY, part: Part::Unknown }
+    }
+
+    /// The answer of a tool.
+    pub fn answer(tool: &'t Tool) -> ValueInfo<'t> {
+        if tool.is_validated() { ValueInfo::described(tool.output(), true) } else { ValueInfo::ANY }
+    }
+
+    /// A part of an answer. One that may be absent is of unknown type.
+    pub fn described(shape: Shape<'t>, required: bool) -> ValueInfo<'t> {
+        let ty = if required { shape.ty() } else { Inferred::ANY };
+        ValueInfo { part: Part::of(shape), ..ValueInfo::declared(ty) }
+    }
+
+    /// The same, as another part.
+    #[must_use]
+    pub fn with_part(self, part: Part<'t>) -> ValueInfo<'t> {
+        ValueInfo { part, ..self }
+    }
+
+    /// A value that is one or the other.
+    #[must_use]
+    pub fn join(self, other: ValueInfo<'t>) -> ValueInfo<'t> {
+        let ty = self.ty.join(other.ty);
+        let held = ty == Inferred::ANY || (self.held && other.held);
+        ValueInfo { ty, held, part: self.part.join(other.part) }
+    }
+
+    /// Whether the same is known of another value.
+    pub fn same(self, other: ValueInfo<'_>) -> bool {
+        self.ty == other.ty && self.held == other.held && self.part.same(other.part)
+    }
+
+    /// Whether every run gives a value of a type.
+    pub fn is_surely(self, wanted: Inferred) -> bool {
+        wanted == Inferred::ANY || (self.held && self.ty.is_within(wanted))
+    }
+}
+
+/// A value that is one or the other, as far as it has been seen.
+pub(super) fn join<'t>(a: Seen<'t>, b: Seen<'t>) -> Seen<'t> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.join(b)),
+        (seen, None) | (None, seen) => seen,
+    }
+}
+
+/// The type alone.
+pub(super) fn ty(seen: Seen<'_>) -> Option<Inferred> {
+    seen.map(|known| known.ty)
+}

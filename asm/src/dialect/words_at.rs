@@ -1,0 +1,239 @@
+//! Which words may be at a place of a document: for completion, also where the source is not complete.
+//!
+//! It knows the keys above a place and beside it, and no values. So where the same key is two things (`then`
+//! is steps, or a value), both are offered.
+
+use super::{ARM, Dialect, Form, HANDLER, Key, META, RESULT, STEPS, TOP, TOP_OF_MCP, operator};
+use crate::notation::Notation;
+
+/// A record or list above a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// The key in the record under which the place is; `None` in a list.
+    pub key: Option<String>,
+    /// All keys of the record that are written, with their values where these are texts or plain words.
+    pub entries: Vec<(String, Option<String>)>,
+}
+
+impl Level {
+    /// The value of a key, where it is a text or a plain word.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.entries.iter().find(|(name, _)| name == key).and_then(|(_, value)| value.as_deref())
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.entries.iter().any(|(name, _)| name == word)
+    }
+}
+
+/// What a value at a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The sources, or a program.
+    Program,
+    /// The record `meta` of MCP.
+    Meta,
+    /// The inputs, each with its type.
+    Inputs,
+    /// A type.
+    Type,
+    /// The type of what a function gives.
+    Output,
+    /// The tools and functions that may be called.
+    Tools,
+    /// A tool or function.
+    Tool,
+    /// The arguments of the call beside them.
+    Arguments,
+    /// Steps, or a step.
+    Block,
+    /// A step.
+    Step,
+    /// What handles a failure.
+    Handler,
+    /// The arms of a switch, or one.
+    Arm,
+    /// What a function returns.
+    Return,
+    /// The cases of a choice, each with a value.
+    Cases,
+    /// The fields of a record, each with a value.
+    Fields,
+    /// A value that is computed.
+    Value,
+    /// A name that is bound, or anything else.
+    Name,
+}
+
+/// What the value at the end of a path is.
+pub fn wanted(notation: Notation, path: &[Level]) -> Wanted {
+    let dialect = Dialect::of(notation);
+    path.iter().fold(Wanted::Program, |outer, level| inside(dialect, outer, level))
+}
+
+/// What is under a key, or in a list.
+fn inside(dialect: Dialect, outer: Wanted, level: &Level) -> Wanted {
+    let Some(word) = level.key.as_deref() else {
+        return match outer {
+            Wanted::Block => Wanted::Step,
+            Wanted::Tools => Wanted::Tool,
+            other => other,
+        };
+    };
+    let meaning = |keys: &[Key]| dialect.meaning(word, keys).map(|(key, _)| key);
+    match outer {
+        Wanted::Program => meaning(top(dialect)).map_or(Wanted::Name, head),
+        Wanted::Meta => meaning(&META).map_or(Wanted::Name, head),
+        Wanted::Inputs => Wanted::Type,
+        // A step that is alone, or the name of one.
+        Wanted::Block | Wanted::Step | Wanted::Handler | Wanted::Arm => {
+            let named = outer == Wanted::Block && dialect.is_yaml() && !is_step(dialect, level);
+            match meaning(&super::ALL).filter(|_| !named) {
+                Some(key) => part(key, level, dialect),
+                None => Wanted::Step,
+            }
+        }
+        Wanted::Return | Wanted::Cases | Wanted::Fields | Wanted::Arguments | Wanted::Value => Wanted::Value,
+        Wanted::Type | Wanted::Output | Wanted::Tools | Wanted::Tool | Wanted::Name => Wanted::Name,
+    }
+}
+
+/// Whether a record is a step by its keys.
+fn is_step(dialect: Dialect, level: &Level) -> bool {
+    form_of(dialect, level).is_some()
+}
+
+fn top(dialect: Dialect) -> &'static [Key] {
+    if dialect.notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP }
+}
+
+/// What is under a key at the top of a program.
+fn head(key: Key) -> Wanted {
+    match key {
+        Key::Meta => Wanted::Meta,
+        Key::Input => Wanted::Inputs,
+        Key::Output => Wanted::Output,
+        Key::Deps => Wanted::Tools,
+        Key::Steps => Wanted::Block,
+        _ => Wanted::Name,
+    }
+}
+
+/// What is under a key of a step, a handler or an arm.
+fn part(key: Key, level: &Level, dialect: Dialect) -> Wanted {
+    match key {
+        Key::Call => Wanted::Tool,
+        Key::Args => Wanted::Arguments,
+        // `err` is a handler beside a call, else a failure that is returned.
+        Key::Err | Key::Message if level.has(dialect.word(Key::Call)) => Wanted::Handler,
+        Key::Handler => Wanted::Handler,
+        Key::Compensate | Key::Rollback | Key::Then | Key::Else | Key::Body | Key::Steps => Wanted::Block,
+        Key::Switch => Wanted::Arm,
+        Key::Cases => Wanted::Cases,
+        Key::Return => Wanted::Return,
+        Key::Obj | Key::Set => Wanted::Fields,
+        Key::Let | Key::For | Key::As | Key::Name | Key::Meta | Key::Input | Key::Output | Key::Deps => {
+            Wanted::Name
+        }
+        _ => Wanted::Value,
+    }
+}
+
+/// The kind of step that a record is, by the keys that are written.
+fn form_of(dialect: Dialect, level: &Level) -> Option<&'static Form> {
+    let written = |form: &&Form| dialect.has(form.key) && level.has(dialect.word(form.key));
+    let found = STEPS.iter().find(written)?;
+    let takes_result = found.key == Key::Match && !level.has(dialect.word(Key::Cases));
+    Some(if takes_result { &RESULT } else { found })
+}
+
+/// The words that a record at the end of a path may have as keys, in the notation's own form, without those
+/// that it has.
+pub fn words(notation: Notation, path: &[Level], here: &Level) -> Vec<&'static str> {
+    let dialect = Dialect::of(notation);
+    let mut keys: Vec<Key> = Vec::new();
+    match wanted(notation, path) {
+        Wanted::Program => keys.extend(top(dialect)),
+        Wanted::Meta => keys.extend(META),
+        Wanted::Block | Wanted::Step => match form_of(dialect, here) {
+            Some(form) => {
+                keys.push(form.key);
+                keys.extend(form.needs);
+                keys.extend(form.takes);
+                if form.key == Key::Match {
+                    keys.extend([Key::Cases, Key::Default]);
+                }
+            }
+            None => {
+                keys.push(Key::Let);
+                keys.extend(STEPS.iter().map(|form| form.key));
+            }
+        },
+        Wanted::Handler => {
+            keys.extend(HANDLER);
+            keys.extend([Key::Fail, Key::Call]);
+        }
+        Wanted::Arm => keys.extend(ARM),
+        Wanted::Return => return new(here, ["ok", dialect.word(Key::Message)]),
+        Wanted::Value => {
+            let few = [Key::Merge, Key::Obj].map(|key| dialect.word(key));
+            return new(here, operator::TABLE.iter().map(|row| row.spelling).chain(few));
+        }
+        _ => {}
+    }
+    let mut words =
+        new(here, keys.into_iter().filter(|&key| dialect.takes(key)).map(|key| dialect.word(key)));
+    let mut seen = Vec::new();
+    words.retain(|word| {
+        let first = !seen.contains(word);
+        seen.push(*word);
+        first
+    });
+    words
+}
+
+/// The words that a record does not have.
+fn new(here: &Level, words: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+    words.into_iter().filter(|word| !word.is_empty() && !here.has(word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(key: Option<&str>, entries: &[&str]) -> Level {
+        let entries = entries.iter().map(|&name| (name.to_owned(), None)).collect();
+        Level { key: key.map(str::to_owned), entries }
+    }
+
+    #[test]
+    fn words_follow_the_kind_of_the_step() {
+        let steps = [level(Some("steps"), &["steps"]), level(None, &[])];
+        let all = words(Notation::ToolCalling, &steps, &Level::default());
+        assert!(all.contains(&"call") && all.contains(&"let") && all.contains(&"for"), "{all:?}");
+        assert!(!all.contains(&"args") && !all.contains(&"catch"), "{all:?}");
+        let call = words(Notation::ToolCalling, &steps, &level(None, &["call"]));
+        assert_eq!(call, ["let", "args", "rollback", "on-error", "compensate"]);
+        let top = words(Notation::Mcp, &[], &Level::default());
+        assert_eq!(top, ["meta", "steps"]);
+    }
+
+    #[test]
+    fn a_path_tells_what_a_value_is() {
+        let of = |notation, path: &[Level]| wanted(notation, path);
+        let steps = level(Some("steps"), &["steps"]);
+        let named = level(Some("user"), &["user"]);
+        let call = level(Some("call"), &["call"]);
+        let args = level(Some("args"), &["call", "args"]);
+        assert_eq!(of(Notation::Workflow, &[steps.clone(), named.clone(), call]), Wanted::Tool);
+        assert_eq!(of(Notation::Workflow, &[steps.clone(), named.clone(), args]), Wanted::Arguments);
+        let catch = level(Some("catch"), &["call", "catch"]);
+        let returned = level(Some("return"), &["return"]);
+        assert_eq!(of(Notation::Workflow, &[steps, named, catch, returned]), Wanted::Return);
+        let meta = level(Some("meta"), &["meta"]);
+        let tools = level(Some("tools"), &["tools"]);
+        assert_eq!(of(Notation::Mcp, &[meta, tools, level(None, &[])]), Wanted::Tool);
+        let input = level(Some("in"), &["in"]);
+        assert_eq!(of(Notation::Constrained, &[input, level(Some("a"), &["a"])]), Wanted::Type);
+    }
+}

@@ -1,0 +1,86 @@
+//! Offering the records of a document to the habits of their places, and reporting what one of them makes of
+//! a record.
+
+use super::context::{At, Report, Rewrite, Walk, kept};
+use super::table::{HABITS, Habit, is_canonical};
+use crate::diagnostic::Diagnostic;
+use crate::document::replacement::{Replacement, is_repeatable};
+use crate::document::{Kind, Node, entries, first_of};
+use crate::text::shorten;
+
+impl<'a> Walk<'_, 'a> {
+    /// Offers a record to the habits of its place; what one of them makes of it is reported.
+    pub(super) fn offer(&mut self, node: &Node<'a>, place: At) -> Option<Node<'a>> {
+        const LONGEST: usize = 3;
+        let list = entries(node);
+        let passed = match place {
+            At::Step => is_canonical(&self.at, list),
+            At::NoStep => false,
+            At::Value | At::Formula => list.len() > LONGEST,
+        };
+        if passed {
+            return None;
+        }
+        self.at.node = *node;
+        let looks = |habit: &&Habit| habit.at == place || habit.at == At::Value && place == At::Formula;
+        let found = HABITS.iter().filter(looks).find_map(|habit| (habit.rewrite)(&self.at, list))?;
+        Some(self.report(node, found))
+    }
+
+    /// Reports what a record should have been, and gives that.
+    fn report(&mut self, node: &Node<'a>, found: Rewrite<'a>) -> Node<'a> {
+        let place = entries(node).first().map_or(first_of(node), |entry| entry.key.span);
+        let wrong = match found.report {
+            Report::Whole(wrong) => *wrong,
+            Report::Shape(code, message) => {
+                self.shape(node, Diagnostic::new(code, place, message), &found.to)
+            }
+        };
+        self.diagnostics.push(wrong);
+        if matches!(&found.to, Replacement::List(steps) if steps.is_empty()) {
+            self.lose(node);
+        }
+        found.to.node(place, self.at.arena)
+    }
+
+    /// Says what shape a record should have had.
+    fn shape(&self, node: &Node<'a>, wrong: Diagnostic, to: &Replacement<'a>) -> Diagnostic {
+        let (yaml, tight) = (self.at.dialect.is_yaml(), self.at.dialect.is_bare());
+        if let Replacement::List(steps) = to {
+            let expected = "a step with `let` and `expr` for each";
+            let wrong = wrong.expected(expected, format!("{} names in one", steps.len()));
+            return if !yaml && is_repeatable(node.span) {
+                let text = |step: &Replacement<'a>| step.text(self.source, tight);
+                wrong.replace(node.span, steps.iter().map(text).collect::<Vec<_>>().join(", "))
+            } else {
+                wrong.help("write a step for each, with its name and `expr`")
+            };
+        }
+        let found = Replacement::Record(entries(node).iter().filter_map(kept).collect()).outline(yaml);
+        let expected = format!("`{}`", to.outline(yaml));
+        let wrong = wrong.expected(expected.clone(), format!("`{}`", shorten(&found)));
+        match to.fix(node, self.source, yaml, tight) {
+            Some(fix) => wrong.fix(fix),
+            None => wrong.help(format!("write {expected}")),
+        }
+    }
+
+    /// Notes the names that a removed step would have bound, so that reads of these names are not reported.
+    fn lose(&mut self, node: &Node<'a>) {
+        self.lost.extend_from_slice(&self.naming);
+        let mut rest = vec![*node];
+        while let Some(node) = rest.pop() {
+            if let Kind::List(items) = node.kind {
+                rest.extend_from_slice(items);
+            }
+            for entry in entries(&node) {
+                match (entry.name(), entry.value.text()) {
+                    (Some("let"), Some(name)) => self.lost.push(name),
+                    (Some("ResultPath"), Some(path)) => self.lost.push(path.trim_start_matches("$.")),
+                    _ => {}
+                }
+                rest.push(entry.value);
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Warnings about failures and the messages of handlers that mean something else in other languages.
+
+use super::Lints;
+use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::dialect::reference::{Reference, Step};
+use crate::document::Node;
+use crate::habits::step_parts::action_as_text;
+use crate::text::shorten;
+use ilo_spec::error::Code;
+
+impl<'a> Lints<'_, '_, 'a> {
+    /// Warns of `$error.message`: what a tool fails with is a text.
+    pub(super) fn field_of_failure(&mut self, reference: &Reference<'a>) {
+        let [Step::Field(field)] = reference.path else { return };
+        if !matches!(field.text, "message" | "msg") {
+            return;
+        }
+        let whole = Reference { path: &[], ..*reference };
+        let written = self.at.source.get(reference.span.range()).unwrap_or("");
+        let text = match written.as_bytes() {
+            [b'$', b'{', ..] => self.at.dialect.written(&whole, '{'),
+            [b'$', ..] => self.at.dialect.written(&whole, '$'),
+            _ => whole.to_string(),
+        };
+        let message = format!("what a tool fails with is a text, which has no field `{}`", field.text);
+        let mut warning = Diagnostic::new(Code::FailureField, reference.span, message)
+            .expected(format!("`{text}`"), format!("`{}`", shorten(written)));
+        let title = format!("write `{text}`");
+        warning.fix = Some(Fix { title, edits: vec![Edit { span: reference.span, text }] });
+        self.warn(warning);
+    }
+
+    /// Warns of a message that is the word of an action: `"skip"`.
+    pub(super) fn message(&mut self, node: &Node<'a>, in_loop: bool) {
+        if let Some(action) = action_as_text(node, self.at.dialect, in_loop) {
+            self.warn(action.diagnostic(Code::HandlerText, format!("a message, or `{}`", action.form)));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! References written loosely: an input without its root, a step under `steps`, an output of a step.
+
+use crate::dialect::reference::{Reference, Root, Step};
+use bumpalo::Bump;
+
+/// The reference that a loosely written one means, by the names of inputs and values.
+pub(super) fn resolve<'a>(
+    reference: &Reference<'a>,
+    names_input: &dyn Fn(&str) -> bool,
+    names_value: &dyn Fn(&str) -> bool,
+    arena: &'a Bump,
+) -> Option<Reference<'a>> {
+    const INPUTS: [&str; 8] =
+        ["input", "inputs", "in", "params", "parameters", "args", "arguments", "workflow"];
+    const STEPS: [&str; 6] = ["steps", "vars", "variables", "outputs", "results", "context"];
+    const OUTPUT: [&str; 4] = ["output", "outputs", "result", "value"];
+    let input = |path: &'a [Step<'a>]| Reference { root: Root::Input, path, span: reference.span };
+    let is_input =
+        |path: &[Step<'a>]| matches!(path.first(), Some(Step::Field(name)) if names_input(name.text));
+    let whole: Vec<Step<'a>> = match reference.root {
+        Root::Input if is_input(reference.path) => return Some(*reference),
+        Root::Input => reference.path.to_vec(),
+        Root::Name(name) if names_value(name.text) => {
+            return Some(*reference);
+        }
+        Root::Name(name) => {
+            core::iter::once(Step::Field(name)).chain(reference.path.iter().copied()).collect()
+        }
+    };
+    let path: &'a [Step<'a>] = arena.alloc_slice_copy(&whole);
+    if is_input(path) {
+        return Some(input(path));
+    }
+    let known = |path: &'a [Step<'a>]| match path.split_first() {
+        Some((Step::Field(name), rest)) if names_value(name.text) => {
+            Some(Reference { root: Root::Name(*name), path: rest, span: reference.span })
+        }
+        _ => None,
+    };
+    if let Some(found) = known(path) {
+        return Some(found);
+    }
+    let (Step::Field(first), rest) = path.split_first()? else { return None };
+    if INPUTS.contains(&first.text) && is_input(rest) {
+        return Some(input(rest));
+    }
+    if !STEPS.contains(&first.text) {
+        return None;
+    }
+    let found = known(rest)?;
+    let path = match found.path {
+        [Step::Field(name), rest @ ..] if OUTPUT.contains(&name.text) => rest,
+        path => path,
+    };
+    Some(Reference { path, ..found })
+}

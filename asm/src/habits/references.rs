@@ -1,0 +1,54 @@
+//! References of other languages: roots that no notation has, and operations inside a reference.
+
+use super::Reading;
+use super::loose_reference;
+use crate::dialect::reader_habits::{Habits, Names, Seen, Surroundings, Warning};
+use crate::dialect::reference::Reference;
+use crate::document::Node;
+use bumpalo::Bump;
+
+/// The names that other languages give values, and what to do in place of a reference to one.
+const NAMES: [(&[&str], &str); 4] = [
+    (
+        &["env", "ENV", "secrets", "secret", "process", "vault"],
+        "a program sees no environment: the tools file gives tools what they need, and inputs give the rest",
+    ),
+    (&["now", "today", "date", "uuid", "random"], "a tool gives it, in a step with `call`, or an input"),
+    (
+        &["prev", "previous", "last", "result", "output", "it", "_"],
+        "name the step that gives it with `let`, and refer to that name",
+    ),
+    (
+        &["index", "i", "loop"],
+        "count in a variable that is bound to 0 before the loop, and bound again in each pass",
+    ),
+];
+
+impl Habits for Reading {
+    fn lint<'a>(&self, seen: &Seen<'_, 'a>, at: &Surroundings<'_, 'a>, warnings: &mut Vec<Warning>) {
+        super::lints::lint(seen, at, warnings);
+    }
+
+    fn reference<'a>(
+        &self,
+        reference: &Reference<'a>,
+        names: &dyn Names<'a>,
+        arena: &'a Bump,
+    ) -> Option<Reference<'a>> {
+        let is_value = |name: &str| names.has(name) || names.has_step(name);
+        loose_reference::resolve(reference, &|name| names.has_input(name), &is_value, arena)
+    }
+
+    fn in_place_of_name(&self, name: &str) -> Option<&'static str> {
+        NAMES.iter().find(|(names, _)| names.contains(&name)).map(|&(_, instead)| instead)
+    }
+
+    fn operation_inside<'a>(&self, text: &Node<'a>, at: &Surroundings<'_, 'a>) -> Option<String> {
+        let inside = text.text()?.strip_prefix("${")?.strip_suffix('}')?;
+        if inside.contains(['$', '{', '}', '|', '?']) || at.dialect.is_yaml() {
+            return None;
+        }
+        let inside = format!(" {inside}").replace(" .", " $.").replace("(.", "($.");
+        at.operation_of(at.arena.alloc_str(&inside), text.span)
+    }
+}

@@ -1,0 +1,112 @@
+//! `switch` where a notation has steps with `if`, one behind the other.
+
+use super::context::{Context, Entries, Fields, Rewrite, get, others};
+use crate::diagnostic::Diagnostic;
+use crate::dialect::Key;
+use crate::document::replacement::{Replacement, is_repeatable};
+use crate::document::{Entry, Kind, Node, entries};
+use ilo_spec::error::Code;
+
+const CONDITIONS: [&str; 4] = ["if", "when", "case", "condition"];
+const DEFAULTS: [&str; 3] = ["default", "else", "otherwise"];
+/// Keys under which an arm returns a plain value.
+const RETURNS: [&str; 2] = ["return", "ret"];
+/// Keys that end the function or a loop.
+const LEAVES: [&str; 6] = ["return", "ret", "ok", "err", "error", "break"];
+
+/// A `switch`, as steps with `if`.
+pub(super) fn as_ifs<'a>(at: &Context<'_, 'a>, list: Entries<'a>) -> Option<Rewrite<'a>> {
+    let switch = get(list, &["switch"]).filter(|_| !at.dialect.has(Key::Switch))?;
+    let Kind::List(arms) = switch.value.kind else { return None };
+    let binds = get(list, &["let"]);
+    let mut steps = Vec::new();
+    for arm in arms.iter().rev() {
+        steps = with_arm(at, entries(arm), steps, binds.is_some())?;
+    }
+    if let Some(binds) = binds {
+        let [Replacement::Record(step)] = steps.as_mut_slice() else { return None };
+        step.insert(0, ("let", Replacement::Kept(binds.value)));
+    }
+    let message = "`switch` is another notation's word for steps with `if`, and read as those";
+    let warning = Diagnostic::new(Code::OtherNotation, switch.key.span, message)
+        .expected("a step with `if` for each arm, one behind the other", "`switch`");
+    let texts: Option<Vec<String>> = arms.iter().map(|arm| text_of_step(at, arm)).collect();
+    let texts = texts.filter(|_| binds.is_none() && !arms.is_empty() && is_repeatable(at.node.span));
+    let warning = match texts {
+        Some(texts) => warning.replace(at.node.span, texts.join(", ")),
+        None => warning.help("a value for each condition is a step with `let`, `if`, `then` and `else`"),
+    };
+    Some(Rewrite::whole(warning, Replacement::List(steps)))
+}
+
+/// The steps of an arm and of those behind it, which are `rest`. Where the switch binds a name, `binds`, a
+/// plain return is its value.
+fn with_arm<'a>(
+    at: &Context<'_, 'a>,
+    arm: Entries<'a>,
+    rest: Vec<Replacement<'a>>,
+    binds: bool,
+) -> Option<Vec<Replacement<'a>>> {
+    let Some(condition) = get(arm, &CONDITIONS) else {
+        let default = get(arm, &DEFAULTS)?;
+        let holds_action = |entry: &Entry<'a>| {
+            let word = |name: &str| LEAVES.contains(&name) || matches!(name, "then" | "value" | "compensate");
+            entry.name().is_some_and(word)
+        };
+        return Some(match default.value.kind {
+            Kind::Null => actions(others(arm, &DEFAULTS), binds),
+            Kind::Record(list) if list.iter().any(holds_action) => actions(others(list, &[]), binds),
+            _ => {
+                let word = if binds { "value" } else { at.dialect.word(at.dialect.return_key()) };
+                vec![Replacement::one(word, Replacement::Kept(default.value))]
+            }
+        });
+    };
+    let mut step: Fields<'a> = vec![("if", Replacement::Kept(condition.value))];
+    let action = others(arm, &[condition.name()?]);
+    if !binds && get(arm, &LEAVES).is_some() {
+        step.extend(action);
+        let mut steps = vec![Replacement::Record(step)];
+        steps.extend(rest);
+        return Some(steps);
+    }
+    step.push(("then", Replacement::List(actions(action, binds))));
+    if !rest.is_empty() {
+        step.push(("else", Replacement::List(rest)));
+    }
+    Some(vec![Replacement::Record(step)])
+}
+
+/// The steps of what an arm does.
+fn actions<'a>(mut action: Fields<'a>, binds: bool) -> Vec<Replacement<'a>> {
+    let is_plain = |value: &Replacement<'a>| {
+        let Replacement::Kept(node) = value else { return true };
+        !matches!(entries(node), [only] if matches!(only.name(), Some("ok" | "err" | "error")))
+    };
+    if let Some(at) = action.iter().position(|(key, _)| *key == "then")
+        && let (_, Replacement::Kept(Node { kind: Kind::List(steps), .. })) = action[at]
+    {
+        return steps.iter().map(|step| Replacement::Kept(*step)).collect();
+    }
+    for (key, value) in &mut action {
+        if *key == "then" || binds && RETURNS.contains(key) && is_plain(value) {
+            *key = "value";
+        }
+    }
+    vec![Replacement::Record(action)]
+}
+
+/// The text of the step that an arm is, where it ends the function.
+fn text_of_step<'a>(at: &Context<'_, 'a>, arm: &Node<'a>) -> Option<String> {
+    let leaves = |node: &Node<'a>| get(entries(node), &["return", "ret", "ok", "err", "error"]).is_some();
+    let text = |node: &Node<'a>| at.source.get(node.span.range()).map(str::to_owned);
+    match get(entries(arm), &["default"]) {
+        None if leaves(arm) => text(arm),
+        Some(default) if leaves(&default.value) => text(&default.value),
+        Some(Entry { value: Node { kind: Kind::Null, .. }, .. }) if leaves(arm) => {
+            let rest = Replacement::Record(others(entries(arm), &["default"]));
+            Some(rest.text(at.source, at.dialect.is_bare()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! Completion of the four JSON and YAML notations.
+
+use super::{Completion, CompletionKind, Found};
+use crate::ast::Slot;
+use crate::dialect::Dialect;
+use crate::dialect::reference::INPUT;
+use crate::dialect::words_at::{Wanted, wanted, words};
+use crate::ide::place::{self, At, Place};
+use crate::ide::{Analysis, Target, known, meaning};
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::text::is_name;
+
+/// What may be written at an offset.
+pub(super) fn complete(of: &Analysis<'_>, offset: u32) -> Vec<Completion> {
+    let Some(place) = place::find(of.source, of.notation, offset) else { return Vec::new() };
+    let mut found =
+        Found { span: Span::new(place.word.start, offset.max(place.word.start)), all: Vec::new() };
+    let dialect = Dialect::of(of.notation);
+    let inside = wanted(of.notation, &place.path);
+    match place.at {
+        At::Key => {
+            if inside == Wanted::Arguments {
+                arguments(of, &place, &mut found);
+            }
+            for word in words(of.notation, &place.path, &place.here) {
+                found.add(CompletionKind::Word, word, "", meaning::of_word(of.notation, word));
+            }
+            let pending = of.at(Span::new(found.span.start, found.span.end));
+            if pending.starts_with('$') {
+                references(of, offset, dialect, &mut found);
+            }
+        }
+        At::Value => match inside {
+            Wanted::Tool | Wanted::Tools => tools(of, offset, &mut found),
+            Wanted::Type => found.types(false),
+            Wanted::Output => found.types(true),
+            Wanted::Program | Wanted::Meta | Wanted::Inputs | Wanted::Name => {}
+            _ => references(of, offset, dialect, &mut found),
+        },
+    }
+    quote(of, &place, &mut found);
+    found.all
+}
+
+/// Puts quotes around what is written in JSON where none are.
+fn quote(of: &Analysis<'_>, place: &Place, found: &mut Found) {
+    if of.notation == Notation::Workflow || place.quoted {
+        return;
+    }
+    for one in &mut found.all {
+        let mut text = String::new();
+        crate::text::quote(&one.text, &mut text);
+        one.text = text;
+    }
+}
+
+/// The tools, and the other functions of the file.
+fn tools(of: &Analysis<'_>, offset: u32, found: &mut Found) {
+    for tool in of.catalog.map_or(&[][..], |catalog| catalog.tools()) {
+        let about = tool.description.as_deref().unwrap_or("");
+        found.add(CompletionKind::Tool, &tool.name, tool.signature(), about);
+    }
+    let own = of.function_at(offset).unwrap_or(0);
+    for (number, function) in of.file.functions.iter().enumerate() {
+        if number != own && is_name(function.name.text) {
+            found.add(CompletionKind::Tool, function.name.text, Analysis::header(function), "");
+        }
+    }
+}
+
+/// The arguments of the call that they are beside, without those that are written.
+fn arguments(of: &Analysis<'_>, place: &Place, found: &mut Found) {
+    let call = place.path.last().and_then(|level| level.value("call"));
+    let written = |name: &str| place.here.entries.iter().any(|(key, _)| key == name);
+    match of.target(call.unwrap_or("")) {
+        Target::Function(number) => {
+            for parameter in of.file.functions.get(number).map_or(&[][..], |callee| callee.parameters) {
+                if !written(parameter.name.text) {
+                    let ty = parameter.ty.ty.to_string();
+                    found.add(CompletionKind::Argument, parameter.name.text, ty, "");
+                }
+            }
+        }
+        Target::Tool(tool) => {
+            for field in tool.input().fields().filter(|field| !written(field.name)) {
+                let about = if field.required { "" } else { "may be left out" };
+                found.add(CompletionKind::Argument, field.name, field.shape.written(), about);
+            }
+        }
+        Target::Unknown => {}
+    }
+}
+
+/// The slots that a text may refer to, or the fields behind one.
+fn references(of: &Analysis<'_>, offset: u32, dialect: Dialect, found: &mut Found) {
+    let typed = of.at(Span::new(found.span.start, offset));
+    let root = if dialect.is_bare() { 0 } else { typed.rfind('$').unwrap_or(typed.len()) };
+    if !dialect.is_bare() && root == typed.len() && !typed.is_empty() {
+        // Plain text so far.
+        return;
+    }
+    let reference = typed.get(root..).unwrap_or("");
+    let braces = reference.starts_with("${");
+    let inner = reference.trim_start_matches(['$', '{']);
+    let start = found.span.start + u32::try_from(root).unwrap_or(0);
+    let whole = Span::new(start, offset);
+    let Some(function) = of.function_at(offset).or((!of.file.functions.is_empty()).then_some(0)) else {
+        return;
+    };
+    let known = of.known(function);
+    if let Some((path, _)) = inner.rsplit_once('.').filter(|(path, _)| !path.is_empty() && *path != INPUT) {
+        let at = start + u32::try_from(reference.rfind('.').map_or(0, |at| at + 1)).unwrap_or(0);
+        found.span = Span::new(at, offset);
+        fields(of, function, path, &known, found);
+        return;
+    }
+    found.span = whole;
+    let Some(info) = of.file.functions.get(function) else { return };
+    let bound = of.bound_before(function, offset);
+    for (number, slot) in (0_u32..).zip(info.slots) {
+        let is_parameter = (number as usize) < info.parameters.len();
+        let Some(name) = slot.name.filter(|name| is_name(name)) else { continue };
+        if !is_parameter && !bound.contains(&Slot(number)) {
+            continue;
+        }
+        let ty = known.get(number as usize).map_or_else(|| "any".to_owned(), known::slot);
+        let text = match (dialect.notation, is_parameter) {
+            (Notation::Constrained, _) => name.to_owned(),
+            (Notation::ToolCalling, true) => format!("$input.{name}"),
+            (Notation::ToolCalling, false) => format!("${name}"),
+            (_, true) => format!("$.{name}"),
+            (_, false) => format!("${{{name}}}"),
+        };
+        let text = if braces && text.ends_with('}') { text.trim_end_matches('}').to_owned() } else { text };
+        found.add(CompletionKind::Slot, &text, ty, "");
+    }
+}
+
+/// The fields of what a path names: a slot, and fields in it.
+fn fields<'t>(
+    of: &'t Analysis<'_>,
+    function: usize,
+    path: &str,
+    known: &[crate::check::KnownSlot<'t>],
+    found: &mut Found,
+) {
+    let mut names = path.trim_start_matches('.').split('.').filter(|name| *name != INPUT);
+    let Some((info, root)) = of.file.functions.get(function).zip(names.next()) else { return };
+    let slot = info.slots.iter().position(|slot| slot.name == Some(root));
+    let value = slot.and_then(|slot| known.get(slot)).and_then(|known| known.plain.or(known.ok));
+    let mut shape = value.and_then(|value| value.part.shape());
+    for name in names {
+        shape = shape.and_then(|shape| Some(shape.field(name)?.0));
+    }
+    for field in shape.into_iter().flat_map(crate::catalog::Shape::fields) {
+        found.add(CompletionKind::Field, field.name, field.shape.written(), "");
+    }
+}

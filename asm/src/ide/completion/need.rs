@@ -1,0 +1,207 @@
+//! What ID text needs next: the tokens before a place, read by the operand shapes of `ilo_spec::node`.
+
+use crate::check::{KnownSlot, Seen, ValueInfo};
+use crate::ide::Analysis;
+use crate::ide::mention::slot_of;
+use crate::syntax::lexer::{Kind, NO_VALUE, Token};
+use ilo_spec::node::{Place, Shape, Word};
+
+/// What follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// A statement, or what an arm begins with.
+    Statement,
+    /// The slot that a word binds.
+    Binds,
+    /// The slot that a word reads.
+    Reads,
+    /// An expression.
+    Value,
+    /// An expression, IF, MATCH or FOR.
+    Bound,
+    /// A slot or an expression.
+    Path,
+    /// A tool.
+    Tool,
+    /// The name of an argument.
+    Argument,
+    /// The field of a record that is read.
+    Field,
+    /// The field of a record that is made.
+    Key,
+    /// A count, then so many of these.
+    Count(Repeated),
+    /// So many of these are left.
+    Left(u32, Repeated),
+    /// Pairs of a field and a value, as long as integers follow.
+    OpenPairs,
+    /// The kind of a constant.
+    Kind,
+    /// A constant of a kind.
+    Constant(u32),
+    /// A constant that is a key.
+    Case,
+    /// A CALL.
+    Call,
+}
+
+/// What a count counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeated {
+    Arguments,
+    Pairs,
+    Values,
+    Cases,
+    Statements,
+}
+
+/// What is needed at a place, and what is known there.
+pub(super) struct Needed<'t, 'a> {
+    pub(super) need: Need,
+    /// The tool of the innermost call whose arguments are read.
+    pub(super) tool: Option<&'a str>,
+    /// The record whose field is needed.
+    pub(super) record: Seen<'t>,
+}
+
+/// Reads the tokens of a statement.
+struct Reader<'r, 't, 'a> {
+    of: &'r Analysis<'a>,
+    function: usize,
+    known: &'r [KnownSlot<'t>],
+    needs: Vec<Need>,
+    tools: Vec<&'a str>,
+    /// The value that was read last.
+    last: Seen<'t>,
+}
+
+/// Reads `tokens`, which begin a statement, up to a place.
+pub(super) fn needed<'t, 'a>(
+    of: &'t Analysis<'a>,
+    function: usize,
+    known: &[KnownSlot<'t>],
+    tokens: &[Token],
+) -> Needed<'t, 'a> {
+    let mut reader =
+        Reader { of, function, known, needs: vec![Need::Statement], tools: Vec::new(), last: None };
+    tokens.iter().for_each(|token| reader.token(token));
+    let need = loop {
+        match reader.needs.pop() {
+            Some(Need::Left(0, _)) => {}
+            Some(Need::Left(_, Repeated::Arguments)) => break Need::Argument,
+            Some(Need::Left(_, Repeated::Values)) => break Need::Value,
+            Some(Need::Left(_, Repeated::Cases)) => break Need::Case,
+            // A further pair may follow, or what follows the record.
+            Some(Need::OpenPairs | Need::Left(_, Repeated::Pairs)) => break Need::Key,
+            Some(need) => break need,
+            None => break Need::Statement,
+        }
+    };
+    Needed { need, tool: reader.tools.last().copied(), record: reader.last }
+}
+
+impl<'t> Reader<'_, 't, '_> {
+    fn token(&mut self, token: &Token) {
+        let number = Some(token.value).filter(|&value| token.kind == Kind::Integer && value != NO_VALUE);
+        let Some(need) = self.needs.pop() else {
+            return self.statement(token);
+        };
+        match need {
+            Need::Left(0, _) => self.token(token),
+            Need::Left(left, repeated) => {
+                self.needs.push(Need::Left(left - 1, repeated));
+                match repeated {
+                    Repeated::Arguments => self.needs.extend([Need::Value, Need::Argument]),
+                    Repeated::Pairs => self.needs.extend([Need::Value, Need::Key]),
+                    Repeated::Values => self.needs.push(Need::Value),
+                    Repeated::Cases => self.needs.extend([Need::Value, Need::Case]),
+                    Repeated::Statements => self.needs.push(Need::Statement),
+                }
+                self.token(token);
+            }
+            Need::OpenPairs => {
+                if number.is_some() {
+                    self.needs.extend([Need::OpenPairs, Need::Value]);
+                } else {
+                    self.token(token);
+                }
+            }
+            Need::Count(repeated) => {
+                // A count that is larger than what is shown is wrong.
+                let count = number.unwrap_or(0).min(1 << 12);
+                self.needs.push(Need::Left(count, repeated));
+            }
+            Need::Tool => {
+                let tools = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
+                let name = number.and_then(|id| tools?.registries.tools.name(id));
+                self.tools.push(name.unwrap_or(""));
+            }
+            Need::Reads | Need::Path if number.is_some() => self.last = number.and_then(|id| self.slot(id)),
+            Need::Field => {
+                let fields = self.of.text.as_ref().and_then(|text| text.sections.get(self.function));
+                let name = number.and_then(|id| fields?.registries.fields.name(id));
+                let part = self.last.and_then(|record| record.part.shape()?.field(name?));
+                self.last = part.map(|(shape, required)| ValueInfo::described(shape, required));
+            }
+            Need::Kind => self.needs.push(Need::Constant(number.unwrap_or(0))),
+            Need::Binds | Need::Argument | Need::Key | Need::Case | Need::Constant(_) | Need::Reads => {
+                self.last = None;
+            }
+            Need::Statement | Need::Value | Need::Bound | Need::Path | Need::Call => self.word(token),
+        }
+    }
+
+    fn slot(&self, number: u32) -> Seen<'t> {
+        let slot = slot_of(self.of.file.functions.get(self.function)?, number)?;
+        let known = self.known.get(slot.0 as usize)?;
+        known.plain.or(known.ok)
+    }
+
+    /// A token behind a whole statement begins one, where it can.
+    fn statement(&mut self, token: &Token) {
+        if token.word.is_some() {
+            self.word(token);
+        }
+    }
+
+    /// Pushes what a word takes.
+    fn word(&mut self, token: &Token) {
+        let Some(word) = token.word else { return };
+        self.last = None;
+        let binds = matches!(word, Word::Let | Word::For | Word::Err | Word::Ok);
+        for shape in word.row().operands.iter().rev() {
+            let need = match shape {
+                Shape::Slot if binds => Need::Binds,
+                Shape::Slot => Need::Reads,
+                Shape::Expr => Need::Value,
+                Shape::Bound => Need::Bound,
+                Shape::Literal => Need::Kind,
+                Shape::Path => Need::Path,
+                Shape::Field | Shape::FieldOrName => Need::Field,
+                Shape::Tool => Need::Tool,
+                Shape::Pairs if word == Word::Call => Need::Count(Repeated::Arguments),
+                Shape::Pairs => Need::Count(Repeated::Pairs),
+                Shape::OpenPairs => Need::OpenPairs,
+                Shape::Exprs => Need::Count(Repeated::Values),
+                Shape::Cases => Need::Count(Repeated::Cases),
+                Shape::Block | Shape::Arms => Need::Count(Repeated::Statements),
+                Shape::Otherwise => continue,
+                Shape::Call => Need::Call,
+            };
+            self.needs.push(need);
+        }
+    }
+}
+
+/// Whether a word may be where this is needed.
+pub(super) fn takes(need: Need, word: Word) -> bool {
+    let place = word.row().place;
+    match need {
+        Need::Statement => true,
+        Need::Value | Need::Path => place == Place::Expression,
+        Need::Bound => matches!(place, Place::Expression | Place::Control),
+        Need::Call => word == Word::Call,
+        Need::Case => word == Word::Else,
+        _ => false,
+    }
+}

@@ -1,0 +1,84 @@
+//! Changes of a whole source: all fixes, and the canonical layout.
+
+use crate::build::{self, Options};
+use crate::diagnostic::{Diagnostics, Edit, fix};
+use crate::format::{self, Formatted};
+use crate::notation::Notation;
+use crate::span::Span;
+
+/// How often a source is checked again: one fix can uncover the next.
+const ROUNDS: usize = 8;
+
+/// Applies every fix that is the only one, again and again until none is left; gives the new source, and how
+/// many were applied.
+pub fn fix_all(source: &str, options: &Options<'_>) -> (String, usize) {
+    let mut text = source.to_owned();
+    let mut fixed = 0;
+    for _ in 0..ROUNDS {
+        let (_, diagnostics) = build::build(&text, options);
+        let (next, count) = fix::apply(&text, diagnostics.as_slice());
+        if count == 0 {
+            break;
+        }
+        fixed += count;
+        text = next;
+    }
+    (text, fixed)
+}
+
+/// A source in the canonical layout of its notation; `None` where it has errors, or where another layout
+/// would change what it means.
+pub fn format(source: &str, options: &Options<'_>) -> Option<String> {
+    let mut unused = Diagnostics::default();
+    match options.from.or_else(|| Notation::detect(source))? {
+        Notation::Id => format::id_text(source, &options.reading, &mut unused),
+        notation => match format::format(source, notation, &options.reading, &mut unused) {
+            Formatted::Text(text) => Some(text),
+            Formatted::Refused | Formatted::LeftAlone => None,
+        },
+    }
+}
+
+/// The edit that makes one text of another: of all that lies between what both begin and end with. `None`
+/// where they are the same.
+pub fn change(old: &str, new: &str) -> Option<Edit> {
+    if old == new {
+        return None;
+    }
+    let before = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    let start = boundary(old, before).min(boundary(new, before));
+    let (old_rest, new_rest) = (old.get(start..)?, new.get(start..)?);
+    let same = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let behind = |text: &str| (0..=same).rev().find(|&n| text.is_char_boundary(text.len() - n)).unwrap_or(0);
+    let same = behind(old_rest).min(behind(new_rest));
+    let text = new_rest.get(..new_rest.len() - same)?.to_owned();
+    let offset = |at: usize| u32::try_from(at).ok();
+    Some(Edit { span: Span::new(offset(start)?, offset(old.len() - same)?), text })
+}
+
+/// The last boundary of a character at or before a byte.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_as_short_as_it_can_be() {
+        let check = |old: &str, new: &str, expected: Option<(u32, u32, &str)>| {
+            let found = change(old, new);
+            let shown = found.as_ref().map(|edit| (edit.span.start, edit.span.end, edit.text.as_str()));
+            assert_eq!(shown, expected, "{old} {new}");
+        };
+        check("abc", "abc", None);
+        check("abc", "aXc", Some((1, 2, "X")));
+        check("abab", "ab", Some((2, 4, "")));
+        check("", "x", Some((0, 0, "x")));
+        // Both begin with the same byte.
+        check("\u{e9}", "\u{e8}", Some((0, 2, "\u{e8}")));
+        // Both end with the same byte.
+        check("\u{e9}", "\u{129}", Some((0, 2, "\u{129}")));
+    }
+}

@@ -1,0 +1,135 @@
+//! What an editor shows about the word under the pointer, as Markdown.
+
+use super::known::described;
+use super::mention::{Role, What};
+use super::place::{self, At};
+use super::{Analysis, Target, known, meaning};
+use crate::ast::Slot;
+use crate::span::Span;
+use crate::syntax::lexer::Kind;
+use crate::text::shortened;
+
+/// The longest description of a tool that is shown.
+const DESCRIPTION: usize = 2_000;
+
+/// A text about a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// What it is about.
+    pub span: Span,
+    /// The text, as Markdown.
+    pub text: String,
+}
+
+impl Analysis<'_> {
+    /// What is to be shown at an offset.
+    pub fn hover(&self, offset: u32) -> Option<Hover> {
+        let named = self.mention_at(offset).and_then(|mention| {
+            let text = match mention.what {
+                What::Function(_) => self.of_function(mention.function),
+                What::Tool(name, _) => self.of_tool(name),
+                What::Slot(slot, role) => self.of_slot(mention.function, slot, role),
+                What::Argument(call, name) => self.of_argument(call.tool.text, name),
+                What::Field(record, name) => {
+                    let known = self.known(mention.function);
+                    let found = self.value(record, &known).and_then(|value| value.part.shape()?.field(name));
+                    match found {
+                        Some((shape, required)) => field(name, &shape.written(), required),
+                        None => field(name, "any", true),
+                    }
+                }
+                What::Key(name, _) => code(&format!("{name} (field)")),
+                What::Type => return None,
+            };
+            Some(Hover { span: mention.span, text })
+        });
+        named.or_else(|| self.of_word(offset))
+    }
+
+    fn of_function(&self, number: usize) -> String {
+        self.file.functions.get(number).map_or_else(String::new, |function| code(&Analysis::header(function)))
+    }
+
+    /// The signature of a tool or function, and what it is for.
+    fn of_tool(&self, name: &str) -> String {
+        match self.target(name) {
+            Target::Function(number) => self.of_function(number),
+            Target::Tool(tool) => {
+                let signature = code(&tool.signature());
+                match &tool.description {
+                    Some(text) => format!("{signature}\n\n{}", text.get(..DESCRIPTION).unwrap_or(text)),
+                    None => signature,
+                }
+            }
+            Target::Unknown => format!("{}\n\nThe tools are not known here.", code(name)),
+        }
+    }
+
+    fn of_argument(&self, tool: &str, name: &str) -> String {
+        match self.target(tool) {
+            Target::Function(number) => {
+                let parameters = self.file.functions.get(number).map_or(&[][..], |of| of.parameters);
+                let found = parameters.iter().find(|parameter| parameter.name.text == name);
+                field(name, &found.map_or("any".to_owned(), |found| found.ty.ty.to_string()), true)
+            }
+            Target::Tool(tool) => match tool.input().field(name) {
+                Some((shape, required)) => field(name, &shape.written(), required),
+                None => field(name, "any", true),
+            },
+            Target::Unknown => field(name, "any", true),
+        }
+    }
+
+    fn of_slot(&self, function: usize, slot: Slot, role: Role) -> String {
+        let name = self.slot_name(function, slot);
+        let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
+        let number = info.and_then(|info| info.number).map(|number| format!(" (slot {number})"));
+        let parameter = self
+            .file
+            .functions
+            .get(function)
+            .and_then(|of| of.parameters.get(slot.0 as usize))
+            .filter(|_| role == Role::Parameter);
+        let known = self.known(function);
+        let ty = match parameter {
+            Some(parameter) => {
+                format!("{}{}", "list ".repeat(usize::from(parameter.ty.ty.lists)), parameter.ty.name)
+            }
+            None => known.get(slot.0 as usize).map_or_else(|| "any".to_owned(), known::slot),
+        };
+        code(&format!("{name}: {ty}"))
+            + &number.map_or(String::new(), |number| format!("\n\n`{name}`{number}"))
+    }
+
+    /// The meaning of a word of the notation.
+    fn of_word(&self, offset: u32) -> Option<Hover> {
+        if let Some(text) = &self.text {
+            let behind = text.lexemes().partition_point(|token| token.start <= offset);
+            let token = text.lexemes().get(..behind)?.last().filter(|token| offset <= token.end)?;
+            let row = token.word.filter(|_| token.kind == Kind::Word)?.row();
+            let text = format!("{}\n\n{}", code(&meaning::form(row)), row.meaning);
+            return Some(Hover { span: token.span(), text });
+        }
+        let place = place::find(self.source, self.notation, offset)?;
+        let At::Key = place.at else { return None };
+        let word = self.at(place.word);
+        let text = meaning::of_key(self.notation, &place.path, word)?;
+        Some(Hover { span: place.word, text: format!("`{word}`: {text}") })
+    }
+}
+
+/// A field or argument with its type.
+fn field(name: &str, ty: &str, required: bool) -> String {
+    code(&format!("{name}{}: {ty}", if required { "" } else { "?" }))
+}
+
+/// A line of code in Markdown, whatever is in it.
+fn code(text: &str) -> String {
+    let text = shortened(text, DESCRIPTION).replace("```", "'''");
+    format!("```ilo-type\n{text}\n```")
+}
+
+/// The same words for a completion.
+pub(super) fn of_value(value: crate::check::Seen<'_>) -> String {
+    value.map_or_else(|| "any".to_owned(), described)
+}

@@ -1,0 +1,63 @@
+//! Describes slots, values and headers of functions in the words of the types of ilo.
+
+use super::{Analysis, Target};
+use crate::ast::{Expr, ExprKind, Function, Slot};
+use crate::check::{KnownSlot, KnownSlots, Seen, ValueInfo};
+use crate::syntax::write::write_header;
+
+impl Analysis<'_> {
+    /// What is inferred of the slots of a function.
+    pub(super) fn known(&self, function: usize) -> Vec<KnownSlot<'_>> {
+        KnownSlots::new(&self.file, self.catalog).of(function)
+    }
+
+    /// What is known of the value of an expression: of a slot, of a field, of an answer.
+    pub(super) fn value<'t>(&'t self, of: &Expr<'_>, known: &[KnownSlot<'t>]) -> Seen<'t> {
+        match of.kind {
+            ExprKind::Ref(slot) => {
+                let known = known.get(slot.0 as usize)?;
+                known.plain.or(known.ok)
+            }
+            ExprKind::Field(record, name) => {
+                let (shape, required) = self.value(record, known)?.part.shape()?.field(name.text)?;
+                Some(ValueInfo::described(shape, required))
+            }
+            ExprKind::Call(call) => match self.target(call.tool.text) {
+                Target::Tool(tool) => Some(ValueInfo::answer(tool)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A slot as its function names it: by its name, else by its number.
+    pub(super) fn slot_name(&self, function: usize, slot: Slot) -> String {
+        let info = self.file.functions.get(function).and_then(|of| of.slots.get(slot.0 as usize));
+        let name = info.and_then(|info| info.name.map(str::to_owned));
+        name.or_else(|| info?.number.map(|number| number.to_string())).unwrap_or_default()
+    }
+
+    /// The header of a function, without the mark of a comment.
+    pub(super) fn header(function: &Function<'_>) -> String {
+        let mut out = String::new();
+        write_header(&function.name, function.parameters, &function.output, &mut out);
+        out.trim_start_matches("; ").to_owned()
+    }
+}
+
+/// A value in the words of ilo's types, with its fields where they are known.
+pub(super) fn described(value: ValueInfo<'_>) -> String {
+    value.part.shape().map_or_else(|| value.ty.to_string(), crate::catalog::Shape::written)
+}
+
+/// What is known of a slot: what it holds, or the results that it has before a MATCH takes them.
+pub(super) fn slot(known: &KnownSlot<'_>) -> String {
+    match (known.plain, known.ok) {
+        (Some(plain), _) => described(plain),
+        (None, Some(ok)) => match known.err.map(described).filter(|err| err != "any") {
+            Some(err) => format!("result {}, {err}", described(ok)),
+            None => format!("result {}", described(ok)),
+        },
+        (None, None) => known.err.map_or_else(|| "any".to_owned(), described),
+    }
+}

@@ -1,0 +1,173 @@
+//! All names of a source with their exact places, headers and registries included.
+
+use super::Analysis;
+use crate::ast::{Call, Expr, Function, NameUse, Slot};
+use crate::span::Span;
+use crate::syntax::registry::{Entry, Kind};
+use hashbrown::HashMap;
+
+/// The longest text in which the name of a slot is looked for.
+const LONGEST: usize = 4 << 10;
+
+/// A name at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mention<'a> {
+    /// Of the name itself, or of the number that refers to it; of a quoted name with its quotes where it is
+    /// in a comment.
+    pub(super) span: Span,
+    /// The number of the function that it is in.
+    pub(super) function: usize,
+    pub(super) what: What<'a>,
+}
+
+/// What is named.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What<'a> {
+    /// The function itself.
+    Function(&'a str),
+    Type,
+    Slot(Slot, Role),
+    /// A tool or function, by its name.
+    Tool(&'a str, Role),
+    /// An argument of a call.
+    Argument(&'a Call<'a>, &'a str),
+    /// A field that is read of a record.
+    Field(&'a Expr<'a>, &'a str),
+    /// A field that a record is made with, or that a registry lists.
+    Key(&'a str, Role),
+}
+
+/// What is done with what is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A parameter in the header.
+    Parameter,
+    /// An entry of a registry, or of the list of tools.
+    Entry,
+    /// A slot is bound.
+    Bind,
+    /// It is read, called or made.
+    Use,
+}
+
+impl<'a> What<'a> {
+    /// The text of a field's name.
+    pub(super) fn field(self) -> Option<&'a str> {
+        match self {
+            What::Argument(_, name) | What::Field(_, name) | What::Key(name, _) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// All names of a source, in order.
+pub(super) fn all<'a>(of: &Analysis<'a>) -> Vec<Mention<'a>> {
+    let mut found = Vec::new();
+    for (number, function) in of.file.functions.iter().enumerate() {
+        function.each_name(&mut |name, span| {
+            found.extend(mention(of, number, function, name, span));
+        });
+    }
+    let sections = of.text.as_ref().map_or(&[][..], |text| &text.sections);
+    for (number, (section, function)) in sections.iter().zip(of.file.functions).enumerate() {
+        let slots: HashMap<u32, Slot> =
+            (0..).zip(function.slots).filter_map(|(slot, info)| Some((info.number?, Slot(slot)))).collect();
+        for kind in Kind::ALL {
+            for entry in &section.registries.get(kind).entries {
+                let what = match kind {
+                    Kind::Tools => What::Tool(entry.name, Role::Entry),
+                    Kind::Fields => What::Key(entry.name, Role::Entry),
+                    Kind::Vars => match slots.get(&entry.id) {
+                        Some(&slot) => What::Slot(slot, Role::Entry),
+                        None => continue,
+                    },
+                };
+                found.push(Mention { span: name_of(of, entry), function: number, what });
+            }
+        }
+    }
+    // A step that is bound and is the value of its block is one name.
+    found.sort_by_key(|mention| (mention.span, order(mention.what)));
+    found.dedup_by_key(|mention| mention.span);
+    found
+}
+
+/// Where several are at one place, the first of this order is kept.
+fn order(what: What<'_>) -> u8 {
+    match what {
+        What::Slot(_, Role::Use) => 1,
+        _ => 0,
+    }
+}
+
+/// The slot of a number of ID text.
+pub(super) fn slot_of(function: &Function<'_>, number: u32) -> Option<Slot> {
+    let at = function.slots.iter().position(|slot| slot.number == Some(number))?;
+    Some(Slot(u32::try_from(at).ok()?))
+}
+
+/// The place of the name in an entry of a registry.
+pub(super) fn name_of(of: &Analysis<'_>, entry: &Entry<'_>) -> Span {
+    let text = of.at(entry.span);
+    let after = text.find('=').map_or(0, |at| at + 1);
+    let name = text.get(after..).unwrap_or("").trim_start();
+    let length = u32::try_from(name.len()).unwrap_or(0);
+    Span::new(entry.span.end.saturating_sub(length), entry.span.end)
+}
+
+fn mention<'a>(
+    of: &Analysis<'a>,
+    number: usize,
+    function: &Function<'a>,
+    name: NameUse<'a>,
+    span: Span,
+) -> Option<Mention<'a>> {
+    let is_id = of.text.is_some();
+    let exact = |text: &str| is_id || of.at(span) == text;
+    let (span, what) = match name {
+        NameUse::Function(name) => (span, What::Function(name.text)),
+        NameUse::Type(_) => (span, What::Type),
+        NameUse::Parameter(slot, _) => (span, What::Slot(slot, Role::Parameter)),
+        NameUse::Bind(slot) => (slot_span(of, function, slot, span)?, What::Slot(slot, Role::Bind)),
+        NameUse::Read(slot) | NameUse::Match(slot) => {
+            (slot_span(of, function, slot, span)?, What::Slot(slot, Role::Use))
+        }
+        NameUse::Allowed(name) => (span, What::Tool(name.text, Role::Entry)),
+        NameUse::Callee(call) => (span, What::Tool(call.tool.text, Role::Use)),
+        NameUse::Argument(call, name) => (span, What::Argument(call, name.text)),
+        NameUse::Field(record, name) => (span, What::Field(record, name.text)),
+        NameUse::Key(name) => (span, What::Key(name.text, Role::Use)),
+    };
+    let inexact = match what {
+        What::Function(name) | What::Tool(name, _) => !exact(name),
+        What::Slot(slot, Role::Parameter) => {
+            let name = function.slots.get(slot.0 as usize).and_then(|slot| slot.name);
+            !name.is_some_and(exact)
+        }
+        other => other.field().is_some_and(|name| !exact(name)),
+    };
+    (!inexact && span.start < span.end).then_some(Mention { span, function: number, what })
+}
+
+/// The place of a slot's name or number in what refers to it; `None` where the source has neither.
+fn slot_span(of: &Analysis<'_>, function: &Function<'_>, slot: Slot, span: Span) -> Option<Span> {
+    let written = of.at(span);
+    if of.text.is_some() {
+        let digits = written.len() - written.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let digits = u32::try_from(digits).ok().filter(|&digits| digits > 0)?;
+        return Some(Span::new(span.end - digits, span.end));
+    }
+    let name = function.slots.get(slot.0 as usize)?.name.filter(|_| written.len() <= LONGEST)?;
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let (at, _) = written.match_indices(name).find(|&(at, _)| {
+        let before = written.get(..at).unwrap_or("");
+        let after = written.get(at + name.len()..).unwrap_or("");
+        // A field of the same name comes behind a dot; the inputs are fields of `$input` and of `$`.
+        let root = before.is_empty()
+            || before.trim_end_matches("[\"").trim_end_matches(['$', '{', ' ', '.']).is_empty()
+            || matches!(before, "$input." | "${input." | "input." | "${ input.");
+        root && !before.ends_with(goes_on) && !after.starts_with(goes_on)
+    })?;
+    let start = span.start.checked_add(u32::try_from(at).ok()?)?;
+    Some(Span::new(start, start.checked_add(u32::try_from(name.len()).ok()?)?))
+}

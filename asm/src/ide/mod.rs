@@ -1,0 +1,162 @@
+//! What editors ask about a source: hover, completion, definitions, references, renaming, symbols, hints,
+//! colours, fixes and layout.
+//!
+//! Pure functions over an [`Analysis`] of one source, with offsets in bytes. Absent on purpose: protocols,
+//! JSON, files and state; `ilo-asm lsp` and the playground have those. An analysis takes a source with errors
+//! as well and answers from what could be read of it.
+//!
+//! A file imports only those above it:
+//!
+//! | files | contents |
+//! |---|---|
+//! | `meaning`, `place`, `programs` | what keys mean; places in JSON and YAML; which of those is ilo |
+//! | this file, `mention`, `known` | the analysis: all names with their places; what is known of values |
+//! | `hover`, `navigate`, `symbols`, `hints`, `tokens`, `fixes` | one answer each |
+//! | `rename` | on top of `navigate` |
+//! | `completion` | ID text and documents |
+
+pub mod completion;
+mod fixes;
+mod hints;
+mod hover;
+mod known;
+mod meaning;
+mod mention;
+mod navigate;
+mod place;
+mod programs;
+mod rename;
+mod symbols;
+mod tokens;
+
+pub use completion::{Completion, CompletionKind};
+pub use fixes::{change, fix_all, format};
+pub use hints::Hint;
+pub use hover::Hover;
+pub use navigate::Purpose;
+pub use programs::program_notation;
+pub use symbols::{Symbol, SymbolKind};
+pub use tokens::{Token, TokenKind};
+
+use crate::ast::{File, Slot};
+use crate::build::{self, Options};
+use crate::catalog::{Catalog, Lookup, Tool, own_function};
+use crate::diagnostic::Diagnostics;
+use crate::habits::tokens::TokenHabits;
+use crate::id::Source;
+use crate::id::state::{Layout, Section};
+use crate::notation::Notation;
+use crate::span::Span;
+use crate::syntax::lexer::{Comment, Lexed, Token as Lexeme};
+use bumpalo::Bump;
+use hashbrown::{HashMap, HashSet};
+use mention::{Mention, Role, What};
+
+/// A source with its tree and all its names.
+pub struct Analysis<'a> {
+    source: &'a str,
+    notation: Notation,
+    file: File<'a>,
+    /// The number of the first function of each name.
+    functions: HashMap<&'a str, usize>,
+    catalog: Option<&'a Catalog>,
+    /// In the order of the source, none at the same place as another.
+    mentions: Vec<Mention<'a>>,
+    /// Of ID text.
+    text: Option<IdText<'a>>,
+}
+
+/// The tokens and registries of ID text.
+struct IdText<'a> {
+    lexed: Lexed,
+    sections: Vec<Section<'a>>,
+}
+
+/// What a call goes to.
+enum Target<'t> {
+    /// The function of this number.
+    Function(usize),
+    Tool(&'t Tool),
+    Unknown,
+}
+
+impl<'a> Analysis<'a> {
+    /// Analyses a source. Costs about what checking it costs; a source past its limits is an empty one.
+    pub fn new(source: &'a str, arena: &'a Bump, options: &Options<'a>) -> Analysis<'a> {
+        let notation = options.from.or_else(|| Notation::detect(source)).unwrap_or(Notation::Id);
+        let mut unused = Diagnostics::default();
+        let (file, text) = if notation == Notation::Id {
+            let mut layout = Layout::default();
+            let read = Source::new(source, arena, &options.reading, &mut unused);
+            let file = read.as_ref().map_or(File { functions: &[] }, |read| {
+                read.read_all(arena, &TokenHabits, &mut unused, Some(&mut layout))
+            });
+            let text = read.map(|read| IdText { lexed: read.into_lexed(), sections: layout.functions });
+            (file, text)
+        } else {
+            let options = Options { from: Some(notation), ..options.clone() };
+            (build::read(source, arena, &options, &mut unused), None)
+        };
+        let mut functions = HashMap::with_capacity(file.functions.len());
+        for (number, function) in file.functions.iter().enumerate() {
+            functions.entry(function.name.text).or_insert(number);
+        }
+        let catalog = options.catalog;
+        let mut analysis =
+            Analysis { source, notation, file, functions, catalog, mentions: Vec::new(), text };
+        analysis.mentions = mention::all(&analysis);
+        analysis
+    }
+
+    /// The notation in which it was read.
+    pub fn notation(&self) -> Notation {
+        self.notation
+    }
+
+    /// The source at a place.
+    fn at(&self, span: Span) -> &'a str {
+        self.source.get(span.range()).unwrap_or("")
+    }
+
+    /// The name that an offset is in, or right behind.
+    fn mention_at(&self, offset: u32) -> Option<&Mention<'a>> {
+        let behind = self.mentions.partition_point(|mention| mention.span.start <= offset);
+        let before = self.mentions.get(..behind)?.last()?;
+        (offset <= before.span.end).then_some(before)
+    }
+
+    /// What a call of this name goes to.
+    fn target(&self, name: &str) -> Target<'a> {
+        let own = own_function(name).unwrap_or(name);
+        match (self.functions.get(own), self.catalog.map(|catalog| catalog.lookup(name))) {
+            (Some(&number), _) => Target::Function(number),
+            (None, Some(Lookup::Found(tool))) => Target::Tool(tool),
+            _ => Target::Unknown,
+        }
+    }
+
+    /// The slots of a function that are bound before an offset.
+    fn bound_before(&self, function: usize, offset: u32) -> HashSet<Slot> {
+        let before = self.mentions.iter().take_while(|mention| mention.span.start < offset);
+        let bound = |mention: &Mention<'_>| match mention.what {
+            What::Slot(slot, Role::Bind | Role::Parameter) if mention.function == function => Some(slot),
+            _ => None,
+        };
+        before.filter_map(bound).collect()
+    }
+
+    /// The number of the function whose header or body an offset is in.
+    fn function_at(&self, offset: u32) -> Option<usize> {
+        self.file.functions.partition_point(|function| function.span.start <= offset).checked_sub(1)
+    }
+}
+
+impl IdText<'_> {
+    fn comments(&self) -> &[Comment] {
+        &self.lexed.comments
+    }
+
+    fn lexemes(&self) -> &[Lexeme] {
+        &self.lexed.tokens
+    }
+}

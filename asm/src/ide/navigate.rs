@@ -1,0 +1,96 @@
+//! From a name to where it is defined, and to all its uses.
+
+use super::Analysis;
+use super::mention::{Mention, Role, What};
+use super::{Target, mention};
+use crate::ast::Slot;
+use crate::catalog::own_function;
+use crate::span::Span;
+
+/// Where one looks for a name from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Its uses alone.
+    Uses,
+    /// Where it is bound or declared as well.
+    All,
+}
+
+/// What several names have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Identity<'t> {
+    /// A slot of a function.
+    Slot(usize, Slot),
+    Function(usize),
+    /// A tool, by its own name.
+    Tool(&'t str),
+    Field(&'t str),
+}
+
+impl<'a> Analysis<'a> {
+    /// What a name means, so that it is the same as that of another place.
+    pub(super) fn identity(&self, of: &Mention<'a>) -> Option<Identity<'a>> {
+        Some(match of.what {
+            What::Type => return None,
+            What::Function(_) => Identity::Function(of.function),
+            What::Slot(slot, _) => Identity::Slot(of.function, slot),
+            What::Tool(name, _) => match self.target(name) {
+                Target::Function(number) => Identity::Function(number),
+                Target::Tool(tool) => Identity::Tool(&tool.name),
+                Target::Unknown => Identity::Tool(own_function(name).unwrap_or(name)),
+            },
+            What::Argument(..) | What::Field(..) | What::Key(..) => Identity::Field(of.what.field()?),
+        })
+    }
+
+    /// Where the name at an offset is defined: a slot where it is bound, a function in its header, what a
+    /// registry lists in the registry. Empty where no name is there, or where the host defines it.
+    pub fn definition(&self, offset: u32) -> Vec<Span> {
+        let Some((mention, identity)) =
+            self.mention_at(offset).and_then(|mention| Some((mention, self.identity(mention)?)))
+        else {
+            return Vec::new();
+        };
+        let of_function = |other: &&Mention<'a>| other.function == mention.function;
+        let same = self.mentions.iter().filter(|other| self.identity(other) == Some(identity));
+        match identity {
+            Identity::Function(_) => {
+                same.filter(|other| matches!(other.what, What::Function(_))).map(|other| other.span).collect()
+            }
+            Identity::Slot(..) => Self::bindings(&same.collect::<Vec<_>>()),
+            Identity::Tool(_) | Identity::Field(_) => {
+                let entry = |other: &&Mention<'a>| {
+                    matches!(other.what, What::Tool(_, Role::Entry) | What::Key(_, Role::Entry))
+                };
+                same.filter(of_function).filter(entry).map(|other| other.span).collect()
+            }
+        }
+    }
+
+    /// The places among those of one slot that bind it; its entry in a registry where none does.
+    fn bindings(all: &[&Mention<'a>]) -> Vec<Span> {
+        let of = |wanted: &[Role]| -> Vec<Span> {
+            let is =
+                |other: &&&Mention<'a>| matches!(other.what, What::Slot(_, role) if wanted.contains(&role));
+            all.iter().filter(is).map(|other| other.span).collect()
+        };
+        let found = of(&[Role::Parameter, Role::Bind]);
+        if found.is_empty() { of(&[Role::Entry]) } else { found }
+    }
+
+    /// All places of the name at an offset.
+    pub fn references(&self, offset: u32, purpose: Purpose) -> Vec<Span> {
+        let Some(identity) = self.mention_at(offset).and_then(|mention| self.identity(mention)) else {
+            return Vec::new();
+        };
+        let is_use = |what: What<'_>| match what {
+            What::Function(_) => false,
+            What::Slot(_, role) | What::Tool(_, role) | What::Key(_, role) => role == mention::Role::Use,
+            _ => true,
+        };
+        let wanted = |other: &&Mention<'a>| {
+            (purpose == Purpose::All || is_use(other.what)) && self.identity(other) == Some(identity)
+        };
+        self.mentions.iter().filter(wanted).map(|other| other.span).collect()
+    }
+}

@@ -1,0 +1,63 @@
+//! Which JSON and YAML is ilo: an editor shows nothing about any other.
+
+use crate::diagnostic::Diagnostics;
+use crate::dialect::{Dialect, Key, META, TOP, TOP_OF_MCP};
+use crate::document::{Node, entries, items_of, json, yaml};
+use crate::notation::Notation;
+use crate::source::Limits;
+use bumpalo::Bump;
+
+/// The notation of JSON or YAML that has the steps of a program and a word that no other format has beside
+/// them; `None` of anything else, however it begins.
+pub fn program_notation(source: &str) -> Option<Notation> {
+    let notation = Notation::detect(source).filter(|&notation| notation != Notation::Id)?;
+    let arena = Bump::new();
+    let read = if notation == Notation::Workflow { yaml::read } else { json::read };
+    let documents = read(source, &arena, &Limits::default(), &mut Diagnostics::default());
+    items_of(documents).iter().any(|document| is_program(document, notation)).then_some(notation)
+}
+
+fn is_program(document: &Node<'_>, notation: Notation) -> bool {
+    let dialect = Dialect::of(notation);
+    let top: &[Key] = if notation == Notation::Mcp { &TOP_OF_MCP } else { &TOP };
+    let has = |key: Key| {
+        top.contains(&key) && entries(document).iter().any(|entry| entry.name() == Some(dialect.word(key)))
+    };
+    let of_meta = |entry: &crate::document::Entry<'_>| {
+        let meta = |inner: &crate::document::Entry<'_>| {
+            inner.name().is_some_and(|name| META.iter().any(|&key| dialect.word(key) == name))
+        };
+        entry.name() == Some(dialect.word(Key::Meta)) && entries(&entry.value).iter().any(meta)
+    };
+    let named = notation != Notation::Workflow && notation != Notation::Mcp && has(Key::Name);
+    has(Key::Steps) && (has(Key::Output) || named || entries(document).iter().any(of_meta))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_formats_are_not_taken_for_programs() {
+        for (source, expected) in [
+            (
+                "name: f\ninput:\n  a: text\noutput: text\nsteps:\n  a:\n    return: 1\n",
+                Some(Notation::Workflow),
+            ),
+            (r#"{"fn":"f","in":{},"out":"text","body":[]}"#, Some(Notation::Constrained)),
+            (r#"{"function": "f", "steps": []}"#, Some(Notation::ToolCalling)),
+            (r#"{"meta": {"name": "f"}, "steps": []}"#, Some(Notation::Mcp)),
+            // Jobs and pipelines of other tools, packages, settings of servers.
+            ("name: build\non: push\njobs:\n  a:\n    steps:\n      - run: make\n", None),
+            ("name: build\ntrigger: main\nsteps:\n  - script: make\n", None),
+            (r#"{"name": "package", "version": "1.0.0", "dependencies": {}}"#, None),
+            (r#"{"mcpServers": {"a": {"command": "b"}}}"#, None),
+            (r#"{"$schema": "x", "steps": [{"name": "a"}]}"#, None),
+            ("; fn f() -> nil\n", None),
+            ("", None),
+            ("{}", None),
+        ] {
+            assert_eq!(program_notation(source), expected, "{source}");
+        }
+    }
+}
