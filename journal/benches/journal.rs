@@ -1,0 +1,237 @@
+//! How fast the journal is: durable steps a second, runs that are taken over, and the size of runs that wait.
+//!
+//! `cargo bench -p ilo-journal` prints a table, with the time of an 8 kB `fdatasync` on the same disk beside
+//! it: a commit costs at least that. `ILO_RUNS` is the number of waiting runs, `ILO_FOLDER` the folder.
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, missing_docs, reason = "a benchmark")]
+
+use ilo_asm::build::{Options as Build, build};
+use ilo_journal::{
+    Answer, Beginning, Claim, Due, Effect, Made, Options, Permit, Policy, RunId, RunLimits, Session, Store,
+};
+use ilo_vm::{Limits, Program, Run, Step};
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const SOURCE: &str = "
+; fn f(n: number) -> nil
+; Vars: 0=n 1=i 2=paid
+; Tools: 0=pay
+; Fields: 0=amount
+FOR 1 RANGE REF 0 1
+  LET 2 CALL 0 1 0 REF 1
+RET LIT 2 nil
+";
+
+fn program() -> Program {
+    let (program, found) = build(SOURCE, &Build::default());
+    Program::new(program.unwrap_or_else(|| panic!("{found:?}"))).unwrap()
+}
+
+fn policy(confirm: bool) -> Policy {
+    Policy { confirm, ..Policy::of(Effect::Changes) }
+}
+
+/// Drives a run to its end, or until it waits.
+fn drive(session: &mut Session, run: &mut Run, confirm: bool) {
+    loop {
+        let (number, arguments) = match run.step() {
+            Step::Done(_) => return session.end(run).unwrap(),
+            Step::Call(call) => {
+                let mut arguments = String::new();
+                call.write_json(&mut arguments).unwrap();
+                (call.number(), arguments)
+            }
+        };
+        let policy = Some(policy(confirm));
+        let due =
+            Due { run, number, tool: "pay", policy, arguments: &arguments, rollback: false, sleep: None };
+        match session.before(&due).unwrap() {
+            Permit::Stop => return,
+            Permit::Settled(answer) => answer.give(run.pending().unwrap()).unwrap(),
+            Permit::Make { .. } => {
+                let answer = Answer::Ok("null".to_owned());
+                session.after(Made::Answered(answer.clone())).unwrap();
+                answer.give(run.pending().unwrap()).unwrap();
+            }
+        }
+    }
+}
+
+fn start(store: &Arc<Store>, program: &Program, bytes: &[u8], steps: i64, confirm: bool) {
+    let beginning = Beginning {
+        name: None,
+        input: steps.to_string().into_bytes(),
+        program: bytes.to_vec(),
+        function: "f".to_owned(),
+        limits: RunLimits::default(),
+    };
+    let mut run = Run::new(program, Limits::default());
+    run.start(program.function("f").unwrap(), &[steps.into()]).unwrap();
+    drive(&mut Session::new(store.clone(), beginning), &mut run, confirm);
+}
+
+/// What this process has used: seconds of processor time, bytes written to disks. Linux only.
+fn used() -> (f64, f64) {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let stat = read("/proc/self/stat");
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or_default();
+    let io = read("/proc/self/io");
+    let written = io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok());
+    // A tick is 10 ms.
+    ((ticks(11) + ticks(12)) / 100.0, written.unwrap_or_default())
+}
+
+/// Steps a second of `threads` that each drive runs of `steps` calls, and what a step costs.
+fn steps(folder: &Path, threads: usize, steps: i64) -> [f64; 4] {
+    let store =
+        Arc::new(Store::open(&folder.join(format!("s{threads}-{steps}")), &Options::default()).unwrap());
+    let program = program();
+    let bytes = program.to_bytes();
+    let (begun, time, before) = (Instant::now(), Duration::from_secs(3), used());
+    let runs: usize = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut runs = 0;
+                    while begun.elapsed() < time {
+                        start(&store, &program, &bytes, steps, false);
+                        runs += 1;
+                    }
+                    runs
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    let (made, after) = (runs as f64 * steps as f64, used());
+    let (processor, disk) = (after.0 - before.0, after.1 - before.1);
+    [made / seconds, runs as f64 / seconds, processor / made * 1e6, disk / made]
+}
+
+/// The median time of an 8 kB write and `fdatasync`, in microseconds.
+fn fdatasync(folder: &Path) -> u128 {
+    let mut file = File::create(folder.join("sync")).unwrap();
+    let mut times: Vec<u128> = (0..200)
+        .map(|_| {
+            let begun = Instant::now();
+            file.write_all(&[7; 8192]).unwrap();
+            file.sync_data().unwrap();
+            begun.elapsed().as_micros()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// Runs that wait for an approval, each at its first call.
+fn waiting(folder: &Path, runs: usize) {
+    let path = folder.join("waiting");
+    let store = Arc::new(Store::open(&path, &Options::default()).unwrap());
+    let program = program();
+    let bytes = program.to_bytes();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| (0..runs / 64).for_each(|_| start(&store, &program, &bytes, 1, true)));
+        }
+    });
+    let runs = runs / 64 * 64;
+    println!("{runs} runs suspended in {:.1} s", begun.elapsed().as_secs_f64());
+    let begun = Instant::now();
+    let mut ids = Vec::new();
+    store
+        .list(|summary| {
+            ids.push(summary.run);
+            true
+        })
+        .unwrap();
+    println!("listed in {:.2} s", begun.elapsed().as_secs_f64());
+    let chosen: Vec<RunId> = shuffled(ids).into_iter().take(100_000).collect();
+    let begun = Instant::now();
+    in_parallel(&chosen, |run| {
+        store.resolve(run, Some(1), &ilo_journal::Decision::Approve, "bench").unwrap();
+    });
+    println!("{} approved in random order in {:.2} s", chosen.len(), begun.elapsed().as_secs_f64());
+    go_on(&store, &program, &chosen, folder);
+    drop(store);
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    println!("the journal has {:.1} MB", bytes as f64 / 1e6);
+    let begun = Instant::now();
+    let store = Store::open(&path, &Options::default()).unwrap();
+    println!("opened in {:.1} ms", begun.elapsed().as_secs_f64() * 1e3);
+    store.check().unwrap();
+}
+
+/// Takes runs over, restores them, and lets each make its call and end.
+fn go_on(store: &Arc<Store>, program: &Program, chosen: &[RunId], folder: &Path) {
+    let count = chosen.len();
+    let claimed = Mutex::new(Vec::with_capacity(count));
+    let begun = Instant::now();
+    in_parallel(chosen, |run| {
+        let Claim::Mine(mine) = store.claim(run).unwrap() else { panic!("it was approved") };
+        claimed.lock().unwrap().push(*mine);
+    });
+    println!("{count} claimed in random order in {:.2} s", begun.elapsed().as_secs_f64());
+    let begun = Instant::now();
+    let restored: Vec<_> = claimed
+        .into_inner()
+        .unwrap()
+        .into_iter()
+        .map(|claimed| {
+            let limits = claimed.limits.machine.clone();
+            (Run::from_snapshot(program, &claimed.snapshot, limits).unwrap(), claimed)
+        })
+        .collect();
+    println!("{count} restored by one thread in {:.2} s", begun.elapsed().as_secs_f64());
+    let parts = Mutex::new(restored);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| {
+                while let Some((mut run, claimed)) = { parts.lock().unwrap().pop() } {
+                    drive(&mut Session::resumed(store.clone(), claimed), &mut run, true);
+                }
+            });
+        }
+    });
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("{count} stepped and ended in {seconds:.2} s; an 8 kB fdatasync takes {} us", fdatasync(folder));
+}
+
+fn shuffled(mut runs: Vec<RunId>) -> Vec<RunId> {
+    let mut random = 1_u64;
+    for at in (1..runs.len()).rev() {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        runs.swap(at, usize::try_from(random >> 33).unwrap() % (at + 1));
+    }
+    runs
+}
+
+fn in_parallel(runs: &[RunId], work: impl Fn(RunId) + Sync) {
+    std::thread::scope(|scope| {
+        for part in runs.chunks(runs.len().div_ceil(64).max(1)) {
+            scope.spawn(|| part.iter().for_each(|&run| work(run)));
+        }
+    });
+}
+
+fn main() {
+    let base = std::env::var("ILO_FOLDER").unwrap_or_else(|_| std::env::temp_dir().display().to_string());
+    let folder = tempfile::tempdir_in(base).unwrap();
+    println!("an 8 kB fdatasync takes {} us", fdatasync(folder.path()));
+    for (threads, count) in [(1, 2), (1, 10), (64, 2), (64, 10)] {
+        let [rate, runs, processor, disk] = steps(folder.path(), threads, count);
+        println!(
+            "c={threads}, runs of {count} steps: {rate:.0} steps/s, {runs:.0} runs/s; a step: {processor:.0} us of \
+             processor time, {disk:.0} bytes written; an 8 kB fdatasync takes {} us",
+            fdatasync(folder.path())
+        );
+    }
+    let runs = std::env::var("ILO_RUNS").map_or(100_032, |text| text.parse().unwrap());
+    waiting(folder.path(), runs);
+}

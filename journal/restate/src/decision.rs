@@ -1,0 +1,98 @@
+//! What people decide on a run that waits for them, and what a run that waits shows.
+
+use ilo_drive::data::Data;
+use ilo_drive::failure::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Why a run waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Reason {
+    /// Its call needs approval.
+    Asking,
+    /// Nobody knows whether its call was made.
+    InDoubt,
+}
+
+/// A run that waits for a person.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    pub(crate) reason: Reason,
+    /// The number of the call.
+    pub(crate) call: u64,
+    pub(crate) tool: String,
+    pub(crate) arguments: Box<RawValue>,
+    /// The idempotency key that the tool got or gets.
+    pub(crate) key: String,
+    /// The durable promise that the run waits for.
+    pub(crate) promise: String,
+    /// What is known.
+    pub(crate) message: String,
+}
+
+/// A person's decision on the call with this number.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Decision {
+    pub(crate) call: u64,
+    pub(crate) decision: Verdict,
+}
+
+/// What was decided.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// The call may be made.
+    Approve,
+    /// The call may not be made; why.
+    Deny(String),
+    /// The call was made, and this is its answer.
+    Answer(Box<RawValue>),
+    /// The call has failed with this value.
+    Fail(Box<RawValue>),
+    /// The call was not made, or may be made again.
+    Retry,
+}
+
+impl Verdict {
+    fn word(&self) -> &'static str {
+        match self {
+            Verdict::Approve => "approve",
+            Verdict::Deny(_) => "deny",
+            Verdict::Answer(_) => "answer",
+            Verdict::Fail(_) => "fail",
+            Verdict::Retry => "retry",
+        }
+    }
+
+    /// What the run gets for a call that was denied.
+    pub(crate) fn denial(tool: &str, why: &str) -> Failure {
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        Failure::Failed(Data::Text(format!("tool `{tool}` was not called: a person denied it{why}")))
+    }
+}
+
+/// The promise that a decision resolves, if the run waits for it.
+///
+/// # Errors
+/// Why the decision is not one that the run waits for.
+pub(crate) fn promise(waiting: Option<Waiting>, decided: &Decision) -> Result<String, String> {
+    let Some(waiting) = waiting else { return Err("the run waits for nobody's decision".to_owned()) };
+    let Waiting { call, tool, reason, promise, .. } = waiting;
+    if call != decided.call {
+        return Err(format!(
+            "the decision is on call {}, and the run is at call {call} of `{tool}`",
+            decided.call
+        ));
+    }
+    let (state, allowed) = match reason {
+        Reason::Asking => ("asks for approval of", ["approve", "deny"].as_slice()),
+        Reason::InDoubt => ("is in doubt about", ["answer", "fail", "retry"].as_slice()),
+    };
+    let word = decided.decision.word();
+    if !allowed.contains(&word) {
+        let allowed = allowed.join("`, `");
+        return Err(format!("the run {state} call {call} of `{tool}`: decide `{allowed}`, not `{word}`"));
+    }
+    Ok(promise)
+}

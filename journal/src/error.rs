@@ -1,0 +1,187 @@
+//! Why the store refuses something: a stable code, a message, and what to do about it.
+
+use std::fmt;
+
+/// The stable code of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// The file is no journal.
+    NotAJournal,
+    /// A newer release has written the journal, or a run in it.
+    NewerVersion,
+    /// Bytes were changed or lost.
+    Damaged,
+    /// The disk is full, or the file has reached its largest size.
+    Full,
+    /// The journal or its folder cannot be written to.
+    ReadOnly,
+    /// The journal is on a network file system.
+    NetworkFileSystem,
+    /// There is no such file, or it cannot be opened.
+    CannotOpen,
+    /// Another process has held the journal for too long.
+    Busy,
+    /// The system failed to read or write.
+    Io,
+    /// There is no such run.
+    NoRun,
+    /// Another process works on the run.
+    Owned,
+    /// Another process has taken the run over.
+    Lost,
+    /// The run's state does not allow this.
+    NotNow,
+    /// The run waits at another call.
+    OtherCall,
+    /// The name belongs to another run.
+    NameTaken,
+    /// The run is in this journal already.
+    AlreadyHere,
+    /// The journal is encrypted and no key was given, the key is another one, or a key was given without
+    /// need.
+    Key,
+    /// A value that was given cannot be used.
+    Value,
+    /// The store has been closed.
+    Closed,
+}
+
+impl ErrorCode {
+    /// The code as it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorCode::NotAJournal => "journal-other-file",
+            ErrorCode::NewerVersion => "journal-newer-version",
+            ErrorCode::Damaged => "journal-damaged",
+            ErrorCode::Full => "journal-full",
+            ErrorCode::ReadOnly => "journal-read-only",
+            ErrorCode::NetworkFileSystem => "journal-network-file-system",
+            ErrorCode::CannotOpen => "journal-cannot-open",
+            ErrorCode::Busy => "journal-busy",
+            ErrorCode::Io => "journal-io",
+            ErrorCode::NoRun => "no-such-run",
+            ErrorCode::Owned => "run-owned",
+            ErrorCode::Lost => "run-taken-over",
+            ErrorCode::NotNow => "not-in-this-state",
+            ErrorCode::OtherCall => "other-call",
+            ErrorCode::NameTaken => "name-taken",
+            ErrorCode::AlreadyHere => "run-already-here",
+            ErrorCode::Key => "journal-key",
+            ErrorCode::Value => "bad-value",
+            ErrorCode::Closed => "journal-closed",
+        }
+    }
+
+    /// What to do, where nothing more precise is known.
+    fn remedy(self) -> &'static str {
+        match self {
+            ErrorCode::NotAJournal => "name another file; a journal is created where there is no file",
+            ErrorCode::NewerVersion => "use the release that wrote it, or a newer one",
+            ErrorCode::Damaged => "restore the journal from a back-up",
+            ErrorCode::Full => "make room on the disk, then `resume`; nothing that was acknowledged is lost",
+            ErrorCode::ReadOnly => "make the file and its folder writable for this user",
+            ErrorCode::NetworkFileSystem => "put the journal on a local disk; `runs export` moves a run",
+            ErrorCode::CannotOpen => "check the path and its permissions",
+            ErrorCode::Busy => {
+                "end the process that holds the journal, such as a back-up or a shell, and try again"
+            }
+            ErrorCode::Io => "check the disk, then `resume`",
+            ErrorCode::NoRun => "list the runs with `runs list`",
+            ErrorCode::Owned => "wait for that process, or end it",
+            ErrorCode::Lost => "nothing: the other process goes on with the run",
+            ErrorCode::NotNow | ErrorCode::OtherCall => "look at the run with `runs show`",
+            ErrorCode::NameTaken => "choose another name, or give the program and input that the run has",
+            ErrorCode::AlreadyHere => "nothing: the journal has the run",
+            ErrorCode::Key => "give the key with which the journal was created",
+            ErrorCode::Value => "give another value",
+            ErrorCode::Closed => "open the journal again",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Why the store refuses something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What was expected and what was found.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+    /// Whether the transaction in which it happened cannot be committed.
+    pub(crate) aborts: bool,
+}
+
+/// The result of an operation on the store.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error with the usual remedy for its code.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Error {
+        Error { code, message: message.into(), remedy: code.remedy().to_owned(), aborts: false }
+    }
+
+    /// The same error with a remedy of its own.
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Error {
+        self.remedy = remedy.into();
+        self
+    }
+
+    /// Something in the journal is not as this crate writes it.
+    pub(crate) fn damaged(what: impl fmt::Display) -> Error {
+        Error::new(ErrorCode::Damaged, format!("the journal is damaged: {what}"))
+    }
+
+    /// This build cannot continue a run; nothing of it was changed.
+    pub fn unreadable(run: impl fmt::Display, why: &str) -> Error {
+        Error::new(ErrorCode::NewerVersion, format!("this release cannot continue run {run}: {why}"))
+    }
+
+    /// A file cannot be used.
+    pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Error {
+        use std::io::ErrorKind as Kind;
+        let code = match error.kind() {
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => ErrorCode::ReadOnly,
+            Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => ErrorCode::Full,
+            Kind::NotFound | Kind::NotADirectory | Kind::IsADirectory => ErrorCode::CannotOpen,
+            _ => ErrorCode::Io,
+        };
+        Error::new(code, format!("`{}`: {error}", path.display()))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error[{}]: {}; {}", self.code, self.message, self.remedy)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Error {
+        use rusqlite::ErrorCode as Sqlite;
+        let code = match &error {
+            rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+                Sqlite::DiskFull => ErrorCode::Full,
+                Sqlite::ReadOnly | Sqlite::PermissionDenied => ErrorCode::ReadOnly,
+                Sqlite::DatabaseBusy | Sqlite::DatabaseLocked => ErrorCode::Busy,
+                Sqlite::DatabaseCorrupt | Sqlite::NotADatabase | Sqlite::TypeMismatch => ErrorCode::Damaged,
+                Sqlite::CannotOpen => ErrorCode::CannotOpen,
+                Sqlite::TooBig | Sqlite::OutOfMemory => ErrorCode::Value,
+                _ => ErrorCode::Io,
+            },
+            // A column that does not hold what this crate has written there.
+            _ => ErrorCode::Damaged,
+        };
+        let mut made = Error::new(code, format!("the journal: {error}"));
+        made.aborts = true;
+        made
+    }
+}

@@ -1,0 +1,420 @@
+//! What the store takes and gives: runs, records of owners, decisions of people.
+
+use crate::answer::Answer;
+use crate::cipher::{Cipher, Column, RUN_KEY, idempotency_key};
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::RunLimits;
+use crate::policy::Policy;
+use crate::row::{Live, Run};
+use crate::state::{Action, State, To as Leads};
+use std::fmt;
+
+/// The number of a run in its journal. Numbers are in the order of starting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A run to be started.
+#[derive(Clone, Debug)]
+pub struct NewRun<'a> {
+    /// The caller's name for it. A second start with the same name, program, function and input finds the
+    /// first run.
+    pub name: Option<&'a str>,
+    /// The input as bytes that are the same for the same input; only its digest is stored.
+    pub input: &'a [u8],
+    /// The program's bytecode.
+    pub program: &'a [u8],
+    /// The function that runs.
+    pub function: &'a str,
+    /// Its limits.
+    pub limits: &'a RunLimits,
+}
+
+/// How a run begins.
+#[derive(Clone, Debug)]
+pub enum Start<'a> {
+    /// At its first call.
+    Call(Record<'a>),
+    /// It has made no call, and this is its outcome.
+    Ended(&'a [u8]),
+}
+
+/// A run that was started, or found.
+#[derive(Debug)]
+pub struct Started {
+    /// Its number.
+    pub run: RunId,
+    /// Whether it was started now.
+    pub is_new: bool,
+    /// The right to write, unless the run was there already or has ended.
+    pub lease: Option<Lease>,
+}
+
+/// What an owner records: the call at which the run is, and what the owner does with it.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// What the owner does.
+    pub to: To,
+    /// The number of the call.
+    pub call: u64,
+    /// The tool.
+    pub tool: &'a str,
+    /// How the tool may be called.
+    pub policy: Policy,
+    /// The arguments as JSON; only their digest is stored.
+    pub arguments: &'a [u8],
+    /// Milliseconds for which the run has worked.
+    pub active_ms: u64,
+    /// The snapshot of the run at this call.
+    pub snapshot: &'a [u8],
+    /// The answer that the call has, for [`To::Limited`] and [`To::Blocked`] only.
+    pub answer: Option<&'a Answer>,
+}
+
+/// What an owner does with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// Nothing yet.
+    Ready,
+    /// Make it.
+    Calling,
+    /// Wait for a person's approval.
+    Asking,
+    /// Wait for an answer from outside.
+    Deferred,
+    /// Wait until a time, in milliseconds since 1970.
+    Sleeping {
+        /// The time.
+        until: i64,
+    },
+    /// Leave it to a person whether it was made.
+    Doubt,
+    /// Stop because a limit is used up.
+    Limited,
+    /// Stop because the build or the tools do not fit.
+    Blocked,
+}
+
+impl To {
+    pub(crate) fn action(self) -> Action {
+        match self {
+            To::Ready => Action::NotMade,
+            To::Calling => Action::Begin,
+            To::Asking => Action::Ask,
+            To::Deferred => Action::Defer,
+            To::Sleeping { .. } => Action::Sleep,
+            To::Doubt => Action::Doubt,
+            To::Limited => Action::Limit,
+            To::Blocked => Action::Block,
+        }
+    }
+
+    pub(crate) fn state(self) -> State {
+        match self {
+            To::Ready => State::Ready,
+            To::Calling => State::Calling,
+            To::Asking => State::Asking,
+            To::Deferred => State::Deferred,
+            To::Sleeping { .. } => State::Sleeping,
+            To::Doubt => State::Doubt,
+            To::Limited => State::Limited,
+            To::Blocked => State::Blocked(crate::state::Before::Ready),
+        }
+    }
+
+    /// The state after this, from `state` at the same call or an earlier one.
+    pub(crate) fn from(self, state: State, is_later: bool) -> Option<State> {
+        let here = if is_later {
+            let Some(Leads::State(next)) = state.after(Action::Next) else { return None };
+            next
+        } else {
+            state
+        };
+        if self == To::Ready && here == State::Ready {
+            return Some(State::Ready);
+        }
+        match here.after(self.action()) {
+            Some(Leads::State(state)) => Some(state),
+            _ => None,
+        }
+    }
+}
+
+impl Record<'_> {
+    /// The row of this record, encrypted.
+    pub(crate) fn row(
+        &self,
+        cipher: &Cipher,
+        key: &[u8; RUN_KEY],
+        (run, epoch): (i64, i64),
+        owner: i64,
+        now: i64,
+    ) -> Result<Live> {
+        let state = self.to.state();
+        let answer = self.answer.map(Answer::to_bytes);
+        let answer = answer.map(|answer| cipher.seal(key, self.call, Column::Answer, &answer)).transpose()?;
+        Ok(Live {
+            run,
+            epoch,
+            // Who only waits leaves the run to others.
+            owner: matches!(state, State::Ready | State::Calling).then_some(owner),
+            state,
+            exported: false,
+            call: self.call,
+            tool: self.tool.to_owned(),
+            policy: self.policy,
+            digest: cipher.digest(&[self.tool.as_bytes(), self.arguments]),
+            tries: 0,
+            active_ms: self.active_ms,
+            wake: if let To::Sleeping { until } = self.to { Some(until) } else { None },
+            since: now,
+            cancel: false,
+            snapshot: cipher.seal(key, self.call, Column::Snapshot, self.snapshot)?,
+            answer,
+        })
+    }
+}
+
+/// The right to write to a run, until another process takes it over.
+#[derive(Debug)]
+pub struct Lease {
+    pub(crate) run: Run,
+    pub(crate) epoch: i64,
+    pub(crate) state: State,
+    pub(crate) call: u64,
+}
+
+impl Lease {
+    /// The number of the run.
+    pub fn run(&self) -> RunId {
+        RunId(self.run.id)
+    }
+
+    /// The name of the run.
+    pub fn name(&self) -> Option<&str> {
+        self.run.name.as_deref()
+    }
+
+    /// The state that was recorded last.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The call that was recorded last.
+    pub fn call(&self) -> u64 {
+        self.call
+    }
+
+    /// The idempotency key of a call.
+    pub fn key(&self, call: u64) -> String {
+        idempotency_key(&self.run.key, call)
+    }
+
+    /// The row that a record makes of this run, if its state allows that.
+    pub(crate) fn next(&self, cipher: &Cipher, record: &Record<'_>, owner: i64, now: i64) -> Result<Live> {
+        let behind = record.call < self.call;
+        let to = record.to.from(self.state, record.call > self.call).filter(|_| !behind);
+        let Some(state) = to else {
+            return Err(self.state.refuse(record.to.action(), &self.run.shown(), self.call));
+        };
+        let mut row = record.row(cipher, &self.run.key, (self.run.id, self.epoch), owner, now)?;
+        row.state = state;
+        Ok(row)
+    }
+}
+
+/// What came of taking a run over.
+#[derive(Debug)]
+pub enum Claim {
+    /// This process goes on with it.
+    Mine(Box<Claimed>),
+    /// Others have to act first.
+    Waits {
+        /// Its state.
+        state: State,
+        /// Its call.
+        call: u64,
+        /// When it wakes, in milliseconds since 1970, if it sleeps.
+        wake: Option<i64>,
+    },
+    /// It has ended.
+    Ended {
+        /// Its outcome.
+        outcome: Vec<u8>,
+    },
+}
+
+/// A run that was taken over.
+#[derive(Debug)]
+pub struct Claimed {
+    /// The right to write.
+    pub lease: Lease,
+    /// The program's bytecode.
+    pub program: Vec<u8>,
+    /// The function that runs.
+    pub function: String,
+    /// Its limits.
+    pub limits: RunLimits,
+    /// Its state.
+    pub state: State,
+    /// The number of the call that waits.
+    pub call: u64,
+    /// The tool of that call.
+    pub tool: String,
+    /// The policy with which it was recorded.
+    pub policy: Policy,
+    /// The digest of tool and arguments.
+    pub digest: i64,
+    /// How often this call was taken over without progress.
+    pub tries: u32,
+    /// Milliseconds for which the run has worked.
+    pub active_ms: u64,
+    /// Whether somebody has cancelled it.
+    pub cancel: bool,
+    /// The snapshot at that call.
+    pub snapshot: Vec<u8>,
+    /// The answer to that call, if it has one.
+    pub answer: Option<Answer>,
+    /// Whether a person has approved this call under this policy.
+    pub approved: bool,
+}
+
+/// What a person decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The call may be made.
+    Approve,
+    /// The call may not be made; why.
+    Deny(String),
+    /// The call's value, as JSON.
+    Answer(String),
+    /// The call has failed, with this message.
+    Fail(String),
+    /// The call was not made, or may be made again.
+    Retry,
+    /// The run gets other limits.
+    More(RunLimits),
+    /// The run is cancelled.
+    Cancel,
+}
+
+impl Decision {
+    pub(crate) fn action(&self) -> Action {
+        match self {
+            Decision::Approve => Action::Approve,
+            Decision::Deny(_) => Action::Deny,
+            Decision::Answer(_) => Action::Answer,
+            Decision::Fail(_) => Action::Fail,
+            Decision::Retry => Action::Retry,
+            Decision::More(_) => Action::More,
+            Decision::Cancel => Action::Cancel,
+        }
+    }
+
+    /// The answer that it gives to the call.
+    pub(crate) fn answer(&self, who: &str) -> Result<Option<Answer>> {
+        Ok(match self {
+            Decision::Answer(json) => Some(Answer::from_json(json)?),
+            Decision::Fail(message) => Some(Answer::failed(message)),
+            Decision::Deny(why) if why.is_empty() => Some(Answer::failed(&format!("not approved by {who}"))),
+            Decision::Deny(why) => Some(Answer::failed(&format!("not approved by {who}: {why}"))),
+            Decision::Approve | Decision::Retry | Decision::More(_) | Decision::Cancel => None,
+        })
+    }
+}
+
+/// A run as people see it.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Its number.
+    pub run: RunId,
+    /// Its name.
+    pub name: Option<String>,
+    /// When it was started, in milliseconds since 1970.
+    pub started: i64,
+    /// The hash of its program.
+    pub program: [u8; 32],
+    /// The function that runs.
+    pub function: String,
+    /// Its limits.
+    pub limits: RunLimits,
+    /// Where it is.
+    pub at: At,
+}
+
+/// Where a run is.
+#[derive(Clone, Debug)]
+pub enum At {
+    /// It has ended.
+    Ended {
+        /// When.
+        ended: i64,
+        /// Its outcome as JSON.
+        outcome: Vec<u8>,
+    },
+    /// It is under way.
+    Live(Box<Waiting>),
+}
+
+/// A run that has not ended, as people see it.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// Its state.
+    pub state: State,
+    /// Whether it was exported, so that it goes on elsewhere.
+    pub exported: bool,
+    /// Since when, in milliseconds since 1970.
+    pub since: i64,
+    /// The number of its call.
+    pub call: u64,
+    /// The tool of that call.
+    pub tool: String,
+    /// The policy with which the call was recorded.
+    pub policy: Policy,
+    /// When it wakes, if it sleeps.
+    pub wake: Option<i64>,
+    /// Why it is blocked, where it is and that was recorded.
+    pub blocked: Option<String>,
+    /// Whether somebody has cancelled it.
+    pub cancel: bool,
+    /// How often this call was taken over without progress.
+    pub tries: u32,
+    /// Milliseconds for which the run has worked.
+    pub active_ms: u64,
+    /// The snapshot at its call.
+    pub snapshot: Vec<u8>,
+    /// The idempotency key of its call.
+    pub key: String,
+}
+
+/// A decision that was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The call.
+    pub call: u64,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// The tool.
+    pub tool: String,
+    /// What was decided.
+    pub what: String,
+    /// Who decided.
+    pub who: String,
+}
+
+/// What a name or number of a run that a person gives may be.
+///
+/// # Errors
+/// A number below 1.
+pub(crate) fn number_of(text: &str) -> Result<Option<i64>> {
+    match text.parse::<i64>() {
+        Ok(number) if number >= 1 => Ok(Some(number)),
+        Ok(number) => Err(Error::new(ErrorCode::NoRun, format!("runs are numbered from 1; found {number}"))),
+        Err(_) => Ok(None),
+    }
+}

@@ -1,0 +1,113 @@
+//! How a tool may be called, as far as a crash is concerned.
+
+/// What a call of a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effect {
+    /// It changes nothing.
+    Reads,
+    /// Calling it twice with the same key or arguments is as calling it once.
+    Idempotent,
+    /// It may change something, each time anew.
+    Changes,
+}
+
+/// How a tool may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    /// What a call does.
+    pub effect: Effect,
+    /// Whether a person is asked before each call.
+    pub confirm: bool,
+    /// Whether its answer comes later, from outside.
+    pub deferred: bool,
+    /// Whether a call whose answer never came is a failure for the program, where it would be in doubt.
+    pub fail_in_doubt: bool,
+}
+
+const CONFIRM: i64 = 1 << 2;
+const DEFERRED: i64 = 1 << 3;
+const FAIL_IN_DOUBT: i64 = 1 << 4;
+
+impl Policy {
+    /// That of a tool of which nothing more is stated.
+    pub const fn of(effect: Effect) -> Policy {
+        Policy { effect, confirm: false, deferred: false, fail_in_doubt: false }
+    }
+
+    /// The stricter one of two in each respect: a policy that has become laxer does not make a call safe that
+    /// was not so when it was begun.
+    #[must_use]
+    pub fn stricter(self, other: Policy) -> Policy {
+        Policy {
+            effect: self.effect.max(other.effect),
+            confirm: self.confirm || other.confirm,
+            deferred: self.deferred || other.deferred,
+            fail_in_doubt: self.fail_in_doubt && other.fail_in_doubt,
+        }
+    }
+
+    /// The number that is stored.
+    pub(crate) fn to_bits(self) -> i64 {
+        let flag = |set: bool, bit: i64| if set { bit } else { 0 };
+        let effect = match self.effect {
+            Effect::Reads => 0,
+            Effect::Idempotent => 1,
+            Effect::Changes => 2,
+        };
+        effect
+            | flag(self.confirm, CONFIRM)
+            | flag(self.deferred, DEFERRED)
+            | flag(self.fail_in_doubt, FAIL_IN_DOUBT)
+    }
+
+    /// The policy that was stored, if the number is one.
+    pub(crate) fn from_bits(bits: i64) -> Option<Policy> {
+        let effect = match bits & 3 {
+            0 => Effect::Reads,
+            1 => Effect::Idempotent,
+            2 => Effect::Changes,
+            _ => return None,
+        };
+        if bits & !(3 | CONFIRM | DEFERRED | FAIL_IN_DOUBT) != 0 {
+            return None;
+        }
+        Some(Policy {
+            effect,
+            confirm: bits & CONFIRM != 0,
+            deferred: bits & DEFERRED != 0,
+            fail_in_doubt: bits & FAIL_IN_DOUBT != 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, Policy};
+
+    #[test]
+    fn every_policy_comes_back_from_its_number_and_no_other_number_is_one() {
+        let mut found = 0;
+        for bits in -64..64 {
+            if let Some(policy) = Policy::from_bits(bits) {
+                assert_eq!(policy.to_bits(), bits);
+                found += 1;
+            }
+        }
+        assert_eq!(found, 3 * 2 * 2 * 2);
+    }
+
+    #[test]
+    fn the_stricter_policy_is_the_same_in_both_orders_and_never_laxer() {
+        let all: Vec<Policy> = (0..32).filter_map(Policy::from_bits).collect();
+        for &one in &all {
+            for &other in &all {
+                let both = one.stricter(other);
+                assert_eq!(both, other.stricter(one));
+                assert!(both.effect >= one.effect && both.confirm >= one.confirm);
+                assert!(both.fail_in_doubt <= one.fail_in_doubt);
+            }
+            assert_eq!(one.stricter(one), one);
+        }
+        assert_eq!(Policy::of(Effect::Reads).stricter(Policy::of(Effect::Changes)).effect, Effect::Changes);
+    }
+}

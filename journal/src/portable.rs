@@ -1,0 +1,161 @@
+//! A run as bytes: a database with the same tables that holds this run alone.
+
+use crate::cipher::{Cipher, Column};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::RunId;
+use crate::row::{Decided, Live, Run};
+use crate::schema;
+use crate::tables::{self, Alive, Tables};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+
+/// The largest file that is imported.
+const LARGEST: usize = 1 << 30;
+
+/// A run that was read from bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Imported {
+    run: Run,
+    live: Option<Live>,
+    decisions: Vec<Decided>,
+    /// As it is stored.
+    program: Vec<u8>,
+}
+
+/// Writes a run as bytes. One that has not ended is marked, and nobody here goes on with it.
+pub(crate) fn export(tables: &Tables, alive: &dyn Alive, id: i64) -> Result<Vec<u8>> {
+    let (run, live) = tables::both_of(&tables.connection, id)?;
+    if let Some(owner) = live.as_ref().and_then(|live| live.owner)
+        && alive.lives(owner)?
+    {
+        let message = format!("another process works on run {}", run.shown());
+        return Err(Error::new(ErrorCode::Owned, message));
+    }
+    let mut written = live.clone();
+    if let Some(live) = &mut written {
+        // A second export, after a crash before the first was written to a file, gives the same.
+        live.exported = false;
+        live.owner = None;
+    }
+    let target = Connection::open_in_memory()?;
+    schema::prepare(&target)?;
+    schema::create(&target, &Cipher::new(None))?;
+    copy(
+        &tables.connection,
+        &target,
+        "SELECT name, value FROM setting",
+        "INSERT INTO setting VALUES (?, ?)",
+        &[],
+    )?;
+    copy(
+        &tables.connection,
+        &target,
+        "SELECT hash, bytes FROM program WHERE hash = ?",
+        "INSERT INTO program VALUES (?, ?)",
+        &run.program,
+    )?;
+    let mut copied = Tables { connection: target, statements: tables.statements.clone(), now: tables.now };
+    copied.insert_run(&run)?;
+    if let Some(live) = &written {
+        copied.insert_live(live)?;
+    }
+    for decided in tables::decisions(&tables.connection, id, None)? {
+        copied.insert_decision(&decided)?;
+    }
+    let bytes = copied.connection.serialize("main")?.to_vec();
+    if let Some(mut live) = live {
+        let epoch = live.epoch;
+        live.epoch = epoch.checked_add(1).ok_or_else(|| Error::damaged("an epoch"))?;
+        (live.exported, live.owner) = (true, None);
+        tables.replace(epoch, &live)?;
+    }
+    Ok(bytes)
+}
+
+/// Copies rows of two blobs, or of a text and a blob.
+fn copy(from: &Connection, to: &Connection, select: &str, insert: &str, hash: &[u8]) -> Result<()> {
+    let mut statement = from.prepare(select)?;
+    let mut rows = if hash.is_empty() { statement.query([])? } else { statement.query([hash])? };
+    while let Some(row) = rows.next()? {
+        to.execute(insert, params![row.get::<_, Value>(0)?, row.get::<_, Value>(1)?])?;
+    }
+    Ok(())
+}
+
+/// Reads the bytes of an exported run. Nothing in them is believed.
+pub(crate) fn read(bytes: &[u8], cipher: &Cipher) -> Result<Imported> {
+    let refused = |message: &str| {
+        Error::new(ErrorCode::NotAJournal, message).remedy("give a file that `runs export` has written")
+    };
+    if bytes.len() > LARGEST || !bytes.starts_with(b"SQLite format 3\0") {
+        return Err(refused("the file is no exported run"));
+    }
+    let mut source = Connection::open_in_memory()?;
+    schema::prepare(&source)?;
+    source.deserialize_read_exact("main", bytes, bytes.len(), true)?;
+    schema::check(&source, cipher)?;
+    schema::check_pages(&source)?;
+    let page = tables::page(&source, 0, 2)?;
+    let Ok([(run, live)]) = <[_; 1]>::try_from(page) else {
+        return Err(refused("the file holds no run, or several; export each by itself"));
+    };
+    tables::program_of(&source, cipher, &run.program)?;
+    let program =
+        source.query_row("SELECT bytes FROM program WHERE hash = ?", [&run.program[..]], |row| row.get(0))?;
+    let decisions = tables::decisions(&source, run.id, None)?;
+    if let Some(live) = &live {
+        cipher.open(&run.key, live.call, Column::Snapshot, live.snapshot.clone())?;
+    }
+    Ok(Imported { run, live, decisions, program })
+}
+
+/// Adds a run that was read.
+pub(crate) fn import(tables: &Tables, imported: &Imported) -> Result<RunId> {
+    let Imported { mut run, live, decisions, program } = imported.clone();
+    let here = of_key(tables, &run)?;
+    let known = here.as_ref().map(|(known, _)| known.id);
+    if let Some(name) = &run.name
+        && let Some(other) = tables::named(&tables.connection, name)?
+        && Some(other) != known
+    {
+        let message = format!("run {other} of this journal is named `{name}` too");
+        return Err(Error::new(ErrorCode::NameTaken, message).remedy("import into another journal"));
+    }
+    let mut epoch = 0;
+    match here {
+        None => {
+            run.id = tables.next_id()?;
+            tables
+                .connection
+                .execute("INSERT OR IGNORE INTO program VALUES (?, ?)", params![&run.program[..], program])?;
+            tables.insert_run(&run)?;
+        }
+        Some((known, Some(exported))) if exported.exported => {
+            run.id = known.id;
+            epoch = exported.epoch;
+            tables.connection.execute("DELETE FROM live WHERE run = ?", [known.id])?;
+            tables.connection.execute("DELETE FROM call WHERE run = ?", [known.id])?;
+            tables.update_run(&run)?;
+        }
+        Some((known, _)) => {
+            let message = format!("run {} of this journal is the same run", known.id);
+            return Err(Error::new(ErrorCode::AlreadyHere, message));
+        }
+    }
+    if let Some(mut live) = live {
+        live.epoch = epoch.max(live.epoch).checked_add(1).ok_or_else(|| Error::damaged("an epoch"))?;
+        (live.run, live.owner, live.exported) = (run.id, None, false);
+        tables.insert_live(&live)?;
+    }
+    for mut decided in decisions {
+        decided.run = run.id;
+        tables.insert_decision(&decided)?;
+    }
+    Ok(RunId(run.id))
+}
+
+/// The run of this journal that is the same run: keys are random, and stay.
+fn of_key(tables: &Tables, run: &Run) -> Result<Option<(Run, Option<Live>)>> {
+    let found = tables::of_key(&tables.connection, &run.key)?;
+    found.map(|id| tables::both_of(&tables.connection, id)).transpose()
+}

@@ -1,0 +1,163 @@
+//! What is read of the tables: plain functions of a connection.
+
+use crate::cipher::{Cipher, Column, RUN_KEY, sha256};
+use crate::error::{Error, ErrorCode, Result};
+use crate::row::{DECIDED, Decided, LIVE, Live, RUN, RUN_COLUMNS, Run, signed};
+use crate::state::{Action, STATES, State};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Reads the entry of a run.
+pub(crate) fn run_of(connection: &Connection, id: i64) -> Result<Run> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {RUN} FROM run WHERE id = ?"))?;
+    one(&mut statement, id, Run::read)?
+        .ok_or_else(|| Error::new(ErrorCode::NoRun, format!("the journal has no run {id}")))
+}
+
+/// Reads the row of a run that has not ended.
+pub(crate) fn live_of(connection: &Connection, id: i64) -> Result<Option<Live>> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {LIVE} FROM live WHERE run = ?"))?;
+    one(&mut statement, id, |row| Live::read(row, 0))
+}
+
+/// Reads both; they must agree on whether the run has ended.
+pub(crate) fn both_of(connection: &Connection, id: i64) -> Result<(Run, Option<Live>)> {
+    let (run, live) = (run_of(connection, id)?, live_of(connection, id)?);
+    if run.ended.is_some() == live.is_some() {
+        return Err(Error::damaged(format!("run {id} is neither under way nor has it ended")));
+    }
+    Ok((run, live))
+}
+
+fn one<T>(
+    statement: &mut CachedStatement<'_>,
+    id: i64,
+    read: impl FnOnce(&rusqlite::Row<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut rows = statement.query([id])?;
+    rows.next()?.map(read).transpose()
+}
+
+/// The number of the run with this name.
+pub(crate) fn named(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM run WHERE name = ?")?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+}
+
+/// The number of the run with this key.
+pub(crate) fn of_key(connection: &Connection, key: &[u8; RUN_KEY]) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM run WHERE key = ?")?;
+    Ok(statement.query_row([&key[..]], |row| row.get(0)).optional()?)
+}
+
+/// A setting of the journal that is a number; damage is never taken for one.
+pub(crate) fn setting(connection: &Connection, name: &str) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT value FROM setting WHERE name = ?")?;
+    let stored: Option<Vec<u8>> = statement.query_row([name], |row| row.get(0)).optional()?;
+    let Some(stored) = stored else { return Ok(None) };
+    let number = stored.first_chunk().map(|number| i64::from_le_bytes(*number));
+    number
+        .filter(|number| sealed_setting(name, *number) == stored)
+        .map(Some)
+        .ok_or_else(|| Error::damaged(format!("the setting `{name}`")))
+}
+
+/// Reads a program, whose hash must fit.
+pub(crate) fn program_of(connection: &Connection, cipher: &Cipher, hash: &[u8; 32]) -> Result<Vec<u8>> {
+    let mut statement = connection.prepare_cached("SELECT bytes FROM program WHERE hash = ?")?;
+    let stored: Option<Vec<u8>> = statement.query_row([&hash[..]], |row| row.get(0)).optional()?;
+    let stored = stored.ok_or_else(|| Error::damaged("the program of a run is missing"))?;
+    let bytes = cipher.open(hash, 0, Column::Program, stored)?;
+    if sha256(&bytes) != *hash {
+        return Err(Error::damaged("a program does not fit its hash"));
+    }
+    Ok(bytes)
+}
+
+/// The decisions on a run, or on one of its calls, in order.
+pub(crate) fn decisions(connection: &Connection, run: i64, call: Option<u64>) -> Result<Vec<Decided>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {DECIDED} FROM call WHERE run = ?1 AND (?2 IS NULL OR call = ?2) ORDER BY call, at"
+    ))?;
+    let mut rows = statement.query(params![run, call.map(signed)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(Decided::read(row)?);
+    }
+    Ok(found)
+}
+
+/// Why a run is blocked, where that was recorded.
+pub(crate) fn blocked(
+    connection: &Connection,
+    cipher: &Cipher,
+    run: &Run,
+    live: &Live,
+) -> Result<Option<String>> {
+    let last = decisions(connection, run.id, Some(live.call))?
+        .into_iter()
+        .rfind(|decided| decided.what == Action::Block.name());
+    let Some(last) = last else { return Ok(None) };
+    let why = cipher.open(&run.key, live.call, Column::Detail, last.detail)?;
+    Ok(Some(String::from_utf8_lossy(&why).into_owned()))
+}
+
+/// Reads pages of runs with their rows, in the order of their numbers.
+pub(crate) fn page(connection: &Connection, after: i64, most: usize) -> Result<Vec<(Run, Option<Live>)>> {
+    let columns: Vec<String> = LIVE.split(", ").map(|column| format!("live.{}", column.trim())).collect();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {RUN}, {} FROM run LEFT JOIN live ON live.run = run.id WHERE run.id > ?1 ORDER BY run.id LIMIT ?2",
+        columns.join(", ")
+    ))?;
+    let mut rows = statement.query(params![after, signed(most as u64)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let run = Run::read(row)?;
+        let is_live = row.get::<_, Option<i64>>(RUN_COLUMNS)?.is_some();
+        let live = if is_live { Some(Live::read(row, RUN_COLUMNS)?) } else { None };
+        if run.ended.is_some() == live.is_some() {
+            return Err(Error::damaged(format!("run {} is neither under way nor has it ended", run.id)));
+        }
+        found.push((run, live));
+    }
+    Ok(found)
+}
+
+/// The runs after this one that a process may take: those that wait for no person and no later time.
+pub(crate) fn continuable(connection: &Connection, now: i64, after: i64, most: usize) -> Result<Vec<i64>> {
+    let owners: Vec<String> = STATES
+        .into_iter()
+        .filter(|state| state.is_for_owners())
+        .map(|state| state.to_number().to_string())
+        .collect();
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT run FROM live WHERE run > ?1 AND (state IN ({}) OR state = ?2 AND \
+         (wake IS NULL OR wake <= ?3 OR since > ?3 OR cancel <> 0)) ORDER BY run LIMIT ?4",
+        owners.join(", ")
+    ))?;
+    let sleeping = State::Sleeping.to_number();
+    let found = statement.query_map(params![after, sleeping, now, signed(most as u64)], |row| row.get(0))?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// When the next run wakes, if one sleeps.
+pub(crate) fn next_wake(connection: &Connection) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached("SELECT min(wake) FROM live WHERE state = ?")?;
+    Ok(statement.query_row([State::Sleeping.to_number()], |row| row.get(0))?)
+}
+
+/// The number of rows of `live` without a run.
+pub(crate) fn orphans(connection: &Connection) -> Result<i64> {
+    Ok(connection.query_row(
+        "SELECT count(*) FROM live WHERE run NOT IN (SELECT id FROM run)",
+        [],
+        |row| row.get(0),
+    )?)
+}
+
+/// A number as a setting is stored: with a checksum.
+pub(crate) fn sealed_setting(name: &str, number: i64) -> Vec<u8> {
+    let number = number.to_le_bytes();
+    let sum = xxh3_64(&[name.as_bytes(), &number[..]].concat());
+    [number, sum.to_le_bytes()].concat()
+}

@@ -1,0 +1,494 @@
+//! A run under way and its journal: what is written before a call, after it, and at the end.
+//!
+//! Whoever drives the run asks [`Session::before`] about each call and makes it only if that permits it;
+//! tells [`Session::after`] what came of it, before the run gets the answer; and tells [`Session::end`] the
+//! outcome before anybody else. The order of the writes is here, and nowhere else.
+
+use crate::answer::Answer;
+use crate::clock;
+use crate::error::{Error, ErrorCode, Result};
+use crate::limits::RunLimits;
+use crate::model::{Claimed, Lease, NewRun, Record, RunId, Start, To};
+use crate::policy::{Effect, Policy};
+use crate::recovery::{NoAnswer, Recovery, after_claim, without_answer};
+use crate::state::State;
+use crate::store::Store;
+use ilo_spec::error::Code;
+use ilo_vm::Run;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A call that a run waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Due<'c> {
+    /// The run.
+    pub run: &'c Run,
+    /// The number of the call.
+    pub number: u64,
+    /// The tool.
+    pub tool: &'c str,
+    /// How it may be called; nothing if there is no such tool.
+    pub policy: Option<Policy>,
+    /// The arguments as JSON.
+    pub arguments: &'c str,
+    /// Whether a ROLLBACK entry makes it.
+    pub rollback: bool,
+    /// How long it waits, if it does nothing else.
+    pub sleep: Option<Duration>,
+}
+
+/// What happens to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Permit {
+    /// It is made.
+    Make {
+        /// Its idempotency key, the same for every attempt.
+        key: String,
+        /// Whether a person has allowed it.
+        approved: bool,
+    },
+    /// It is not made: this is its answer.
+    Settled(Answer),
+    /// It is not made, and the run stops: [`Session::left`] says why.
+    Stop,
+}
+
+/// What came of a call that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// It has an answer.
+    Answered(Answer),
+    /// No answer came, and it may have been made; why.
+    Unknown(String),
+    /// It was certainly not made, because the run was interrupted before.
+    NotMade,
+    /// Its answer comes later, from outside.
+    Later,
+}
+
+/// Whether the run gets what came of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It does.
+    GoOn,
+    /// The run stops: [`Session::left`] says why.
+    Stop,
+}
+
+/// How a session has left its run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It has ended, and its outcome is on disk.
+    Ended,
+    /// A run of this name with this program and input was there already.
+    Existing(RunId),
+    /// It waits.
+    Waits {
+        /// The run.
+        run: RunId,
+        /// Its state.
+        state: State,
+        /// The number of its call.
+        call: u64,
+        /// The tool of that call.
+        tool: String,
+        /// The arguments of that call as JSON.
+        arguments: String,
+        /// When it wakes, in milliseconds since 1970, if it sleeps.
+        wake: Option<i64>,
+    },
+}
+
+/// What a run is started with.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// The caller's name for it.
+    pub name: Option<String>,
+    /// The input as bytes that are the same for the same input.
+    pub input: Vec<u8>,
+    /// The program's bytecode.
+    pub program: Vec<u8>,
+    /// The function that runs.
+    pub function: String,
+    /// Its limits.
+    pub limits: RunLimits,
+}
+
+/// A run under way, with its journal.
+#[derive(Debug)]
+pub struct Session {
+    store: Arc<Store>,
+    stage: Stage,
+    /// The call at which the run was taken over.
+    found: Option<Found>,
+    /// The call that was recorded last.
+    last: Option<Last>,
+    cancel: bool,
+    /// Whether the run is to stop at its next call.
+    stop: bool,
+    /// Whether the run is in the journal from its first call on, even if that changes nothing.
+    at_once: bool,
+    worked_ms: u64,
+    since: Instant,
+    left: Option<Left>,
+    /// The run, once it has ended.
+    ended: Option<RunId>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    New(Box<Beginning>),
+    Running(Lease),
+    Over,
+}
+
+#[derive(Debug)]
+struct Found {
+    call: u64,
+    state: State,
+    policy: Policy,
+    tries: u32,
+    approved: bool,
+    answer: Option<Answer>,
+}
+
+#[derive(Clone, Debug)]
+struct Last {
+    call: u64,
+    tool: String,
+    policy: Policy,
+    arguments: String,
+    snapshot: Vec<u8>,
+    rollback: bool,
+    answer: Option<Answer>,
+}
+
+impl Session {
+    /// A new run. Nothing is written before its first call, or its end.
+    pub fn new(store: Arc<Store>, beginning: Beginning) -> Session {
+        Session::of(store, Stage::New(Box::new(beginning)), 0)
+    }
+
+    /// A run that was taken over, and is restored from its snapshot.
+    pub fn resumed(store: Arc<Store>, claimed: Claimed) -> Session {
+        let Claimed { lease, state, call, policy, tries, approved, answer, cancel, active_ms, .. } = claimed;
+        let mut session = Session::of(store, Stage::Running(lease), active_ms);
+        session.cancel = cancel;
+        session.found = Some(Found { call, state, policy, tries, approved, answer });
+        session
+    }
+
+    fn of(store: Arc<Store>, stage: Stage, worked_ms: u64) -> Session {
+        Session {
+            store,
+            stage,
+            found: None,
+            last: None,
+            cancel: false,
+            stop: false,
+            at_once: false,
+            worked_ms,
+            since: Instant::now(),
+            left: None,
+            ended: None,
+        }
+    }
+
+    /// Writes a new run into the journal before its first call of any kind. Without this, a run that has only
+    /// read is not there yet.
+    #[must_use]
+    pub fn recorded_at_once(self) -> Session {
+        Session { at_once: true, ..self }
+    }
+
+    /// Whether the run was cancelled while it slept at this call. The call fails as cancelled.
+    pub fn is_cancelled_asleep(&self, call: u64) -> bool {
+        let slept = |found: &Found| found.call == call && found.state == State::Ready;
+        self.cancel && self.found.as_ref().is_some_and(slept)
+    }
+
+    /// Lets the run stop at its next call, which is not begun.
+    pub fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    /// Gives the run back as it was recorded last, if the session has not left it: this process does not go
+    /// on with it, and a call that was begun may have been made.
+    pub fn release(&mut self) {
+        if let Stage::Running(lease) = std::mem::replace(&mut self.stage, Stage::Over) {
+            // It is written with what is queued before it; nobody waits.
+            drop(self.store.release(&lease));
+        }
+    }
+
+    /// The run, once it is in the journal.
+    pub fn run(&self) -> Option<RunId> {
+        match (&self.stage, &self.left) {
+            (Stage::Running(lease), _) => Some(lease.run()),
+            (_, Some(Left::Existing(run) | Left::Waits { run, .. })) => Some(*run),
+            _ => self.ended,
+        }
+    }
+
+    /// How the session has left the run, once it has.
+    pub fn left(&self) -> Option<&Left> {
+        self.left.as_ref()
+    }
+
+    /// Whether somebody has cancelled the run, and it may be cancelled now: a call that may have been made is
+    /// settled before.
+    pub fn is_cancelled(&self) -> bool {
+        let unsettled = |found: &Found| matches!(found.state, State::Calling | State::Answered);
+        self.cancel && !self.found.as_ref().is_some_and(unsettled)
+    }
+
+    /// Milliseconds for which the run has worked, in all processes.
+    pub fn active_ms(&self) -> u64 {
+        let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.worked_ms.saturating_add(now)
+    }
+
+    /// Decides on a call, and writes what must be on disk before it.
+    ///
+    /// # Errors
+    /// What could not be written: then the call must not be made, and the run stops.
+    pub fn before(&mut self, due: &Due<'_>) -> Result<Permit> {
+        if due.rollback && self.reached_limit(due.run) {
+            return self.limited();
+        }
+        let found = self.found.take().filter(|found| found.call == due.number);
+        let last = Last::of(due)?;
+        let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or_default();
+        let approved = found.as_ref().is_some_and(|found| found.approved);
+        if let Some(Found { state, policy: then, tries, answer, .. }) = found {
+            match (after_claim(state, then, due.policy, tries), answer) {
+                (Recovery::Make, _) => {}
+                (Recovery::Again, _) => {
+                    self.last = Some(Last { policy: then, ..last });
+                    return Ok(Permit::Make { key, approved: true });
+                }
+                (Recovery::Apply, Some(answer)) => {
+                    self.last = Some(Last { policy: then, answer: Some(answer.clone()), ..last });
+                    return Ok(Permit::Settled(answer));
+                }
+                (Recovery::Apply, None) => return Err(Error::damaged("an answer is missing")),
+                (Recovery::Doubt, _) => return self.suspend(To::Doubt, &last),
+                (Recovery::Block, answer) => return self.suspend(To::Blocked, &Last { answer, ..last }),
+                (Recovery::Wait, _) => return Err(Error::damaged("a run that waits was taken over")),
+            }
+        }
+        let Some(policy) = due.policy else { return self.suspend(To::Blocked, &last) };
+        if self.stop {
+            return self.suspend(To::Ready, &last);
+        }
+        if policy.confirm && !approved {
+            return self.suspend(To::Asking, &last);
+        }
+        // A run that is cancelled is not put off.
+        if let Some(time) = due.sleep.filter(|time| !time.is_zero() && !self.cancel) {
+            return self.suspend(To::Sleeping { until: clock::after(time) }, &last);
+        }
+        if policy.effect == Effect::Reads {
+            self.write_later(&last)?;
+        } else if !self.write(To::Calling, &last)? {
+            return Ok(Permit::Stop);
+        }
+        self.last = Some(last);
+        let key = self.lease().map(|lease| lease.key(due.number)).unwrap_or(key);
+        Ok(Permit::Make { key, approved })
+    }
+
+    /// Takes what came of the call that was permitted last.
+    ///
+    /// # Errors
+    /// What could not be written: the run must not go on.
+    pub fn after(&mut self, made: Made) -> Result<Taken> {
+        let Some(last) = self.last.clone().filter(|last| last.answer.is_none()) else {
+            // The answer was in the journal.
+            return Ok(Taken::GoOn);
+        };
+        let (to, answer) = match made {
+            Made::NotMade => (To::Ready, None),
+            Made::Later => (To::Deferred, None),
+            Made::Answered(Answer::Ok(_)) if last.policy.deferred => (To::Deferred, None),
+            Made::Answered(answer) => (To::Calling, Some(answer)),
+            Made::Unknown(message) => match without_answer(last.policy, 0) {
+                NoAnswer::Fail | NoAnswer::Retry => (To::Calling, Some(Answer::failed(&message))),
+                NoAnswer::FailInDoubt => (To::Calling, Some(Answer::FailedInDoubt(message))),
+                NoAnswer::Doubt => (To::Doubt, None),
+            },
+        };
+        if let Some(answer) = answer {
+            if let Some(last) = &mut self.last {
+                last.answer = Some(answer);
+            }
+            return Ok(Taken::GoOn);
+        }
+        // A read has no record of its own that says it began.
+        if to == To::Doubt && last.policy.effect == Effect::Reads {
+            return Ok(Taken::GoOn);
+        }
+        self.suspend(to, &last)?;
+        Ok(Taken::Stop)
+    }
+
+    /// Writes the outcome, or that the run waits for higher limits.
+    ///
+    /// # Errors
+    /// What could not be written: tell nobody of the outcome.
+    pub fn end(&mut self, run: &Run) -> Result<()> {
+        if self.reached_limit(run) {
+            self.limited()?;
+            return Ok(());
+        }
+        let Some(outcome) = run.outcome() else { return Ok(()) };
+        let mut json = String::new();
+        // Writing to a string does not fail.
+        let _ = outcome.write_json(&mut json);
+        match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::New(beginning) => {
+                let started = self.store.start(&beginning.run(), &Start::Ended(json.as_bytes()))?.wait()?;
+                self.ended = Some(started.run);
+                // With a name, the run may have been there.
+                self.left = Some(if started.is_new { Left::Ended } else { Left::Existing(started.run) });
+            }
+            Stage::Running(lease) => {
+                self.ended = Some(lease.run());
+                self.store.end(lease, json.as_bytes())?.wait()?;
+                self.left = Some(Left::Ended);
+            }
+            Stage::Over => {}
+        }
+        Ok(())
+    }
+
+    fn lease(&self) -> Option<&Lease> {
+        match &self.stage {
+            Stage::Running(lease) => Some(lease),
+            Stage::New(_) | Stage::Over => None,
+        }
+    }
+
+    /// Whether the run ends only because a limit is used up that can be raised. The first call of its
+    /// rollback comes after that.
+    fn reached_limit(&self, run: &Run) -> bool {
+        let raised =
+            matches!(run.ending(), Some(Code::FaultFuel | Code::FaultTooManyCalls | Code::FaultTimedOut));
+        let before = self.last.as_ref().is_some_and(|last| !last.rollback || run.outcome().is_some());
+        raised && before && !run.is_cancelled() && !self.cancel && self.lease().is_some()
+    }
+
+    fn limited(&mut self) -> Result<Permit> {
+        let Some(last) = self.last.clone() else { return Ok(Permit::Stop) };
+        self.suspend(To::Limited, &last)
+    }
+
+    /// Records that the run waits, and leaves it.
+    fn suspend(&mut self, to: To, last: &Last) -> Result<Permit> {
+        if !self.write(to, last)? {
+            return Ok(Permit::Stop);
+        }
+        let Stage::Running(lease) = std::mem::replace(&mut self.stage, Stage::Over) else {
+            return Ok(Permit::Stop);
+        };
+        if lease.state().is_for_owners() {
+            self.store.release(&lease).wait()?;
+        }
+        self.left = Some(Left::Waits {
+            run: lease.run(),
+            state: lease.state(),
+            call: last.call,
+            tool: last.tool.clone(),
+            arguments: last.arguments.clone(),
+            wake: if let To::Sleeping { until } = to { Some(until) } else { None },
+        });
+        Ok(Permit::Stop)
+    }
+
+    /// Writes a record and waits for it; false if the run was there already.
+    fn write(&mut self, to: To, last: &Last) -> Result<bool> {
+        let record = last.record(to, self.active_ms());
+        match &mut self.stage {
+            Stage::Running(lease) => {
+                self.cancel |= self.store.record(lease, &record)?.wait()?;
+                Ok(true)
+            }
+            Stage::New(beginning) => {
+                let started = match to {
+                    // A run begins with a call that is ready, and this comes of it.
+                    To::Blocked | To::Doubt => {
+                        let first = Record { to: To::Ready, ..record.clone() };
+                        self.store.start(&beginning.run(), &Start::Call(first))?.wait()?
+                    }
+                    _ => self.store.start(&beginning.run(), &Start::Call(record.clone()))?.wait()?,
+                };
+                let Some(mut lease) = started.lease else {
+                    self.stage = Stage::Over;
+                    self.left = Some(Left::Existing(started.run));
+                    return Ok(false);
+                };
+                if lease.state() != record.to.state() {
+                    self.store.record(&mut lease, &record)?.wait()?;
+                }
+                self.stage = Stage::Running(lease);
+                Ok(true)
+            }
+            Stage::Over => Err(Error::new(ErrorCode::Closed, "the session has left its run")),
+        }
+    }
+
+    /// Records a call that changes nothing. Nobody waits, unless the run is not in the journal yet.
+    fn write_later(&mut self, last: &Last) -> Result<()> {
+        let record = last.record(To::Ready, self.active_ms());
+        match &mut self.stage {
+            Stage::Running(lease) => self.store.record_later(lease, &record),
+            Stage::New(_) if self.at_once => self.write(To::Ready, last).map(drop),
+            // What only reads may be started again from its beginning.
+            Stage::New(_) => Ok(()),
+            Stage::Over => Err(Error::new(ErrorCode::Closed, "the session has left its run")),
+        }
+    }
+}
+
+impl Beginning {
+    fn run(&self) -> NewRun<'_> {
+        NewRun {
+            name: self.name.as_deref(),
+            input: &self.input,
+            program: &self.program,
+            function: &self.function,
+            limits: &self.limits,
+        }
+    }
+}
+
+impl Last {
+    fn of(due: &Due<'_>) -> Result<Last> {
+        let mut snapshot = Vec::new();
+        due.run
+            .snapshot(&mut snapshot)
+            .map_err(|error| Error::new(ErrorCode::Value, format!("the run has no snapshot: {error}")))?;
+        Ok(Last {
+            call: due.number,
+            tool: due.tool.to_owned(),
+            policy: due.policy.unwrap_or(Policy::of(Effect::Changes)),
+            arguments: due.arguments.to_owned(),
+            snapshot,
+            rollback: due.rollback,
+            answer: None,
+        })
+    }
+
+    fn record(&self, to: To, active_ms: u64) -> Record<'_> {
+        Record {
+            to,
+            call: self.call,
+            tool: &self.tool,
+            policy: self.policy,
+            arguments: self.arguments.as_bytes(),
+            active_ms,
+            snapshot: &self.snapshot,
+            answer: self.answer.as_ref().filter(|_| matches!(to, To::Limited | To::Blocked)),
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! The states of a run and what leads from one to another: one table.
+//!
+//! Owners write that a call begins, has ended or waits; people write decisions. Both kinds are actions here,
+//! and an action that a state does not allow is refused with what to do instead.
+
+use crate::error::{Error, ErrorCode};
+use std::fmt;
+
+/// The state of a run that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// The call that waits was not begun.
+    Ready,
+    /// The call may have been made.
+    Calling,
+    /// Nobody knows whether the call was made; a person decides.
+    Doubt,
+    /// The call needs a person's approval.
+    Asking,
+    /// The call was made, and its answer comes from outside.
+    Deferred,
+    /// The answer is stored, and the run has not gone on with it.
+    Answered,
+    /// The run has used up its time, fuel or calls.
+    Limited,
+    /// The run waits for a time.
+    Sleeping,
+    /// The run cannot go on with this build or these tools. It was in this state before.
+    Blocked(Before),
+}
+
+/// The state of a blocked run before it was blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Before {
+    /// [`State::Ready`]
+    Ready,
+    /// [`State::Calling`]
+    Calling,
+    /// [`State::Answered`]
+    Answered,
+}
+
+/// What an owner or a person wants to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Owner: the call is made now.
+    Begin,
+    /// Owner: the call was certainly not made.
+    NotMade,
+    /// Owner: a person must approve the call.
+    Ask,
+    /// Owner: the run waits for a time.
+    Sleep,
+    /// Owner: the answer comes from outside.
+    Defer,
+    /// Owner: it is unknown whether the call was made.
+    Doubt,
+    /// Owner: a limit of the run is used up.
+    Limit,
+    /// Owner: the build or the tools do not allow the run to go on.
+    Block,
+    /// Owner: they do again.
+    Unblock,
+    /// Owner: the call is settled, and the run is at a later one.
+    Next,
+    /// Owner: the run has ended.
+    End,
+    /// Owner: the time to wake has come.
+    Wake,
+    /// Owner: nobody has approved the call in time.
+    Expire,
+    /// Person: the call may be made.
+    Approve,
+    /// Person: the call may not be made.
+    Deny,
+    /// Person: this is the call's answer.
+    Answer,
+    /// Person: the call has failed.
+    Fail,
+    /// Person: the call was not made, or may be made again.
+    Retry,
+    /// Person: the run gets more time, fuel or calls.
+    More,
+    /// Person: the run is cancelled.
+    Cancel,
+}
+
+/// All actions.
+pub const ACTIONS: [Action; 20] = [
+    Action::Begin,
+    Action::NotMade,
+    Action::Ask,
+    Action::Sleep,
+    Action::Defer,
+    Action::Doubt,
+    Action::Limit,
+    Action::Block,
+    Action::Unblock,
+    Action::Next,
+    Action::End,
+    Action::Wake,
+    Action::Expire,
+    Action::Approve,
+    Action::Deny,
+    Action::Answer,
+    Action::Fail,
+    Action::Retry,
+    Action::More,
+    Action::Cancel,
+];
+
+/// All states.
+pub const STATES: [State; 11] = [
+    State::Ready,
+    State::Calling,
+    State::Doubt,
+    State::Asking,
+    State::Deferred,
+    State::Answered,
+    State::Limited,
+    State::Sleeping,
+    State::Blocked(Before::Ready),
+    State::Blocked(Before::Calling),
+    State::Blocked(Before::Answered),
+];
+
+/// What an action leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    /// Another state, or the same.
+    State(State),
+    /// [`State::Answered`] if an answer is stored, else [`State::Ready`].
+    Stored,
+    /// The end of the run.
+    Ended,
+}
+
+impl State {
+    /// What the action leads to; nothing if the state does not allow it.
+    pub fn after(self, action: Action) -> Option<To> {
+        use Action as A;
+        use State as S;
+        let to = match (self, action) {
+            (S::Ready | S::Calling, A::Begin) => S::Calling,
+            (S::Ready, A::Ask) => S::Asking,
+            (S::Ready, A::Sleep) => S::Sleeping,
+            (S::Ready | S::Calling, A::Defer) => S::Deferred,
+            (S::Calling, A::Doubt) => S::Doubt,
+            (S::Ready | S::Calling | S::Answered, A::Limit) => S::Limited,
+            (S::Ready, A::Block) => S::Blocked(Before::Ready),
+            (S::Calling, A::Block) => S::Blocked(Before::Calling),
+            (S::Answered, A::Block) => S::Blocked(Before::Answered),
+            (S::Blocked(before), A::Unblock) => before.state(),
+            // What was not begun fails as cancelled.
+            (S::Ready | S::Calling | S::Answered, A::Next)
+            | (S::Calling, A::NotMade)
+            | (S::Doubt, A::Retry)
+            | (S::Asking, A::Approve)
+            | (S::Asking | S::Sleeping, A::Cancel) => S::Ready,
+            (S::Ready | S::Calling | S::Answered, A::End) => return Some(To::Ended),
+            (S::Sleeping, A::Wake)
+            | (S::Asking, A::Expire | A::Deny)
+            | (S::Doubt | S::Deferred, A::Answer | A::Fail) => S::Answered,
+            (S::Limited, A::More | A::Cancel) => return Some(To::Stored),
+            // The owner, or whoever decides, comes first.
+            (_, A::Cancel) => self,
+            _ => return None,
+        };
+        Some(To::State(to))
+    }
+
+    /// The name that people see.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Ready => "ready",
+            State::Calling => "calling",
+            State::Doubt => "doubt",
+            State::Asking => "asking",
+            State::Deferred => "deferred",
+            State::Answered => "answered",
+            State::Limited => "limited",
+            State::Sleeping => "sleeping",
+            State::Blocked(_) => "blocked",
+        }
+    }
+
+    /// Whether an owner works on the run, or may take it to work on it.
+    pub fn is_for_owners(self) -> bool {
+        matches!(self, State::Ready | State::Calling | State::Answered | State::Blocked(_))
+    }
+
+    /// What a person or an operator can do in this state.
+    pub fn advice(self) -> &'static str {
+        match self {
+            State::Ready | State::Calling | State::Answered => "continue the run with `resume`",
+            State::Doubt => {
+                "find out whether the call was made, then `runs answer`, `runs fail` or `runs retry`"
+            }
+            State::Asking => "`runs approve` or `runs deny`",
+            State::Deferred => "give the answer with `runs answer`, or `runs fail`",
+            State::Limited => "`resume` with higher limits, or `runs cancel`",
+            State::Sleeping => "wait; `resume` continues the run when it is time",
+            State::Blocked(_) => "bring back the release or the tools that the run needs, then `resume`",
+        }
+    }
+
+    /// The number that is stored. Numbers are never given to another state.
+    pub(crate) fn to_number(self) -> i64 {
+        match self {
+            State::Ready => 1,
+            State::Calling => 2,
+            State::Doubt => 3,
+            State::Asking => 4,
+            State::Deferred => 5,
+            State::Answered => 6,
+            State::Limited => 7,
+            State::Sleeping => 8,
+            State::Blocked(Before::Ready) => 9,
+            State::Blocked(Before::Calling) => 10,
+            State::Blocked(Before::Answered) => 11,
+        }
+    }
+
+    /// The state that was stored, if the number is one.
+    pub(crate) fn from_number(number: i64) -> Option<State> {
+        STATES.into_iter().find(|state| state.to_number() == number)
+    }
+
+    /// The refusal of an action.
+    pub(crate) fn refuse(self, action: Action, run: &str, call: u64) -> Error {
+        let message = format!("run {run} is {self} at call {call}, so {}", action.refused());
+        Error::new(ErrorCode::NotNow, message).remedy(self.advice())
+    }
+}
+
+impl Before {
+    fn state(self) -> State {
+        match self {
+            Before::Ready => State::Ready,
+            Before::Calling => State::Calling,
+            Before::Answered => State::Answered,
+        }
+    }
+}
+
+impl Action {
+    /// What cannot be done.
+    fn refused(self) -> &'static str {
+        match self {
+            Action::Begin => "its call cannot begin",
+            Action::NotMade => "its call cannot be taken back",
+            Action::Ask => "no approval can be asked for",
+            Action::Sleep => "it cannot be put to sleep",
+            Action::Defer => "its call cannot be deferred",
+            Action::Doubt => "its call cannot be in doubt",
+            Action::Limit => "it cannot reach a limit",
+            Action::Block => "it cannot be blocked",
+            Action::Unblock => "there is nothing to unblock",
+            Action::Next => "it cannot go on to another call",
+            Action::End => "it cannot end",
+            Action::Wake => "it cannot be woken",
+            Action::Expire => "no approval can expire",
+            Action::Approve => "there is nothing to approve",
+            Action::Deny => "there is nothing to deny",
+            Action::Answer => "it takes no answer",
+            Action::Fail => "no call can be failed",
+            Action::Retry => "no call can be retried",
+            Action::More => "it needs no higher limits",
+            Action::Cancel => "it cannot be cancelled",
+        }
+    }
+
+    /// The word under which a person's decision is recorded.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Begin => "begin",
+            Action::NotMade => "not-made",
+            Action::Ask => "ask",
+            Action::Sleep => "sleep",
+            Action::Defer => "defer",
+            Action::Doubt => "doubt",
+            Action::Limit => "limit",
+            Action::Block => "block",
+            Action::Unblock => "unblock",
+            Action::Next => "next",
+            Action::End => "end",
+            Action::Wake => "wake",
+            Action::Expire => "expire",
+            Action::Approve => "approve",
+            Action::Deny => "deny",
+            Action::Answer => "answer",
+            Action::Fail => "fail",
+            Action::Retry => "retry",
+            Action::More => "more",
+            Action::Cancel => "cancel",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ACTIONS, Action, Before, STATES, State, To};
+    use crate::error::ErrorCode;
+
+    /// The table of the design, written once more by hand: state, action, what follows. What is not here is
+    /// refused.
+    fn expected(state: State, action: Action) -> Option<To> {
+        use Action as A;
+        use State as S;
+        let rows: &[(S, &[(A, To)])] = &[
+            (
+                S::Ready,
+                &[
+                    (A::Begin, To::State(S::Calling)),
+                    (A::Ask, To::State(S::Asking)),
+                    (A::Sleep, To::State(S::Sleeping)),
+                    (A::Defer, To::State(S::Deferred)),
+                    (A::Limit, To::State(S::Limited)),
+                    (A::Block, To::State(S::Blocked(Before::Ready))),
+                    (A::Next, To::State(S::Ready)),
+                    (A::End, To::Ended),
+                    (A::Cancel, To::State(S::Ready)),
+                ],
+            ),
+            (
+                S::Calling,
+                &[
+                    (A::Begin, To::State(S::Calling)),
+                    (A::NotMade, To::State(S::Ready)),
+                    (A::Defer, To::State(S::Deferred)),
+                    (A::Doubt, To::State(S::Doubt)),
+                    (A::Limit, To::State(S::Limited)),
+                    (A::Block, To::State(S::Blocked(Before::Calling))),
+                    (A::Next, To::State(S::Ready)),
+                    (A::End, To::Ended),
+                    (A::Cancel, To::State(S::Calling)),
+                ],
+            ),
+            (
+                S::Doubt,
+                &[
+                    (A::Answer, To::State(S::Answered)),
+                    (A::Fail, To::State(S::Answered)),
+                    (A::Retry, To::State(S::Ready)),
+                    (A::Cancel, To::State(S::Doubt)),
+                ],
+            ),
+            (
+                S::Asking,
+                &[
+                    (A::Approve, To::State(S::Ready)),
+                    (A::Deny, To::State(S::Answered)),
+                    (A::Expire, To::State(S::Answered)),
+                    (A::Cancel, To::State(S::Ready)),
+                ],
+            ),
+            (
+                S::Deferred,
+                &[
+                    (A::Answer, To::State(S::Answered)),
+                    (A::Fail, To::State(S::Answered)),
+                    (A::Cancel, To::State(S::Deferred)),
+                ],
+            ),
+            (
+                S::Answered,
+                &[
+                    (A::Limit, To::State(S::Limited)),
+                    (A::Block, To::State(S::Blocked(Before::Answered))),
+                    (A::Next, To::State(S::Ready)),
+                    (A::End, To::Ended),
+                    (A::Cancel, To::State(S::Answered)),
+                ],
+            ),
+            (S::Limited, &[(A::More, To::Stored), (A::Cancel, To::Stored)]),
+            (S::Sleeping, &[(A::Wake, To::State(S::Answered)), (A::Cancel, To::State(S::Ready))]),
+        ];
+        if let S::Blocked(before) = state {
+            return match action {
+                A::Unblock => Some(To::State(before.state())),
+                A::Cancel => Some(To::State(state)),
+                _ => None,
+            };
+        }
+        let (_, row) = rows.iter().find(|(of, _)| *of == state)?;
+        row.iter().find(|(of, _)| *of == action).map(|&(_, to)| to)
+    }
+
+    #[test]
+    fn every_state_allows_or_refuses_every_action_as_the_table_says() {
+        for state in STATES {
+            for action in ACTIONS {
+                assert_eq!(state.after(action), expected(state, action), "{state:?} {action:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_run_the_call_the_state_and_what_to_do() {
+        for state in STATES {
+            for action in ACTIONS.into_iter().filter(|&action| state.after(action).is_none()) {
+                let error = state.refuse(action, "7", 3);
+                assert_eq!(error.code, ErrorCode::NotNow);
+                assert!(error.message.starts_with(&format!("run 7 is {state} at call 3, so ")), "{error}");
+                assert_eq!(error.remedy, state.advice());
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_people_decide_on_is_left_by_a_person() {
+        let by_person =
+            [Action::Approve, Action::Deny, Action::Answer, Action::Fail, Action::Retry, Action::More];
+        for state in STATES.into_iter().filter(|state| !state.is_for_owners() && *state != State::Sleeping) {
+            assert!(by_person.iter().any(|&action| state.after(action).is_some()), "{state}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_states_are_frozen() {
+        let numbers: Vec<i64> = STATES.into_iter().map(State::to_number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert!(STATES.into_iter().all(|state| State::from_number(state.to_number()) == Some(state)));
+        assert!([0, -1, 12, 64].into_iter().all(|number| State::from_number(number).is_none()));
+    }
+}

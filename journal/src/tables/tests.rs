@@ -1,0 +1,122 @@
+//! Transactions on a database in memory, with a clock of their own.
+
+use super::{Alive, Prepared, STATEMENTS, Tables, continuable};
+use crate::answer::Answer;
+use crate::cipher::Cipher;
+use crate::error::Result;
+use crate::limits::RunLimits;
+use crate::model::{Claim, Decision, NewRun, Record, Start, To};
+use crate::policy::{Effect, Policy};
+use crate::schema;
+use crate::state::State;
+use rusqlite::Connection;
+use std::cell::Cell;
+
+thread_local! {
+    static NOW: Cell<i64> = const { Cell::new(0) };
+}
+
+struct Nobody;
+
+impl Alive for Nobody {
+    fn lives(&self, _id: i64) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+/// A journal with a run that was put to sleep at 10,000 until 15,000.
+fn asleep() -> (Tables, Cipher, i64) {
+    let (connection, cipher) = (Connection::open_in_memory().unwrap(), Cipher::new(None));
+    schema::create(&connection, &cipher).unwrap();
+    let tables = Tables { connection, statements: STATEMENTS, now: || NOW.get() };
+    NOW.set(10_000);
+    let limits = RunLimits::default();
+    let new = NewRun { name: None, input: b"", program: b"p", function: "f", limits: &limits };
+    let first = Record {
+        to: To::Sleeping { until: 15_000 },
+        call: 1,
+        tool: "wait",
+        policy: Policy::of(Effect::Reads),
+        arguments: b"{}",
+        active_ms: 0,
+        snapshot: b"s",
+        answer: None,
+    };
+    let prepared = Prepared::new(&cipher, &new, &Start::Call(first), 1, NOW.get()).unwrap();
+    let run = tables.start(&cipher, &prepared).unwrap().run.0;
+    (tables, cipher, run)
+}
+
+#[allow(clippy::option_option, reason = "whether it is taken, and what answer it has")]
+fn claim(tables: &Tables, cipher: &Cipher, run: i64) -> Option<Option<Answer>> {
+    match tables.claim(cipher, &Nobody, 2, run).unwrap() {
+        Claim::Mine(claimed) => Some(claimed.answer),
+        Claim::Waits { state, .. } => {
+            assert_eq!(state, State::Sleeping);
+            None
+        }
+        Claim::Ended { .. } => panic!("it has not ended"),
+    }
+}
+
+#[test]
+fn a_run_sleeps_until_its_time_by_a_clock_that_goes_on() {
+    let (tables, cipher, run) = asleep();
+    NOW.set(14_999);
+    assert!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap().is_empty());
+    assert_eq!(claim(&tables, &cipher, run), None);
+    NOW.set(15_000);
+    assert_eq!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap(), [run]);
+    assert_eq!(claim(&tables, &cipher, run), Some(Some(Answer::Ok("null".to_owned()))));
+}
+
+#[test]
+fn a_clock_that_was_set_back_lets_a_run_sleep_its_time_once_more_at_most() {
+    let (tables, cipher, run) = asleep();
+    NOW.set(2_000);
+    assert_eq!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap(), [run], "it is looked at");
+    assert_eq!(claim(&tables, &cipher, run), None);
+    assert!(continuable(&tables.connection, NOW.get(), 0, 9).unwrap().is_empty());
+    NOW.set(6_999);
+    assert_eq!(claim(&tables, &cipher, run), None);
+    NOW.set(7_000);
+    assert!(claim(&tables, &cipher, run).is_some(), "not only at 15,000");
+}
+
+#[test]
+fn a_run_that_is_cancelled_asleep_goes_on_at_once() {
+    let (tables, cipher, run) = asleep();
+    tables.resolve(&cipher, run, None, &Decision::Cancel, "ann").unwrap();
+    assert_eq!(claim(&tables, &cipher, run), Some(None), "its call has no answer: it fails as cancelled");
+}
+
+#[test]
+fn a_setting_that_was_damaged_is_no_setting() {
+    let (tables, ..) = asleep();
+    assert_eq!(super::setting(&tables.connection, "retention").unwrap(), None);
+    tables.set("retention", 90).unwrap();
+    assert_eq!(super::setting(&tables.connection, "retention").unwrap(), Some(90));
+    tables.connection.execute("UPDATE setting SET value = x'00000000'", []).unwrap();
+    assert!(super::setting(&tables.connection, "retention").is_err());
+}
+
+#[test]
+fn a_run_whose_tools_are_missing_when_it_wakes_is_blocked_and_has_slept() {
+    let (tables, cipher, run) = asleep();
+    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
+    assert_eq!(claim(&tables, &cipher, run), None, "it is not time");
+    NOW.set(15_000);
+    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
+    tables.block(&cipher, &Nobody, run, "missing-tool: x").unwrap();
+    let (row, live) = super::both_of(&tables.connection, run).unwrap();
+    let live = live.unwrap();
+    assert_eq!((live.state, live.wake), (State::Blocked(crate::state::Before::Answered), None));
+    let why = crate::reads::blocked(&tables.connection, &cipher, &row, &live).unwrap();
+    assert_eq!(why.as_deref(), Some("missing-tool: x"));
+    assert_eq!(
+        super::decisions(&tables.connection, run, None).unwrap().len(),
+        1,
+        "the same is recorded once"
+    );
+    assert_eq!(claim(&tables, &cipher, run), Some(Some(Answer::Ok("null".to_owned()))));
+}

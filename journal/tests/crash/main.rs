@@ -1,0 +1,198 @@
+//! Processes that work on the same journal are killed at random; a person decides what is in doubt. In the
+//! end every run has the outcome of an uninterrupted run, and its effects, each once.
+//!
+//! `ILO_ROUNDS` and `ILO_SEED` choose how many rounds there are and where they begin. With the argument
+//! `power` or `calls`, processes lose their power or are killed at system calls instead. `journal/crash.sh`
+//! runs all.
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "a test")]
+
+mod power;
+mod system_calls;
+mod worker;
+mod world;
+
+use ilo_journal::{Answer, At, Decision, Effect, ErrorCode, Options, State, Store};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use worker::Random;
+use world::{Log, TOOLS, answer, expected};
+
+/// Runs in a round.
+const RUNS: u64 = 8;
+/// Processes at once.
+const WORKERS: u64 = 3;
+/// How long a round may take.
+const LONGEST: Duration = Duration::from_mins(2);
+
+#[derive(Default)]
+struct Counts {
+    kills: u64,
+    doubts: u64,
+    approvals: u64,
+    answers: u64,
+    again: u64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, folder, seed, runs] = arguments.as_slice()
+        && command == "worker"
+    {
+        return worker::run(Path::new(folder), runs.parse().unwrap(), seed.parse().unwrap());
+    }
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let number = |name, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (rounds, first): (u64, u64) = (number("ILO_ROUNDS", 4), number("ILO_SEED", 1));
+    match arguments.first().map(String::as_str) {
+        Some("power") => return power::run(first, rounds),
+        Some("calls") => return system_calls::run(first, rounds),
+        _ => {}
+    }
+    let (begun, mut counts) = (Instant::now(), Counts::default());
+    for seed in first..first + rounds {
+        round(seed, &mut counts);
+    }
+    let Counts { kills, doubts, approvals, answers, again } = counts;
+    println!(
+        "{rounds} rounds from seed {first}: {kills} kills, {doubts} doubts, {approvals} approvals, {answers} \
+         deferred answers, {again} idempotent calls made again; 0 violations, {} s",
+        begun.elapsed().as_secs()
+    );
+    println!("test result: ok. {rounds} passed; 0 failed");
+}
+
+fn round(seed: u64, counts: &mut Counts) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(seed);
+    let mut workers: Vec<Child> = Vec::new();
+    let begun = Instant::now();
+    let store = create(folder.path());
+    loop {
+        assert!(begun.elapsed() < LONGEST, "seed {seed}: the runs do not end");
+        while (workers.len() as u64) < WORKERS {
+            workers.push(spawn(folder.path(), random.below(u64::MAX)));
+        }
+        std::thread::sleep(Duration::from_micros(random.below(40_000)));
+        let killed = usize::try_from(random.below(WORKERS)).unwrap();
+        let mut child = workers.swap_remove(killed);
+        match child.try_wait().unwrap() {
+            Some(status) => assert!(status.success(), "seed {seed}: a worker failed"),
+            None => {
+                // SIGKILL.
+                child.kill().unwrap();
+                child.wait().unwrap();
+                counts.kills += 1;
+            }
+        }
+        if decide(&store, folder.path(), RUNS, counts) {
+            break;
+        }
+    }
+    for mut child in workers {
+        drop(child.kill());
+        child.wait().unwrap();
+    }
+    check(&store, folder.path(), RUNS, seed, counts);
+}
+
+/// A journal in a folder, which may be there.
+fn create(folder: &Path) -> Store {
+    Store::open(&folder.join("j"), &Options::default()).unwrap()
+}
+
+/// Lets runs go on in this process until all have ended.
+fn settle(folder: &Path, runs: u64, seed: u64, counts: &mut Counts) -> Store {
+    let store = create(folder);
+    let begun = Instant::now();
+    loop {
+        worker::run(folder, runs, seed);
+        if decide(&store, folder, runs, counts) {
+            return store;
+        }
+        assert!(begun.elapsed() < LONGEST, "seed {seed}: the runs do not end");
+    }
+}
+
+fn spawn(folder: &Path, seed: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .arg("worker")
+        .arg(folder)
+        .args([seed.to_string(), RUNS.to_string()])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// A person finds out what has happened and decides; whether all runs have ended.
+fn decide(store: &Store, folder: &Path, runs: u64, counts: &mut Counts) -> bool {
+    let (mut waiting, mut ended) = (Vec::new(), 0);
+    store
+        .list(|summary| {
+            match summary.at {
+                At::Ended { .. } => ended += 1,
+                At::Live(live) => waiting.push((summary.run, live)),
+            }
+            true
+        })
+        .unwrap();
+    let effects = Log(&folder.join("effects")).read();
+    for (run, live) in waiting {
+        let effect = effects.iter().find(|(key, ..)| *key == live.key);
+        let decision = match (live.state, effect) {
+            (State::Doubt, None) => Decision::Retry,
+            (State::Doubt | State::Deferred, Some((_, tool, arguments))) => match answer(tool, arguments).0 {
+                Answer::Ok(json) => Decision::Answer(json),
+                other => panic!("{other:?} has an effect"),
+            },
+            (State::Asking, None) => Decision::Approve,
+            (State::Asking | State::Deferred, _) => panic!("{:?} with {effect:?}", live.state),
+            _ => continue,
+        };
+        match live.state {
+            State::Doubt => counts.doubts += 1,
+            State::Asking => counts.approvals += 1,
+            _ => counts.answers += 1,
+        }
+        match store.resolve(run, Some(live.call), &decision, "test") {
+            Ok(_) => {}
+            Err(error) => assert!([ErrorCode::NotNow, ErrorCode::OtherCall].contains(&error.code), "{error}"),
+        }
+    }
+    ended == runs
+}
+
+/// Holds outcomes and effects against those of uninterrupted runs.
+fn check(store: &Store, folder: &Path, runs: u64, seed: u64, counts: &mut Counts) {
+    store.check().unwrap();
+    let mut by_key: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    for (key, tool, arguments) in Log(&folder.join("effects")).read() {
+        by_key.entry(key).or_default().push((tool, arguments));
+    }
+    for number in 0..runs {
+        let run = store.find(&format!("r{number}")).unwrap();
+        let At::Ended { outcome, .. } = store.show(run).unwrap().at else { panic!("seed {seed}: r{number}") };
+        let (expected, effects) = expected(number);
+        assert_eq!(String::from_utf8(outcome).unwrap(), expected, "seed {seed}: r{number}");
+        let key_of = store.key(run).unwrap();
+        for (tool, arguments, call) in effects {
+            let key = key_of(call);
+            let made = by_key.remove(&key).unwrap_or_default();
+            let (_, policy) = TOOLS.iter().find(|(name, _)| **name == tool).unwrap();
+            let most = if policy.effect == Effect::Idempotent { usize::MAX } else { 1 };
+            assert!((1..=most).contains(&made.len()), "seed {seed}: r{number} call {call}: {made:?}");
+            counts.again += made.len() as u64 - 1;
+            assert!(
+                made.iter().all(|found| *found == (tool.clone(), arguments.clone())),
+                "seed {seed}: {made:?}"
+            );
+        }
+    }
+    assert!(by_key.is_empty(), "seed {seed}: effects of no run: {by_key:?}");
+    for (name, ..) in Log(&folder.join("acknowledged")).read() {
+        assert!(store.find(&name).is_ok(), "seed {seed}: {name} was acknowledged");
+    }
+}

@@ -1,0 +1,118 @@
+//! A process that starts and resumes runs until all have ended or it is killed.
+
+use crate::world::{Log, TOOLS, answer, beginning, started};
+use ilo_journal::{Claim, Due, ErrorCode, Left, Made, Options, Permit, RunId, Session, Store, Taken};
+use ilo_vm::{Program, Run, Step};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A stream of numbers from a seed.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: u64) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % end
+    }
+}
+
+pub fn run(folder: &Path, runs: u64, seed: u64) {
+    let mut random = Random(seed);
+    let store = Arc::new(Store::open(&folder.join("j"), &Options::default()).unwrap());
+    let log_path = folder.join("effects");
+    let mut order: Vec<u64> = (0..runs).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, usize::try_from(random.below(at as u64 + 1)).unwrap());
+    }
+    for &number in &order {
+        let name = format!("r{number}");
+        if store.find(&name).is_ok() {
+            continue;
+        }
+        let (program, beginning) = beginning(&name, number);
+        let run = started(&program, number);
+        let session = Session::new(store.clone(), beginning);
+        if let Some(Left::Ended | Left::Waits { .. }) = drive(session, run, &Log(&log_path), &mut random) {
+            Log(&folder.join("acknowledged")).write(&name, "-", "-");
+        }
+    }
+    for _ in 0..3 {
+        for &number in &order {
+            if let Ok(found) = store.find(&format!("r{number}")) {
+                resume(&store, found, &Log(&log_path), &mut random);
+            }
+        }
+    }
+}
+
+fn resume(store: &Arc<Store>, run: RunId, log: &Log<'_>, random: &mut Random) {
+    let claimed = match store.claim(run) {
+        Ok(Claim::Mine(claimed)) => *claimed,
+        Ok(Claim::Waits { .. } | Claim::Ended { .. }) => return,
+        Err(error) => {
+            assert!([ErrorCode::Owned, ErrorCode::Lost, ErrorCode::Busy].contains(&error.code), "{error}");
+            return;
+        }
+    };
+    let program = Program::load(&claimed.program).unwrap();
+    let run = Run::from_snapshot(&program, &claimed.snapshot, claimed.limits.machine.clone()).unwrap();
+    drive(Session::resumed(store.clone(), claimed), run, log, random);
+}
+
+/// Drives a run until it ends or waits; nothing where another process has it.
+fn drive(mut session: Session, mut run: Run, log: &Log<'_>, random: &mut Random) -> Option<Left> {
+    loop {
+        let (tool, arguments, number, rollback) = match run.step() {
+            Step::Done(_) => {
+                session.end(&run).unwrap();
+                return session.left().cloned();
+            }
+            Step::Call(call) => {
+                let mut arguments = String::new();
+                call.write_json(&mut arguments).unwrap();
+                (call.tool().to_owned(), arguments, call.number(), call.is_rollback())
+            }
+        };
+        let policy = TOOLS.iter().find(|(name, _)| *name == tool).map(|&(_, policy)| policy);
+        let due =
+            Due { run: &run, number, tool: &tool, policy, arguments: &arguments, rollback, sleep: None };
+        let permit = match session.before(&due) {
+            Ok(permit) => permit,
+            Err(error) => {
+                assert!([ErrorCode::Lost, ErrorCode::Busy].contains(&error.code), "{error}");
+                return None;
+            }
+        };
+        let given = match permit {
+            Permit::Stop => return session.left().cloned(),
+            Permit::Settled(given) => given,
+            Permit::Make { key, .. } => make(log, random, (&tool, &arguments), &key),
+        };
+        if session.after(Made::Answered(given.clone())).unwrap() == Taken::Stop {
+            return session.left().cloned();
+        }
+        given.give(run.pending().unwrap()).unwrap();
+    }
+}
+
+/// Makes a call, with time before and after its effect for a kill.
+fn make(
+    log: &Log<'_>,
+    random: &mut Random,
+    (tool, arguments): (&str, &str),
+    key: &str,
+) -> ilo_journal::Answer {
+    let (answer, changes) = answer(tool, arguments);
+    let mut pause = || std::thread::sleep(Duration::from_micros(random.below(1500)));
+    pause();
+    if changes {
+        log.write(key, tool, arguments);
+    }
+    pause();
+    answer
+}

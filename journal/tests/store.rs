@@ -1,0 +1,396 @@
+//! The store: what was acknowledged is there after it was closed, who may write, and what people decide.
+
+mod support;
+
+use ilo_journal::{
+    Answer, At, Claim, Decision, ErrorCode, Key, Options, Policy, RunLimits, Start, State, Store, To,
+};
+use std::fs;
+use support::{CHANGES, Place, mine, new_run, record, start};
+
+#[test]
+fn a_run_is_there_when_the_journal_is_opened_again() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, mut lease) = start(&store, Some("order"), To::Calling);
+    let key = lease.key(1);
+    assert!(!store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
+    drop(store);
+    let store = place.open();
+    let claimed = mine(&store, run);
+    assert_eq!((claimed.state, claimed.call, claimed.tool.as_str()), (State::Calling, 2, "pay"));
+    assert_eq!((claimed.policy, claimed.tries, claimed.active_ms), (CHANGES, 1, 7));
+    assert_eq!(
+        (claimed.snapshot.as_slice(), claimed.program.as_slice()),
+        (&b"snapshot"[..], &b"program"[..])
+    );
+    assert_eq!((claimed.function.as_str(), claimed.answer.as_ref()), ("f", None));
+    assert_eq!(claimed.limits, RunLimits::default());
+    assert_eq!(claimed.lease.key(1), key);
+    store.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    drop(store);
+    let store = place.open();
+    let Claim::Ended { outcome } = store.claim(run).unwrap() else { panic!("it has ended") };
+    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+    assert_eq!(store.find("order").unwrap(), run);
+    assert_eq!(store.find("1").unwrap(), run);
+    store.check().unwrap();
+}
+
+#[test]
+fn the_same_name_program_and_input_are_the_same_run_and_others_are_refused() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, _lease) = start(&store, Some("order"), To::Ready);
+    let limits = RunLimits::default();
+    let again =
+        |new: &ilo_journal::NewRun<'_>| store.start(new, &Start::Call(record(To::Ready, 1))).unwrap().wait();
+    let same = again(&new_run(Some("order"), &limits)).unwrap();
+    assert_eq!(same.run, run);
+    assert!(same.lease.is_none());
+    let base = new_run(Some("order"), &limits);
+    for other in [
+        ilo_journal::NewRun { input: b"{\"x\":2}", ..base.clone() },
+        ilo_journal::NewRun { program: b"other", ..base.clone() },
+        ilo_journal::NewRun { function: "g", ..base.clone() },
+    ] {
+        assert_eq!(again(&other).unwrap_err().code, ErrorCode::NameTaken);
+    }
+    assert_ne!(again(&new_run(None, &limits)).unwrap().run, run);
+    let ended = store.start(&new_run(Some("short"), &limits), &Start::Ended(b"{}")).unwrap().wait().unwrap();
+    assert!(ended.lease.is_none());
+    assert!(matches!(store.show(ended.run).unwrap().at, At::Ended { .. }));
+}
+
+#[test]
+fn a_run_has_one_owner_and_who_has_lost_it_writes_nothing() {
+    let place = Place::new();
+    let (one, other) = (place.open(), place.open());
+    let (run, mut lease) = start(&one, None, To::Calling);
+    assert_eq!(other.claim(run).unwrap_err().code, ErrorCode::Owned);
+    assert_eq!(one.claim(run).unwrap_err().code, ErrorCode::Owned);
+    // Given back, it is the other's, and the first one's lease is worth nothing.
+    one.release(&lease).wait().unwrap();
+    let claimed = mine(&other, run);
+    let late = one.record(&mut lease, &record(To::Calling, 2)).unwrap().wait();
+    assert_eq!(late.unwrap_err().code, ErrorCode::Lost);
+    one.record_later(&mut lease, &record(To::Ready, 3)).unwrap();
+    assert_eq!(one.end(lease, b"{}").unwrap().wait().unwrap_err().code, ErrorCode::Lost);
+    assert_eq!((claimed.state, claimed.call), (State::Calling, 1));
+    other.end(claimed.lease, b"{\"status\":\"ok\"}").unwrap().wait().unwrap();
+    drop(one);
+    let Claim::Ended { outcome } = other.claim(run).unwrap() else { panic!("it has ended") };
+    assert_eq!(outcome, b"{\"status\":\"ok\"}");
+}
+
+#[test]
+fn a_record_that_nobody_waits_for_is_written_before_the_store_closes() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, mut lease) = start(&store, None, To::Ready);
+    for call in 2..50 {
+        store.record_later(&mut lease, &record(To::Ready, call)).unwrap();
+    }
+    drop(store);
+    let store = place.open();
+    assert_eq!(mine(&store, run).call, 49);
+}
+
+#[test]
+fn an_approval_lets_the_call_be_made_and_holds_for_that_call_and_policy_only() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, lease) = start(&store, None, To::Asking);
+    drop(lease);
+    let Claim::Waits { state: State::Asking, call: 1, wake: None } = store.claim(run).unwrap() else {
+        panic!("it waits for a person")
+    };
+    let refused = |call, decision: Decision| store.resolve(run, call, &decision, "ann").unwrap_err().code;
+    assert_eq!(refused(Some(2), Decision::Approve), ErrorCode::OtherCall);
+    assert_eq!(refused(None, Decision::Approve), ErrorCode::OtherCall);
+    assert_eq!(refused(Some(1), Decision::Retry), ErrorCode::NotNow);
+    assert_eq!(refused(Some(1), Decision::Answer("1".into())), ErrorCode::NotNow);
+    assert_eq!(store.resolve(run, Some(1), &Decision::Approve, "ann").unwrap(), State::Ready);
+    assert_eq!(refused(Some(1), Decision::Approve), ErrorCode::NotNow);
+    let claimed = mine(&store, run);
+    assert!(claimed.approved);
+    let mut lease = claimed.lease;
+    let stricter = Policy { confirm: true, ..CHANGES };
+    let asked = ilo_journal::Record { policy: stricter, ..record(To::Asking, 1) };
+    store.record(&mut lease, &asked).unwrap().wait().unwrap();
+    store.resolve(run, Some(1), &Decision::Approve, "bob").unwrap();
+    let claimed = mine(&store, run);
+    assert!(claimed.approved);
+    let mut lease = claimed.lease;
+    store.record(&mut lease, &record(To::Asking, 2)).unwrap().wait().unwrap();
+    store.resolve(run, Some(2), &Decision::Deny("too much".into()), "bob").unwrap();
+    let claimed = mine(&store, run);
+    assert!(!claimed.approved);
+    assert_eq!(claimed.answer, Some(Answer::failed("not approved by bob: too much")));
+    let who: Vec<_> = store
+        .decisions(run)
+        .unwrap()
+        .into_iter()
+        .map(|decided| (decided.call, decided.what, decided.who))
+        .collect();
+    let row = |call, what: &str, who: &str| (call, what.to_owned(), who.to_owned());
+    assert_eq!(who, [row(1, "approve", "ann"), row(1, "approve", "bob"), row(2, "deny", "bob")]);
+}
+
+#[test]
+fn a_call_in_doubt_is_answered_failed_or_retried() {
+    let place = Place::new();
+    let store = place.open();
+    let decisions = [
+        (Decision::Answer("{\"id\":7}".into()), State::Answered, Some(Answer::Ok("{\"id\":7}".into()))),
+        (Decision::Fail("no money".into()), State::Answered, Some(Answer::failed("no money"))),
+        (Decision::Retry, State::Ready, None),
+    ];
+    for (decision, state, answer) in decisions {
+        let (run, mut lease) = start(&store, None, To::Calling);
+        store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+        let wrong = store.resolve(run, Some(1), &Decision::Answer("{".into()), "ann").unwrap_err();
+        assert_eq!(wrong.code, ErrorCode::Value);
+        assert_eq!(store.resolve(run, Some(1), &decision, "ann").unwrap(), state);
+        let claimed = mine(&store, run);
+        assert_eq!((claimed.state, claimed.answer, claimed.tries), (state, answer, 0));
+    }
+}
+
+#[test]
+fn a_cancel_reaches_the_owner_at_its_next_record_and_frees_who_waits() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, mut lease) = start(&store, None, To::Calling);
+    assert_eq!(store.resolve(run, None, &Decision::Cancel, "ann").unwrap(), State::Calling);
+    assert!(store.record(&mut lease, &record(To::Calling, 2)).unwrap().wait().unwrap());
+    store.release(&lease).wait().unwrap();
+    assert!(mine(&store, run).cancel);
+    let (run, _) = start(&store, None, To::Asking);
+    assert_eq!(store.resolve(run, None, &Decision::Cancel, "ann").unwrap(), State::Ready);
+    let claimed = mine(&store, run);
+    assert!(claimed.cancel && !claimed.approved);
+}
+
+#[test]
+fn a_limit_keeps_the_answer_and_higher_limits_bring_it_back() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, mut lease) = start(&store, None, To::Calling);
+    let answer = Answer::Ok("5".into());
+    let limited = ilo_journal::Record { answer: Some(&answer), ..record(To::Limited, 1) };
+    store.record(&mut lease, &limited).unwrap().wait().unwrap();
+    let mut limits = RunLimits::default();
+    limits.machine.fuel = 123_456_789;
+    let more = Decision::More(limits.clone());
+    assert_eq!(store.resolve(run, None, &more, "ann").unwrap(), State::Answered);
+    let claimed = mine(&store, run);
+    assert_eq!((claimed.answer, claimed.limits), (Some(answer), limits.clone()));
+    let (run, _) = start(&store, None, To::Limited);
+    assert_eq!(store.resolve(run, None, &more, "ann").unwrap(), State::Ready);
+    assert_eq!(mine(&store, run).state, State::Ready);
+}
+
+#[test]
+fn a_run_sleeps_until_its_time() {
+    let place = Place::new();
+    let store = place.open();
+    let (run, _) = start(&store, None, To::Sleeping { until: i64::MAX });
+    assert!(matches!(store.claim(run).unwrap(), Claim::Waits { state: State::Sleeping, wake: Some(_), .. }));
+    let (run, _) = start(&store, None, To::Sleeping { until: 1 });
+    let claimed = mine(&store, run);
+    assert_eq!((claimed.state, claimed.answer), (State::Answered, Some(Answer::Ok("null".into()))));
+}
+
+#[test]
+fn an_exported_run_goes_on_in_one_journal_only_and_may_come_back() {
+    let (here, there) = (Place::new(), Place::new());
+    let (one, other) = (here.open(), there.open());
+    start(&other, None, To::Ready);
+    let (run, mut lease) = start(&one, Some("order"), To::Calling);
+    assert_eq!(one.export(run).unwrap_err().code, ErrorCode::Owned);
+    store_doubt(&one, &mut lease);
+    let key = lease.key(1);
+    let bytes = one.export(run).unwrap();
+    // Nothing was written to a file yet: a second export gives the run again.
+    let bytes_again = one.export(run).unwrap();
+    assert_eq!(one.claim(run).unwrap_err().code, ErrorCode::NotNow);
+    assert_eq!(one.resolve(run, Some(1), &Decision::Retry, "ann").unwrap_err().code, ErrorCode::NotNow);
+    let moved = other.import(&bytes_again).unwrap();
+    assert_eq!(other.import(&bytes).unwrap_err().code, ErrorCode::AlreadyHere);
+    other.resolve(moved, Some(1), &Decision::Retry, "ann").unwrap();
+    assert_eq!(other.find("order").unwrap(), moved);
+    let back = other.export(moved).unwrap();
+    assert_eq!(one.import(&back).unwrap(), run);
+    let claimed = mine(&one, run);
+    assert_eq!((claimed.state, claimed.lease.key(1)), (State::Ready, key));
+    assert_eq!(one.decisions(run).unwrap().len(), 1);
+    for store in [one, other] {
+        store.check().unwrap();
+    }
+}
+
+#[allow(clippy::unwrap_used, reason = "a test's own helper")]
+fn store_doubt(store: &Store, lease: &mut ilo_journal::Lease) {
+    store.record(lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+}
+
+#[test]
+fn an_import_believes_nothing() {
+    let (here, mut there) = (Place::new(), Place::new());
+    let (one, mut other) = (here.open(), there.open());
+    let (run, _) = start(&one, Some("order"), To::Asking);
+    let bytes = one.export(run).unwrap();
+    for wrong in [&b""[..], b"SQLite format 3\0", &bytes[..bytes.len() / 2], b"{\"run\":1}"] {
+        assert!(other.import(wrong).is_err());
+    }
+    for at in (0..bytes.len()).step_by(307) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 0x41;
+        if let Ok(imported) = other.import(&flipped) {
+            // The byte was one that nothing reads.
+            assert!(matches!(
+                other.claim(imported).unwrap(),
+                Claim::Waits { state: State::Asking, call: 1, .. }
+            ));
+            drop(other);
+            drop(std::mem::replace(&mut there, Place::new()));
+            other = there.open();
+        }
+    }
+    assert!(other.import(&bytes).is_ok());
+}
+
+#[test]
+fn secrets_are_in_no_file_when_there_is_a_key() {
+    const CANARY: &str = "canary-5f3a9c";
+    let place = Place::new();
+    let options = Options { key: Some(Key::from_bytes([9; 32])), ..Options::default() };
+    let store = place.try_open(&options).unwrap();
+    let limits = RunLimits::default();
+    let program = format!("program {CANARY}");
+    let new = ilo_journal::NewRun {
+        input: CANARY.as_bytes(),
+        program: program.as_bytes(),
+        ..new_run(None, &limits)
+    };
+    let secret = ilo_journal::Record {
+        arguments: CANARY.as_bytes(),
+        snapshot: CANARY.as_bytes(),
+        ..record(To::Calling, 1)
+    };
+    let started = store.start(&new, &Start::Call(secret.clone())).unwrap().wait().unwrap();
+    let mut lease = started.lease.unwrap();
+    let answer = Answer::Ok(format!("\"{CANARY}\""));
+    let limited = ilo_journal::Record { to: To::Limited, answer: Some(&answer), ..secret };
+    store.record(&mut lease, &limited).unwrap().wait().unwrap();
+    store.resolve(started.run, None, &Decision::Cancel, "ann").unwrap();
+    let claimed = mine(&store, started.run);
+    assert_eq!(claimed.answer, Some(answer));
+    assert_eq!(claimed.snapshot, CANARY.as_bytes());
+    let lease = claimed.lease;
+    store.end(lease, format!("{{\"value\":\"{CANARY}\"}}").as_bytes()).unwrap().wait().unwrap();
+    let (run, mut lease) = start(&store, None, To::Calling);
+    store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+    store.resolve(run, Some(1), &Decision::Fail(CANARY.into()), "ann").unwrap();
+    let (moved, _) = start(&store, None, To::Asking);
+    fs::write(place.folder.path().join("exported"), store.export(moved).unwrap()).unwrap();
+    let mut files = 0;
+    for entry in fs::read_dir(place.folder.path()).unwrap().flatten() {
+        let Ok(bytes) = fs::read(entry.path()) else { continue };
+        files += 1;
+        assert!(!bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes()), "{entry:?}");
+    }
+    assert!(files >= 3, "the journal, its log and the exported run");
+    assert!(
+        matches!(store.claim(started.run).unwrap(), Claim::Ended { outcome } if outcome.ends_with(b"\"}"))
+    );
+    drop(store);
+    for key in [None, Some(Key::from_bytes([8; 32]))] {
+        let error = place.try_open(&Options { key, ..Options::default() }).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Key);
+    }
+    place.try_open(&options).unwrap().check().unwrap();
+}
+
+#[test]
+fn a_key_for_a_journal_that_is_not_encrypted_is_refused() {
+    let place = Place::new();
+    drop(place.open());
+    let options = Options { key: Some(Key::from_bytes([9; 32])), ..Options::default() };
+    assert_eq!(place.try_open(&options).unwrap_err().code, ErrorCode::Key);
+}
+
+#[cfg(unix)]
+#[test]
+fn files_are_readable_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    let store = place.open();
+    start(&store, None, To::Calling);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(place.folder.path()).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        found.push((name, entry.metadata().unwrap().permissions().mode() & 0o777));
+    }
+    found.sort();
+    let expected = [("j", 0o600), ("j-shm", 0o600), ("j-wal", 0o600), ("j.owners", 0o700)];
+    assert_eq!(found, expected.map(|(name, mode)| (name.to_owned(), mode)));
+}
+
+#[test]
+fn runs_that_ended_long_ago_are_removed_and_others_stay() {
+    let place = Place::new();
+    let store = place.open();
+    for _ in 0..3 {
+        let (_, lease) = start(&store, None, To::Calling);
+        store.end(lease, b"{}").unwrap().wait().unwrap();
+    }
+    let (waits, _) = start(&store, None, To::Asking);
+    let (last, lease) = start(&store, None, To::Calling);
+    store.end(lease, b"{}").unwrap().wait().unwrap();
+    assert_eq!(store.prune(30).unwrap(), 0);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    assert_eq!(store.prune(0).unwrap(), 3);
+    let mut left = Vec::new();
+    store
+        .list(|summary| {
+            left.push(summary.run);
+            true
+        })
+        .unwrap();
+    // The last one stays, so that its number is not given again.
+    assert_eq!(left, [waits, last]);
+    assert_eq!(start(&store, None, To::Ready).0.0, last.0 + 1);
+    store.check().unwrap();
+}
+
+#[test]
+fn an_owner_notices_what_people_write() {
+    let place = Place::new();
+    let (owner, person) = (place.open(), place.open());
+    let (run, _) = start(&owner, None, To::Asking);
+    let before = owner.version().unwrap();
+    assert_eq!(owner.version().unwrap(), before);
+    start(&owner, None, To::Ready);
+    assert_eq!(owner.version().unwrap(), before, "its own writes do not count");
+    person.resolve(run, Some(1), &Decision::Approve, "ann").unwrap();
+    assert_ne!(owner.version().unwrap(), before);
+}
+
+#[test]
+fn what_the_state_does_not_allow_is_refused_before_it_is_queued() {
+    let place = Place::new();
+    let store = place.open();
+    let (_, mut lease) = start(&store, None, To::Calling);
+    let refused =
+        |lease: &mut ilo_journal::Lease, to, call| store.record(lease, &record(to, call)).unwrap_err().code;
+    assert_eq!(refused(&mut lease, To::Asking, 1), ErrorCode::NotNow);
+    assert_eq!(refused(&mut lease, To::Calling, 0), ErrorCode::NotNow);
+    store.record(&mut lease, &record(To::Doubt, 1)).unwrap().wait().unwrap();
+    assert_eq!(refused(&mut lease, To::Calling, 2), ErrorCode::NotNow);
+    let limits = RunLimits::default();
+    let begun = store.start(&new_run(None, &limits), &Start::Call(record(To::Doubt, 1)));
+    assert_eq!(begun.unwrap_err().code, ErrorCode::Value);
+    assert_eq!(store.end(lease, b"{}").unwrap_err().code, ErrorCode::NotNow);
+}
